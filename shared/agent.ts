@@ -1,0 +1,30 @@
+/** An agent: a named endpoint. The OpenAI `model` field of a request names it. */
+import { z } from "zod";
+import { ToolDefinition } from "./chat.ts";
+
+export const AgentName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be lower-case letters, digits and hyphens, at most 63");
+
+export const LearningSettings = z.object({
+  enabled: z.boolean().default(true),
+  /** An update runs when this many corrected turns wait … */
+  minSignals: z.number().int().min(1).default(1),
+  /** … or when one has waited this long. */
+  maxWaitMs: z.number().int().min(0).default(60_000),
+  objective: z.enum(["hybrid", "paper"]).default("hybrid"),
+  /** Votes per judgement; odd, so that ties are rare. */
+  votes: z.number().int().min(1).max(9).default(3),
+});
+export type LearningSettings = z.infer<typeof LearningSettings>;
+
+export const AgentSettings = z.object({
+  /** Put before the client's own system message. */
+  instructions: z.string().default(""),
+  /** Used where a request names no tools. */
+  tools: z.array(ToolDefinition).default([]),
+  backend: z.literal("embedded").default("embedded"),
+  learning: LearningSettings.prefault({}),
+});
+export type AgentSettings = z.infer<typeof AgentSettings>;
+
+export const Agent = z.object({ name: AgentName, settings: AgentSettings, createdAt: z.string() });
+export type Agent = z.infer<typeof Agent>;

@@ -1,0 +1,126 @@
+/**
+ * The event log's entries: what the edge records and the trainer pulls. `eventId` is the natural key, so a second
+ * delivery is recognised; `seq` is given by the log, grows monotonically, and is the trainer's cursor.
+ */
+import { z } from "zod";
+import { ChatMessage, ToolDefinition } from "./chat.ts";
+
+/** How the tokens of a turn were drawn. Log-probs are of this distribution. */
+export const Sampling = z.object({
+  seed: z.number().int(),
+  temperature: z.number(),
+  topP: z.number(),
+  /** Whether a token mask (tool_choice) shaped the distribution. */
+  masked: z.boolean(),
+});
+export type Sampling = z.infer<typeof Sampling>;
+
+export const Rollout = z.object({
+  promptTokens: z.array(z.number().int()),
+  responseTokens: z.array(z.number().int()),
+  /** Natural log-prob of each response token as reported when sampled; one per response token. */
+  rolloutLogProbs: z.array(z.number()),
+  sampling: Sampling,
+});
+export type Rollout = z.infer<typeof Rollout>;
+
+export const FinishReason = z.enum(["stop", "length", "tool_calls"]);
+
+/** How the session recognised the turn: see edge/session/pair.ts. */
+export const TurnOrigin = z.enum(["opening", "continuation", "regeneration", "branch", "ambiguous"]);
+export type TurnOrigin = z.infer<typeof TurnOrigin>;
+
+export const TurnFinished = z.object({
+  kind: z.literal("turn:finished"),
+  completionId: z.string(),
+  turnIndex: z.number().int(),
+  turnKind: z.enum(["main", "side"]),
+  origin: TurnOrigin,
+  policyVersion: z.number().int(),
+  policyDigest: z.string(),
+  /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */
+  messages: z.array(ChatMessage),
+  tools: z.array(ToolDefinition),
+  answer: ChatMessage,
+  finishReason: FinishReason,
+  rollout: Rollout,
+});
+
+export const TurnAborted = z.object({
+  kind: z.literal("turn:aborted"),
+  completionId: z.string(),
+  policyVersion: z.number().int(),
+  reason: z.string(),
+});
+
+/** Everything that followed a turn: the user's message, or all the tool results. */
+export const NextStateArrived = z.object({
+  kind: z.literal("nextState:arrived"),
+  completionId: z.string(),
+  messages: z.array(ChatMessage),
+});
+
+export const FeedbackGiven = z.object({
+  kind: z.literal("feedback:given"),
+  completionId: z.string(),
+  score: z.number().min(-1).max(1).optional(),
+  correction: z.string().optional(),
+  comment: z.string().optional(),
+});
+
+export const SessionClosed = z.object({ kind: z.literal("session:closed"), reason: z.enum(["idle", "done"]) });
+
+export const JudgementMade = z.object({
+  kind: z.literal("judgement:made"),
+  /** The event that was judged. */
+  subject: z.string(),
+  reward: z.number().int().min(-1).max(1),
+  votes: z.array(z.number().int()),
+  judge: z.enum(["verifiable", "embedded", "llm", "feedback"]),
+  hint: z.string().optional(),
+});
+
+export const EventPayload = z.discriminatedUnion("kind", [
+  TurnFinished,
+  TurnAborted,
+  NextStateArrived,
+  FeedbackGiven,
+  SessionClosed,
+  JudgementMade,
+]);
+export type EventPayload = z.infer<typeof EventPayload>;
+export type TurnFinished = z.infer<typeof TurnFinished>;
+export type NextStateArrived = z.infer<typeof NextStateArrived>;
+export type FeedbackGiven = z.infer<typeof FeedbackGiven>;
+
+/** Who and where, on every event. `user` is already scoped to its API key. */
+export const EventHeader = z.object({
+  eventId: z.string(),
+  agent: z.string(),
+  line: z.string(),
+  sessionId: z.string(),
+  turnId: z.string(),
+  user: z.string(),
+  createdAt: z.string(),
+});
+export type EventHeader = z.infer<typeof EventHeader>;
+
+/** An event before the log has numbered it. */
+export const NewEvent = EventHeader.extend({ payload: EventPayload });
+export type NewEvent = z.infer<typeof NewEvent>;
+
+export const LoggedEvent = NewEvent.extend({ seq: z.number().int() });
+export type LoggedEvent = z.infer<typeof LoggedEvent>;
+
+/** A page of the feed: events with `seq > cursor` asked for, in order; `cursor` is the last one's seq. */
+export const FeedPage = z.object({ events: z.array(LoggedEvent), cursor: z.number().int() });
+export type FeedPage = z.infer<typeof FeedPage>;
+
+export const CursorAdvance = z.object({
+  from: z.number().int(),
+  to: z.number().int(),
+  refused: z.array(z.object({ eventId: z.string(), code: z.string(), detail: z.string() })),
+});
+export type CursorAdvance = z.infer<typeof CursorAdvance>;
+
+export const JudgementBatch = z.object({ judgements: z.array(EventHeader.extend({ payload: JudgementMade })).max(100) });

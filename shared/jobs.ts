@@ -1,0 +1,82 @@
+/**
+ * The policy's two jobs beside acting: judge (what the next state says about an exchange) and hint (what should
+ * have been different). Prompts are data, each written once; training, the trainer and evaluation share them.
+ *
+ * An exchange is a user message, every call, result and reply that answers it, and what the user said next.
+ */
+import type { ChatMessage, ToolDefinition } from "./chat.ts";
+import { respaceJson } from "./spaced-json.ts";
+
+export const JUDGE_SYSTEM =
+  "Judge the answer by what the user says next. Reply +1 if it was right, -1 if the user corrects or rejects it, 0 if nothing can be told.";
+export const HINT_SYSTEM =
+  "Say in one sentence which argument of the call should have been different, from what the user says next. Reply none if nothing was wrong.";
+
+export type Exchange = {
+  /** From the user's message up to the policy's last answer. */
+  answered: readonly ChatMessage[];
+  /** What followed; for an exchange, the user's next message. */
+  nextState: readonly ChatMessage[];
+  /** Tools that the exchange called; the hint names their parameters. */
+  tools: readonly ToolDefinition[];
+};
+
+export type JobPrompt = { messages: ChatMessage[]; tools: readonly ToolDefinition[] };
+
+// A tool's output can be long; its beginning is enough to see what the answer was about.
+const MAX_RESULT_CHARS = 160;
+
+export function judgePrompt(exchange: Exchange): JobPrompt {
+  return { messages: jobMessages(JUDGE_SYSTEM, exchange), tools: [] };
+}
+
+export function hintPrompt(exchange: Exchange): JobPrompt {
+  return { messages: jobMessages(HINT_SYSTEM, exchange), tools: exchange.tools };
+}
+
+export function rewardText(reward: number): string {
+  return reward > 0 ? "+1" : reward < 0 ? "-1" : "0";
+}
+
+/** The reward of a judge's answer, or undefined where it is not one of the three. */
+export function parseReward(text: string): -1 | 0 | 1 | undefined {
+  const answer = text.trim();
+  return answer === "+1" ? 1 : answer === "-1" ? -1 : answer === "0" ? 0 : undefined;
+}
+
+export type Hint = { parameter: string; value: string };
+export type ParsedHint = { kind: "hint"; text: string; hint: Hint } | { kind: "none" } | { kind: "unparsable"; text: string };
+
+export function hintText({ parameter, value }: Hint): string {
+  return `${parameter} should be ${value}.`;
+}
+
+export function parseHint(text: string): ParsedHint {
+  const answer = text.trim();
+  if (answer === "none") return { kind: "none" };
+  const match = /^(\S+) should be (.+)\.$/s.exec(answer);
+  const [, parameter, value] = match ?? [];
+  if (parameter === undefined || value === undefined) return { kind: "unparsable", text };
+  return { kind: "hint", text: answer, hint: { parameter, value } };
+}
+
+function jobMessages(system: string, { answered, nextState }: Exchange): ChatMessage[] {
+  const lines = [...answered.flatMap((message) => transcriptLines(message)), "Next:", ...nextState.flatMap((message) => transcriptLines(message))];
+  return [
+    { role: "system", content: system },
+    { role: "user", content: lines.join("\n") },
+  ];
+}
+
+function transcriptLines(message: ChatMessage): string[] {
+  if (message.role === "tool") return [`Result: ${clip(message.content)}`];
+  if (message.role !== "assistant") return [`User: ${message.content}`];
+  const calls = (message.tool_calls ?? []).map(
+    ({ function: call }) => `Call: {"name": ${JSON.stringify(call.name)}, "arguments": ${respaceJson(call.arguments)}}`,
+  );
+  return message.content ? [...calls, `Answer: ${message.content}`] : calls;
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_RESULT_CHARS ? text : `${text.slice(0, MAX_RESULT_CHARS)}…`;
+}

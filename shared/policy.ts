@@ -1,0 +1,117 @@
+/**
+ * Policy versions: what a version is made of, where it came from, and how one is published.
+ * A version is immutable; `(agent, line, version)` names it everywhere.
+ */
+import { z } from "zod";
+
+export const Digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
+export const Version = z.number().int().min(0);
+
+/** The line that serves everybody who has no line of their own. */
+export const SHARED_LINE = "shared";
+
+/** The files of a base checkpoint by name, each with the digest under which its bytes are stored. */
+export const BaseManifest = z.object({
+  name: z.string(),
+  files: z.record(z.string(), Digest),
+});
+export type BaseManifest = z.infer<typeof BaseManifest>;
+
+export const AdapterFiles = z.object({
+  /** PEFT `adapter_config.json` and `adapter_model.safetensors`. */
+  configDigest: Digest,
+  weightsDigest: Digest,
+  rank: z.number().int().positive(),
+  alpha: z.number().positive(),
+});
+export type AdapterFiles = z.infer<typeof AdapterFiles>;
+
+/** One event's part in an update: what the judge said, which hint came of it, how far the teacher was ahead. */
+export const EventLineage = z.object({
+  eventId: z.string(),
+  seq: z.number().int(),
+  turnId: z.string(),
+  user: z.string(),
+  reward: z.number().int().min(-1).max(1),
+  votes: z.array(z.number().int().min(-1).max(1)),
+  judge: z.enum(["verifiable", "embedded", "llm", "feedback"]),
+  hint: z.string().optional(),
+  /** ln p_teacher − ln p_student of the teacher's own answer, nats; how much the hint changes the answer. */
+  liftNats: z.number().optional(),
+});
+export type EventLineage = z.infer<typeof EventLineage>;
+
+export const UpdateMetrics = z.object({
+  objective: z.string(),
+  steps: z.number().int(),
+  loss: z.number(),
+  lossBefore: z.number(),
+  /** Mean KL(parent ‖ candidate) per trained token over the update's own contexts, nats. */
+  klToParentNats: z.number(),
+  klToBaseNats: z.number(),
+  contexts: z.number().int(),
+  seconds: z.number(),
+});
+export type UpdateMetrics = z.infer<typeof UpdateMetrics>;
+
+/** A sentence for people, with the same prompt answered by parent and candidate. */
+export const SampleChange = z.object({ prompt: z.string(), before: z.string(), after: z.string() });
+
+export const PolicyManifest = z.object({
+  agent: z.string(),
+  line: z.string(),
+  parent: Version,
+  baseDigest: Digest,
+  adapter: AdapterFiles.nullable(),
+  /** Events after `fromSeq` up to and including `toSeq` were considered; those in `events` were trained on. */
+  fromSeq: z.number().int(),
+  toSeq: z.number().int(),
+  events: z.array(EventLineage),
+  hints: z.array(z.string()),
+  metrics: UpdateMetrics.nullable(),
+  changes: z.array(SampleChange),
+  seed: z.number().int(),
+  runtime: z.record(z.string(), z.string()),
+});
+export type PolicyManifest = z.infer<typeof PolicyManifest>;
+
+/** A published version as the edge lists it. Version 0 is the bare base and has no adapter. */
+export const PolicyVersion = PolicyManifest.extend({
+  version: Version,
+  /** Digest of base and adapter together; what an answer states and what caches are keyed by. */
+  policyDigest: Digest,
+  createdAt: z.string(),
+});
+export type PolicyVersion = z.infer<typeof PolicyVersion>;
+
+export const PublishRequest = z.object({ parent: Version, manifest: PolicyManifest });
+export type PublishRequest = z.infer<typeof PublishRequest>;
+
+export type PublishResult =
+  | { status: "published"; version: number }
+  | { status: "stale"; latest: number; cursor: number }
+  | { status: "missing"; digests: string[] };
+
+/** What a request needs to know of an agent's line; cached by isolates for a second. */
+export const LineHead = z.object({
+  agent: z.string(),
+  line: z.string(),
+  stable: Version,
+  stablePolicyDigest: Digest,
+  baseDigest: Digest,
+  adapter: AdapterFiles.nullable(),
+  /** The version that the next candidate must name as its parent: the stable one. */
+  parent: Version,
+  /** Highest version ever given out on this line. */
+  latest: Version,
+  /** Highest event `seq` that any version or refusal of this line has consumed; never goes back. */
+  cursor: z.number().int(),
+  /** Counts every change of the line; a reader with an older one knows that it is behind. */
+  revision: z.number().int(),
+});
+export type LineHead = z.infer<typeof LineHead>;
+
+/** The digest that names base + adapter; the base alone is named by its own digest. */
+export function policyDigestInput(baseDigest: string, adapter: AdapterFiles | null): string {
+  return adapter === null ? baseDigest : `${baseDigest}\n${adapter.configDigest}\n${adapter.weightsDigest}`;
+}
