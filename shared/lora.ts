@@ -1,0 +1,164 @@
+/**
+ * LoRA adapters in PEFT's format: `adapter_config.json` and `adapter_model.safetensors`.
+ * y = W x + (alpha / rank) · B (A x), A [rank, in], B [out, rank].   LoRA (arXiv:2106.09685) §4.1
+ */
+import { z } from "zod";
+import { AppError } from "./errors.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { type FloatTensor, parseSafetensors, type TensorType, toFloat32, writeSafetensors } from "./safetensors.ts";
+
+/** The linear maps of a layer, by their Hugging Face module path. */
+export const LINEAR_PATHS = {
+  q_proj: "self_attn.q_proj",
+  k_proj: "self_attn.k_proj",
+  v_proj: "self_attn.v_proj",
+  o_proj: "self_attn.o_proj",
+  gate_proj: "mlp.gate_proj",
+  up_proj: "mlp.up_proj",
+  down_proj: "mlp.down_proj",
+} as const;
+export type LinearName = keyof typeof LINEAR_PATHS;
+
+export type LoraPair = {
+  readonly layer: number;
+  readonly linear: LinearName;
+  readonly a: Float32Array; // [rank, in]
+  readonly b: Float32Array; // [out, rank]
+};
+
+export type Adapter = { readonly rank: number; readonly alpha: number; readonly pairs: readonly LoraPair[] };
+
+const AdapterConfig = z.object({
+  peft_type: z.literal("LORA"),
+  r: z.number().int().positive(),
+  lora_alpha: z.number().positive(),
+  bias: z.literal("none").default("none"),
+  use_rslora: z.literal(false).default(false),
+  use_dora: z.literal(false).default(false),
+  fan_in_fan_out: z.literal(false).default(false),
+  modules_to_save: z.null().optional(),
+  rank_pattern: z.record(z.string(), z.never()).nullish(),
+  alpha_pattern: z.record(z.string(), z.never()).nullish(),
+});
+
+const NAME = /^base_model\.model\.model\.layers\.(\d+)\.(?:self_attn|mlp)\.(\w+)\.lora_([AB])\.weight$/;
+
+/** Output and input width of a layer's linear maps: the shapes of their weights [out, in]. */
+export function linearShape(config: ModelConfig, linear: LinearName): { out: number; in: number } {
+  const { hiddenSize: D, intermediateSize: F, headDim: K } = config;
+  const shapes: Record<LinearName, { out: number; in: number }> = {
+    q_proj: { out: config.headCount * K, in: D },
+    k_proj: { out: config.kvHeadCount * K, in: D },
+    v_proj: { out: config.kvHeadCount * K, in: D },
+    o_proj: { out: D, in: config.headCount * K },
+    gate_proj: { out: F, in: D },
+    up_proj: { out: F, in: D },
+    down_proj: { out: D, in: F },
+  };
+  return shapes[linear];
+}
+
+/** The PEFT name of one of an adapter's two matrices. */
+export function loraTensorName(layer: number, linear: LinearName, matrix: "A" | "B"): string {
+  return `base_model.model.model.layers.${layer}.${LINEAR_PATHS[linear]}.lora_${matrix}.weight`;
+}
+
+/**
+ * Reads an adapter for a model. Pairs come in layer order, then in the order of LINEAR_PATHS.
+ * @throws {policy/refused} for an unknown tensor, a missing half of a pair, a wrong shape or a non-finite value
+ */
+export function parseAdapter(config: ModelConfig, files: { adapterConfig: string; adapterModel: Uint8Array }): Adapter {
+  const { r: rank, lora_alpha: alpha } = parseAdapterConfig(files.adapterConfig);
+  const tensors = parseSafetensors(files.adapterModel);
+  for (const name of tensors.keys()) checkName(config, name);
+  const pairs: LoraPair[] = [];
+  for (let layer = 0; layer < config.layerCount; layer++) {
+    for (const linear of linearNames()) {
+      const a = tensors.get(loraTensorName(layer, linear, "A"));
+      const b = tensors.get(loraTensorName(layer, linear, "B"));
+      if (a === undefined && b === undefined) continue;
+      if (a === undefined || b === undefined) refuse(`layer ${layer} ${linear}: lora_A and lora_B expected, got one of them`);
+      const shape = linearShape(config, linear);
+      checkShape(loraTensorName(layer, linear, "A"), a.shape, [rank, shape.in]);
+      checkShape(loraTensorName(layer, linear, "B"), b.shape, [shape.out, rank]);
+      pairs.push({ layer, linear, a: finite(toFloat32(a), layer, linear), b: finite(toFloat32(b), layer, linear) });
+    }
+  }
+  return { rank, alpha, pairs };
+}
+
+/** An adapter's two files. `baseModel` is what PEFT records as base_model_name_or_path. */
+export function writeAdapter(
+  config: ModelConfig,
+  adapter: Adapter,
+  { baseModel, type = "F32" }: { baseModel: string; type?: TensorType },
+): { adapterConfig: string; adapterModel: Uint8Array<ArrayBuffer> } {
+  const tensors = new Map<string, FloatTensor>();
+  for (const { layer, linear, a, b } of adapter.pairs) {
+    const shape = linearShape(config, linear);
+    tensors.set(loraTensorName(layer, linear, "A"), { shape: [adapter.rank, shape.in], values: a });
+    tensors.set(loraTensorName(layer, linear, "B"), { shape: [shape.out, adapter.rank], values: b });
+  }
+  const used = new Set(adapter.pairs.map(({ linear }) => linear));
+  const adapterConfig = {
+    base_model_name_or_path: baseModel,
+    bias: "none",
+    fan_in_fan_out: false,
+    inference_mode: true,
+    init_lora_weights: true,
+    lora_alpha: adapter.alpha,
+    lora_dropout: 0,
+    modules_to_save: null,
+    peft_type: "LORA",
+    r: adapter.rank,
+    target_modules: linearNames().filter((name) => used.has(name)),
+    task_type: "CAUSAL_LM",
+  };
+  return {
+    adapterConfig: `${JSON.stringify(adapterConfig, null, 2)}\n`,
+    adapterModel: writeSafetensors(tensors, { type, metadata: { format: "pt" } }),
+  };
+}
+
+/** The linear maps in the order in which every table lists them. */
+export function linearNames(): LinearName[] {
+  return Object.keys(LINEAR_PATHS).filter(isLinearName);
+}
+
+function isLinearName(name: string): name is LinearName {
+  return Object.hasOwn(LINEAR_PATHS, name);
+}
+
+function parseAdapterConfig(text: string): z.infer<typeof AdapterConfig> {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("policy/refused", "adapter_config.json: JSON expected, got text that does not parse", { cause });
+  }
+  const parsed = AdapterConfig.safeParse(content);
+  if (!parsed.success) return refuse(`adapter_config.json: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+function checkName(config: ModelConfig, name: string): void {
+  const [, layer = "", linear = "", matrix = ""] = NAME.exec(name) ?? [];
+  const half = matrix === "A" || matrix === "B" ? matrix : undefined;
+  if (half === undefined || !isLinearName(linear) || Number(layer) >= config.layerCount || name !== loraTensorName(Number(layer), linear, half))
+    refuse(`tensor of a linear map in layers 0..${config.layerCount - 1} expected, got ${name}`);
+}
+
+function checkShape(name: string, shape: readonly number[], expected: readonly number[]): void {
+  if (shape.length !== expected.length || shape.some((extent, axis) => extent !== expected[axis]))
+    refuse(`tensor ${name}: shape [${expected.join(", ")}] expected, got [${shape.join(", ")}]`);
+}
+
+function finite(values: Float32Array, layer: number, linear: LinearName): Float32Array {
+  const index = values.findIndex((value) => !Number.isFinite(value));
+  if (index >= 0) refuse(`layer ${layer} ${linear}: finite values expected, got ${String(values[index])} at ${index}`);
+  return values;
+}
+
+function refuse(what: string): never {
+  throw new AppError("policy/refused", `adapter: ${what}`);
+}
