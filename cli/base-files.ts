@@ -1,0 +1,46 @@
+/** Puts a base checkpoint into the bucket under its digests and names it by the digest of its manifest. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import type { Miniflare } from "miniflare";
+import { canonicalJson, sha256 } from "../shared/digest.ts";
+import { AppError } from "../shared/errors.ts";
+import type { BaseManifest } from "../shared/policy.ts";
+
+const REQUIRED_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
+const OPTIONAL_FILES = ["generation_config.json"];
+
+/** A bucket as Miniflare hands it to Node: R2's interface on undici's own Headers. */
+export type R2Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
+
+export type Base = { digest: string; manifestJson: string; files: Map<string, Uint8Array<ArrayBuffer>> };
+
+/** Reads a Hugging Face folder; `files` is by digest. @throws {input/notFound} naming what the folder lacks */
+export async function readBase(folder: string): Promise<Base> {
+  const missing = REQUIRED_FILES.filter((name) => !existsSync(join(folder, name)));
+  if (missing.length > 0) throw new AppError("input/notFound", `base folder ${folder}: ${missing.join(", ")} expected, not found`);
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  const manifest: BaseManifest = { name: basename(resolve(folder)), files: {} };
+  for (const name of [...REQUIRED_FILES, ...OPTIONAL_FILES.filter((each) => existsSync(join(folder, each)))]) {
+    const bytes = new Uint8Array(await readFile(join(folder, name)));
+    const digest = await sha256(bytes);
+    manifest.files[name] = digest;
+    files.set(digest, bytes);
+  }
+  const manifestJson = canonicalJson(manifest);
+  return { digest: await sha256(manifestJson), manifestJson, files };
+}
+
+/** Uploads what the bucket lacks, the manifest last, so that a manifest found means that its files are there. */
+export async function uploadBase(bucket: R2Bucket, base: Base): Promise<void> {
+  if ((await bucket.head(artifactKey(base.digest))) !== null) return;
+  for (const [digest, bytes] of base.files) {
+    if ((await bucket.head(artifactKey(digest))) === null) await bucket.put(artifactKey(digest), bytes);
+  }
+  await bucket.put(artifactKey(base.digest), base.manifestJson);
+}
+
+// As edge/artifacts.ts names them.
+function artifactKey(digest: string): string {
+  return `files/${digest}`;
+}

@@ -1,0 +1,106 @@
+/**
+ * The edge on this machine: workerd under Miniflare, on the bindings of `wrangler.toml`, with its state in a folder.
+ * `npm start` and every test that needs an edge use this one host.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { D1Database } from "@cloudflare/workers-types";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
+import workerd from "workerd";
+import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
+import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
+import { bundleWorker } from "./bundle.ts";
+import { ensureKeys, type LocalKeys } from "./keys.ts";
+import { applyMigrations } from "./migrations.ts";
+import { claimStateFolder, readPid, runFolder, startGuard } from "./processes.ts";
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+export type EdgeHostOptions = {
+  /** Holds everything that survives a restart: databases, objects, files, keys. Made where it does not exist. */
+  stateFolder: string;
+  /** 0 takes a free port. */
+  port?: number;
+  host?: string;
+  /** Hugging Face folder of the base checkpoint. */
+  baseFolder: string;
+  /** Plain-text bindings over those of wrangler.toml. */
+  vars?: Record<string, string>;
+  /** Another configuration with the same bindings; the repository's own by default. */
+  configFile?: string;
+  /** One line that the Worker logged. */
+  onLog?: (line: string) => void;
+  /** workerd died and a new one answers on the same port. */
+  onRestart?: (pid: number | undefined) => void;
+};
+
+export type EdgeHost = {
+  readonly url: string;
+  readonly keys: LocalKeys;
+  readonly stateFolder: string;
+  readonly baseDigest: string;
+  /** Migrations applied by this start. */
+  readonly migrated: readonly string[];
+  /** Children of an earlier run that were found alive and killed. */
+  readonly killed: readonly string[];
+  workerdPid(): number | undefined;
+  /** Live bindings; ask again after a restart of workerd. */
+  getD1(): Promise<D1Database>;
+  getR2(): Promise<R2Bucket>;
+  close(): Promise<void>;
+};
+
+/** Starts workerd and returns once the Worker answers. @throws where the port, the bundle or the base is unusable */
+export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost> {
+  const stateFolder = resolve(options.stateFolder);
+  mkdirSync(stateFolder, { recursive: true });
+  const base = await readBase(options.baseFolder);
+  const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
+  const killed = claimStateFolder(stateFolder, { workerd: "workerd", trainer: "trainer/main" });
+  const miniflare = createMiniflare(stateFolder, configured, options);
+  const endGuard = startGuard(stateFolder);
+  const close = async (): Promise<void> => {
+    await miniflare.dispose();
+    await endGuard();
+  };
+  try {
+    const url = (await miniflare.ready).origin;
+    const getD1 = (): Promise<D1Database> => miniflare.getD1Database("DB");
+    const getR2 = (): Promise<R2Bucket> => miniflare.getR2Bucket("ARTIFACTS");
+    const migrated = await applyMigrations(await getD1(), join(ROOT, "migrations"));
+    const keys = await ensureKeys(stateFolder, await getD1());
+    await uploadBase(await getR2(), base);
+    const workerdPid = (): number | undefined => readPid(stateFolder, "workerd");
+    return { url, keys, stateFolder, baseDigest: base.digest, migrated, killed, workerdPid, getD1, getR2, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function workerOptions(configFile: string, vars: Record<string, string>): Promise<V4WorkerOptions> {
+  const { workerOptions: options, main, define } = readWranglerConfig(configFile);
+  if (main === undefined) throw new Error(`${configFile}: main expected, got none`);
+  const modules = await bundleWorker(ROOT, main, define);
+  return { ...options, modules, bindings: Object.assign({}, options["bindings"], vars) };
+}
+
+function createMiniflare(stateFolder: string, worker: V4WorkerOptions, { host = "127.0.0.1", port = 0, onLog, onRestart }: EdgeHostOptions) {
+  // Miniflare reads the binary to run from the environment; the launcher leaves workerd's process id in the state folder.
+  process.env["MINIFLARE_WORKERD_PATH"] = join(ROOT, "cli/workerd-launcher.sh");
+  return new Miniflare(
+    convertV4MiniflareOptions({
+      host,
+      port,
+      log: new Log(LogLevel.ERROR),
+      cf: false,
+      telemetry: { enabled: false },
+      resourcePersistencePath: join(stateFolder, "edge"),
+      unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder), NEXTSTATE_WORKERD: workerd.default },
+      handleStructuredLogs: ({ message }) => onLog?.(message),
+      unsafeHandleRuntimeRestart: () => onRestart?.(readPid(stateFolder, "workerd")),
+      workers: [worker],
+    }),
+  );
+}

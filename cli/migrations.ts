@@ -1,0 +1,35 @@
+/**
+ * Applies `migrations/*.sql` to a D1 database and writes wrangler's own ledger, `d1_migrations`, so that
+ * `wrangler d1 migrations apply` and this runner agree on what has been applied.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { D1Database } from "@cloudflare/workers-types";
+import { unstable_splitSqlQuery as splitSql } from "wrangler";
+
+// The statement wrangler itself creates its ledger with.
+const LEDGER = `CREATE TABLE IF NOT EXISTS d1_migrations(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)`;
+
+/** Applies what is missing, each file and its ledger row in one transaction; returns the names applied. */
+export async function applyMigrations(db: D1Database, folder: string): Promise<string[]> {
+  await db.prepare(LEDGER).run();
+  const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
+  const applied = new Set(results.map(({ name }) => name));
+  const missing = (await migrationNames(folder)).filter((name) => !applied.has(name));
+  for (const name of missing) await applyMigration(db, name, await readFile(join(folder, name), "utf8"));
+  return missing;
+}
+
+async function applyMigration(db: D1Database, name: string, sql: string): Promise<void> {
+  const statements = splitSql(sql).map((statement) => db.prepare(statement));
+  await db.batch([...statements, db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)]);
+}
+
+async function migrationNames(folder: string): Promise<string[]> {
+  const entries = await readdir(folder);
+  return entries.filter((name) => name.endsWith(".sql")).sort();
+}

@@ -1,0 +1,101 @@
+/**
+ * Who runs from a state folder: `run/<name>.pid` per child, `run/host.json` for the process above them.
+ * A guard outside the tree kills the children when the host dies without a word, as after `kill -9`.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { AppError } from "../shared/errors.ts";
+
+// Waits for its standard input to close, which the kernel does when the host is gone, however it went.
+const GUARD = 'read -r line; for file in "$1"/*.pid; do [ -f "$file" ] && kill -9 "$(cat "$file")"; done; rm -rf "$1"';
+
+const HostRecord = z.object({ pid: z.number().int(), startedAt: z.string() });
+
+export function runFolder(stateFolder: string): string {
+  return join(stateFolder, "run");
+}
+
+export type ProcessInfo = { command: string; startedAt: string };
+
+/** Command line and an opaque start time of a living process; undefined for one that does not exist. */
+export function describeProcess(pid: number): ProcessInfo | undefined {
+  return existsSync("/proc/self/stat") ? fromProc(pid) : fromPs(pid);
+}
+
+/** The pid of a child's file, while a process of that pid lives. */
+export function readPid(stateFolder: string, name: string): number | undefined {
+  const file = join(runFolder(stateFolder), `${name}.pid`);
+  const pid = existsSync(file) ? Number(readFileSync(file, "utf8").trim()) : Number.NaN;
+  return Number.isInteger(pid) && pid > 0 && describeProcess(pid) !== undefined ? pid : undefined;
+}
+
+export function writePid(stateFolder: string, name: string, pid: number): void {
+  writeFileSync(join(runFolder(stateFolder), `${name}.pid`), `${pid}\n`);
+}
+
+/**
+ * Takes the state folder for this process, and ends children that an earlier host left behind; only what still
+ * looks like the child it was (`marks` by name, found in the command line) is killed. Returns what was killed.
+ * @throws {input/invalid} where another living host has the folder
+ */
+export function claimStateFolder(stateFolder: string, marks: Record<string, string>): string[] {
+  refuseSecondHost(stateFolder);
+  const killed = Object.entries(marks).flatMap(([name, mark]) => killStale(stateFolder, name, mark));
+  rmSync(runFolder(stateFolder), { recursive: true, force: true });
+  mkdirSync(runFolder(stateFolder), { recursive: true });
+  const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "" };
+  writeFileSync(join(runFolder(stateFolder), "host.json"), JSON.stringify(record));
+  return killed;
+}
+
+/** Starts the guard; calling the returned function ends it, and the children's pid files with it. */
+export function startGuard(stateFolder: string): () => Promise<void> {
+  const folder = runFolder(stateFolder);
+  const guard = spawn("/bin/sh", ["-c", GUARD, "nextstate-guard", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  guard.unref();
+  const gone = new Promise<void>((resolve) => guard.once("exit", () => resolve()));
+  return async () => {
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) rmSync(join(folder, name), { force: true });
+    guard.stdin.end();
+    guard.ref();
+    await gone;
+  };
+}
+
+function refuseSecondHost(stateFolder: string): void {
+  const file = join(runFolder(stateFolder), "host.json");
+  if (!existsSync(file)) return;
+  const { pid, startedAt } = HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
+  if (pid === process.pid || describeProcess(pid)?.startedAt !== startedAt) return;
+  throw new AppError("input/invalid", `state folder ${stateFolder} is in use by process ${pid}; stop it, or choose another with --state`);
+}
+
+function killStale(stateFolder: string, name: string, mark: string): string[] {
+  const pid = readPid(stateFolder, name);
+  if (pid === undefined || !describeProcess(pid)?.command.includes(mark)) return [];
+  process.kill(pid, "SIGKILL");
+  return [`${name} (process ${pid})`];
+}
+
+function fromProc(pid: number): ProcessInfo | undefined {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The fields after the parenthesised name: state is the 1st of them, start time the 20th (proc(5), fields 3 and 22).
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? undefined : { command, startedAt: fields[19] ?? "" };
+  } catch {
+    return undefined; // No such process.
+  }
+}
+
+function fromPs(pid: number): ProcessInfo | undefined {
+  try {
+    const output = execFileSync("ps", ["-p", String(pid), "-o", "lstart=,command="], { encoding: "utf8" });
+    return { startedAt: output.slice(0, 24), command: output.slice(24).trim() };
+  } catch {
+    return undefined; // ps exits with 1 where there is no such process.
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { applyMigrations } from "../../cli/migrations.ts";
+import { keysFile, readKeys } from "../../cli/keys.ts";
+import { describeProcess } from "../../cli/processes.ts";
+import { sha256 } from "../../shared/digest.ts";
+import { BaseManifest } from "../../shared/policy.ts";
+import { withEdge } from "../helpers/edge.ts";
+
+describe("edge host", () => {
+  const edge = withEdge();
+
+  it("answers on its port", async () => {
+    const response = await fetch(`${edge.url}/healthz`);
+    expect(response.status).toBe(200);
+  });
+
+  it("keeps plain keys for their owner only and hashes in the database", async () => {
+    const keys = await readKeys(edge.stateFolder);
+    expect(keys).toEqual(edge.keys);
+    expect(statSync(keysFile(edge.stateFolder)).mode & 0o777).toBe(0o600);
+    const db = await edge.getD1();
+    const { results } = await db.prepare("SELECT kind, hash FROM keys ORDER BY kind").all();
+    const kinds = ["admin", "client", "trainer"] as const;
+    expect(results).toEqual(await Promise.all(kinds.map(async (kind) => ({ kind, hash: await sha256(keys[kind]) }))));
+  });
+
+  it("stores the base under the digest of its manifest, every file under its own", async () => {
+    const bucket = await edge.getR2();
+    const object = await bucket.get(`files/${edge.baseDigest}`);
+    const text = (await object?.text()) ?? "";
+    expect(await sha256(text)).toBe(edge.baseDigest);
+    const { files } = BaseManifest.parse(JSON.parse(text));
+    expect(Object.keys(files)).toContain("model.safetensors");
+    for (const digest of Object.values(files)) {
+      const file = await bucket.get(`files/${digest}`);
+      expect(await sha256(new Uint8Array((await file?.arrayBuffer()) ?? []))).toBe(digest);
+    }
+  });
+
+  it("records migrations where wrangler looks for them, and applies none twice", async () => {
+    const db = await edge.getD1();
+    const { results } = await db.prepare("SELECT name FROM d1_migrations ORDER BY id").all<{ name: string }>();
+    expect(results.map(({ name }) => name)).toEqual(edge.migrated);
+    expect(await applyMigrations(db, "migrations")).toEqual([]);
+  });
+
+  it("leaves no trace of a migration that fails half way", async () => {
+    const db = await edge.getD1();
+    const folder = mkdtempSync(join(tmpdir(), "nextstate-migrations-"));
+    writeFileSync(join(folder, "9000_broken.sql"), "CREATE TABLE half_made (id INTEGER);\nINSERT INTO no_such_table VALUES (1);");
+    await expect(applyMigrations(db, folder)).rejects.toThrow(/no_such_table/);
+    const { results } = await db.prepare("SELECT name FROM sqlite_master WHERE name = 'half_made'").all();
+    expect(results).toEqual([]);
+  });
+
+  it("writes down which process workerd is", () => {
+    const pid = edge.workerdPid() ?? 0;
+    expect(describeProcess(pid)?.command).toContain("workerd");
+    expect(readFileSync(join(edge.stateFolder, "run/host.json"), "utf8")).toContain(String(process.pid));
+  });
+});
