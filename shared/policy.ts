@@ -3,6 +3,7 @@
  * A version is immutable; `(agent, line, version)` names it everywhere.
  */
 import { z } from "zod";
+import { AgentSettings } from "./agent.ts";
 
 export const Digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
 export const Version = z.number().int().min(0);
@@ -108,6 +109,7 @@ export const LineHead = z.object({
   cursor: z.number().int(),
   /** Counts every change of the line; a reader with an older one knows that it is behind. */
   revision: z.number().int(),
+  settings: AgentSettings,
 });
 export type LineHead = z.infer<typeof LineHead>;
 

@@ -1,0 +1,33 @@
+/** What a manifest must say before its version can exist. */
+import { sha256 } from "../../shared/digest.ts";
+import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyVersion } from "../../shared/policy.ts";
+
+export type Expected = { agent: string; line: string; parent: number; baseDigest: string };
+
+/** The first thing wrong with a manifest, or undefined. */
+export function manifestFault(manifest: PolicyManifest, expected: Expected): string | undefined {
+  for (const member of ["agent", "line", "parent", "baseDigest"] as const)
+    if (manifest[member] !== expected[member]) return `manifest.${member}: ${expected[member]} expected, got ${manifest[member]}`;
+  return eventsFault(manifest);
+}
+
+/** An event is consumed by the update whose range it lies in, so it can train once only. */
+function eventsFault({ events, fromSeq, toSeq }: PolicyManifest): string | undefined {
+  const seen = new Set<string>();
+  for (const { eventId, seq } of events) {
+    if (seq <= fromSeq || seq > toSeq) return `manifest.events: seq from ${fromSeq + 1} to ${toSeq} expected, got ${seq} (${eventId})`;
+    if (seen.has(eventId)) return `manifest.events: each event once expected, got ${eventId} twice`;
+    seen.add(eventId);
+  }
+  return undefined;
+}
+
+export async function policyDigestOf(baseDigest: string, adapter: AdapterFiles | null): Promise<string> {
+  return adapter === null ? baseDigest : sha256(policyDigestInput(baseDigest, adapter));
+}
+
+/** Version 0: the bare base. It is its own parent. */
+export function baseVersion({ agent, line, baseDigest, createdAt }: { agent: string; line: string; baseDigest: string; createdAt: string }): PolicyVersion {
+  const untrained = { fromSeq: 0, toSeq: 0, events: [], hints: [], metrics: null, changes: [], seed: 0, runtime: {} };
+  return { agent, line, parent: 0, baseDigest, adapter: null, ...untrained, version: 0, policyDigest: baseDigest, createdAt };
+}

@@ -1,0 +1,35 @@
+/** The routes, and what every request passes through before it reaches one. */
+import { Hono } from "hono";
+import type { App, AppEnv } from "./env.ts";
+import { onError, onNotFound } from "./http-errors.ts";
+import { requireKey } from "./middleware/auth.ts";
+import { clientCors } from "./middleware/cors.ts";
+import { bodyLimit } from "./middleware/limits.ts";
+import { requestId } from "./middleware/request-id.ts";
+import { mountAgents } from "./routes/api-agents.ts";
+import { mountStats } from "./routes/api-stats.ts";
+import { mountCompletions } from "./routes/completions.ts";
+import { mountFeedback } from "./routes/feedback.ts";
+import { mountHealth } from "./routes/health.ts";
+import { mountModels } from "./routes/models.ts";
+import { mountTrainerFeed } from "./routes/trainer-feed.ts";
+import { mountTrainerFiles } from "./routes/trainer-files.ts";
+import { mountTrainerLines } from "./routes/trainer-lines.ts";
+
+export function createApp(): App {
+  const app = new Hono<AppEnv>();
+  app.onError(onError);
+  app.notFound(onNotFound);
+  app.use(requestId());
+  // A browser's preflight carries no key, so CORS stands before the keys.
+  app.use("/v1/*", clientCors());
+  app.use("/v1/*", requireKey("client"));
+  app.use("/api/*", requireKey("admin"));
+  app.use("/trainer/v1/*", requireKey("trainer"));
+  app.use(bodyLimit());
+  mountHealth(app);
+  for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
+  for (const mount of [mountAgents, mountStats]) mount(app);
+  for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
+  return app;
+}

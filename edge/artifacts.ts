@@ -1,0 +1,36 @@
+/** Files in R2 by the SHA-256 of their bytes. What is stored under a digest never changes. */
+import { sha256 } from "../shared/digest.ts";
+import { AppError } from "../shared/errors.ts";
+
+/** Largest file taken over HTTP: it is held in memory while its digest is computed, and an isolate has 128 MB. */
+export const MAX_ARTIFACT_BYTES = 33_554_432;
+
+export function artifactKey(digest: string): string {
+  return `files/${digest}`;
+}
+
+/** Stores bytes under the digest that they are claimed to have. @throws {policy/digest} where they have another. */
+export async function putArtifact(bucket: R2Bucket, digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  await checkDigest(digest, bytes);
+  await bucket.put(artifactKey(digest), bytes, { sha256: digest });
+}
+
+/** Bytes of a file, checked. @returns undefined where there is none. @throws {policy/digest} where R2 holds other bytes. */
+export async function getArtifact(bucket: R2Bucket, digest: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const object = await bucket.get(artifactKey(digest));
+  if (object === null) return undefined;
+  const bytes = new Uint8Array(await object.arrayBuffer());
+  await checkDigest(digest, bytes);
+  return bytes;
+}
+
+/** Those of the digests under which nothing is stored. */
+export async function missingArtifacts(bucket: R2Bucket, digests: readonly string[]): Promise<string[]> {
+  const heads = await Promise.all(digests.map((digest) => bucket.head(artifactKey(digest))));
+  return digests.filter((_, index) => heads[index] === null);
+}
+
+async function checkDigest(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  const actual = await sha256(bytes);
+  if (actual !== digest) throw new AppError("policy/digest", `file ${digest}: SHA-256 of its ${bytes.length} bytes is ${actual}`);
+}

@@ -1,0 +1,77 @@
+/** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
+import { and, asc, eq, gt, inArray, max } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { invariant } from "../../shared/assert.ts";
+import { AppError } from "../../shared/errors.ts";
+import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
+import type { Env } from "../env.ts";
+import { events } from "./schema.ts";
+
+/** Where the log lives: rows in D1, payloads that are large in R2. */
+export type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
+
+/** Longest payload in a row, in UTF-16 units; a D1 row holds 2 MB at most and a page of rows must stay small. */
+const MAX_INLINE_PAYLOAD = 65_536;
+/** Events per batch: a batch is one transaction, and D1 binds at most 100 parameters in its closing query. */
+const BATCH = 50;
+
+/**
+ * Appends events; those already in the log are left as they are.
+ * @returns the highest `seq` among the given events, 0 where none was given: what the agent is told.
+ */
+export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]): Promise<number> {
+  let highest = 0;
+  for (let start = 0; start < newEvents.length; start += BATCH)
+    highest = Math.max(highest, await appendBatch(log, newEvents.slice(start, start + BATCH)));
+  return highest;
+}
+
+/** Events of an agent with `seq` above the cursor, oldest first, at most `limit` (1 to 100). */
+export async function pageAfter(
+  log: EventLog,
+  { agent, cursor, limit }: { agent: string; cursor: number; limit: number },
+): Promise<FeedPage> {
+  const rows = await drizzle(log.DB)
+    .select()
+    .from(events)
+    .where(and(eq(events.agent, agent), gt(events.seq, cursor)))
+    .orderBy(asc(events.seq))
+    .limit(limit);
+  const page = await Promise.all(rows.map((row) => toLoggedEvent(log, row)));
+  return { events: page, cursor: page.at(-1)?.seq ?? cursor };
+}
+
+async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
+  const db = drizzle(log.DB);
+  const rows = await Promise.all(batch.map((event) => toRow(log, event)));
+  const ids = batch.map(({ eventId }) => eventId);
+  const [first, ...others] = rows.map((row) => db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }));
+  invariant(first !== undefined, "a batch holds an event");
+  const highest = db.select({ seq: max(events.seq) }).from(events).where(inArray(events.eventId, ids));
+  const selected = (await db.batch([first, ...others, highest])).at(-1);
+  return Array.isArray(selected) ? (selected[0]?.seq ?? 0) : 0;
+}
+
+/** A large payload is in R2 before its row exists, so a row that is read always finds it. */
+async function toRow(log: EventLog, { payload, createdAt, ...header }: NewEvent): Promise<typeof events.$inferInsert> {
+  const json = JSON.stringify(payload);
+  const large = json.length > MAX_INLINE_PAYLOAD;
+  if (large) await log.ARTIFACTS.put(payloadKey(header.eventId), json);
+  return { ...header, kind: payload.kind, payload: large ? null : json, createdAt: Date.parse(createdAt) };
+}
+
+async function toLoggedEvent(log: EventLog, row: typeof events.$inferSelect): Promise<LoggedEvent> {
+  const { payload, createdAt, kind: _, ...header } = row;
+  const json = payload ?? (await readPayload(log, row.eventId));
+  return { ...header, createdAt: new Date(createdAt).toISOString(), payload: EventPayload.parse(JSON.parse(json)) };
+}
+
+async function readPayload(log: EventLog, eventId: string): Promise<string> {
+  const object = await log.ARTIFACTS.get(payloadKey(eventId));
+  if (object === null) throw new AppError("internal", `internal: event ${eventId} has no payload at ${payloadKey(eventId)}`);
+  return object.text();
+}
+
+function payloadKey(eventId: string): string {
+  return `payloads/${eventId}`;
+}

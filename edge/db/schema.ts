@@ -1,0 +1,65 @@
+/** D1 tables; the only place where columns are declared. Times are epoch milliseconds. */
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+export const KEY_KINDS = ["client", "admin", "trainer"] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** The append-only event log. `seq` grows monotonically, is never reused, and is the trainer's cursor. */
+export const events = sqliteTable(
+  "events",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    /** Natural key: a second delivery of an event is recognised by it. */
+    eventId: text("event_id").notNull(),
+    agent: text("agent").notNull(),
+    line: text("line").notNull(),
+    sessionId: text("session_id").notNull(),
+    turnId: text("turn_id").notNull(),
+    user: text("user").notNull(),
+    kind: text("kind").notNull(),
+    /** JSON of the payload, or null where it is large and lies in R2 under `payloads/<eventId>`. */
+    payload: text("payload"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("events_event_id").on(table.eventId),
+    // The feed: an agent's events after a cursor.
+    index("events_agent_seq").on(table.agent, table.seq),
+  ],
+);
+
+/** API keys, as hashes only. */
+export const keys = sqliteTable(
+  "keys",
+  {
+    id: text("id").primaryKey(),
+    kind: text("kind", { enum: KEY_KINDS }).notNull(),
+    /** Lower-case hex SHA-256 of the key. */
+    hash: text("hash").notNull(),
+    name: text("name").notNull(),
+    createdAt: integer("created_at").notNull(),
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [uniqueIndex("keys_hash").on(table.hash)],
+);
+
+/** Which agents exist, so that they can be listed. Everything else about an agent is in its AgentObject. */
+export const agents = sqliteTable("agents", {
+  name: text("name").primaryKey(),
+  createdAt: integer("created_at").notNull(),
+});
+
+/** What each session has counted so far. Values are absolute, so writing them twice changes nothing. */
+export const sessionCounters = sqliteTable(
+  "session_counters",
+  {
+    sessionId: text("session_id").primaryKey(),
+    agent: text("agent").notNull(),
+    generations: integer("generations").notNull(),
+    replays: integer("replays").notNull(),
+    aborted: integer("aborted").notNull(),
+    ambiguous: integer("ambiguous").notNull(),
+  },
+  // Totals per agent for /api/stats.
+  (table) => [index("session_counters_agent").on(table.agent)],
+);

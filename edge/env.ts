@@ -1,0 +1,26 @@
+/** What wrangler.toml binds, and the types every route and middleware shares. */
+import type { Hono, MiddlewareHandler } from "hono";
+import type { AgentObject } from "./agent/agent.ts";
+import type { KeyKind } from "./db/schema.ts";
+import type { DirectoryObject } from "./directory/directory.ts";
+import type { SessionObject } from "./session/session.ts";
+
+export type Env = {
+  SESSIONS: DurableObjectNamespace<SessionObject>;
+  AGENTS: DurableObjectNamespace<AgentObject>;
+  DIRECTORY: DurableObjectNamespace<DirectoryObject>;
+  DB: D1Database;
+  ARTIFACTS: R2Bucket;
+  /** SHA-256 of the base manifest, under which `ARTIFACTS` holds it; version 0 of a new agent is this base. */
+  BASE_DIGEST: string;
+  /** Names a hand-over point at which the Worker stalls. Set by tests only. */
+  FAULT?: string;
+};
+
+/** The key a request came with; `id` is public, the key itself is never kept. */
+export type ApiKey = { readonly id: string; readonly kind: KeyKind; readonly name: string };
+
+export type Variables = { requestId: string; key: ApiKey };
+export type AppEnv = { Bindings: Env; Variables: Variables };
+export type App = Hono<AppEnv>;
+export type Middleware = MiddlewareHandler<AppEnv>;

@@ -1,0 +1,91 @@
+/** Errors → HTTP: the OpenAI error shape on every route. Statuses come from the traits in shared/errors.ts. */
+import type { Context, ErrorHandler, NotFoundHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ZodType } from "zod";
+import { AppError, ERROR_TRAITS, type ErrorCode } from "../shared/errors.ts";
+import type { AppEnv } from "./env.ts";
+import { logError } from "./log.ts";
+
+export type ErrorBody = { error: { message: string; type: string; param: string | null; code: string | null } };
+
+/**
+ * The body of an error. `details.param` names the parameter at fault and `details.code` replaces our code where
+ * OpenAI clients look for a code of their own (`context_length_exceeded`, `model_not_found`).
+ */
+export function errorBody({ code, message, details }: AppError): ErrorBody {
+  const { param, code: openaiCode } = details;
+  return {
+    error: {
+      message,
+      type: errorType(code),
+      param: param === undefined ? null : String(param),
+      code: openaiCode === undefined ? code : String(openaiCode),
+    },
+  };
+}
+
+export function errorResponse(error: AppError): Response {
+  return Response.json(errorBody(error), { status: error.status });
+}
+
+/** The only renderer of errors. What is not ours answers a bare 500 with the request id; the cause goes to the log. */
+export const onError: ErrorHandler<AppEnv> = (thrown, context) => {
+  if (thrown instanceof AppError && thrown.code !== "internal") return render(context, thrown);
+  if (thrown instanceof HTTPException && thrown.status < 500)
+    return render(context, new AppError(codeOfStatus(thrown.status), thrown.message));
+  const requestId = context.get("requestId");
+  logError("request:failed", thrown, { requestId, method: context.req.method, path: context.req.path });
+  return render(context, new AppError("internal", `internal error; the log has it under request ${requestId}`));
+};
+
+export const onNotFound: NotFoundHandler<AppEnv> = (context) =>
+  render(context, new AppError("input/notFound", `no route ${context.req.method} ${context.req.path}`));
+
+/** Parses a JSON body. @throws {input/invalid} naming the first member that is wrong. */
+export async function parseJson<Value>(request: Request, schema: ZodType<Value>): Promise<Value> {
+  return parseWith(schema, await readJson(request));
+}
+
+/** @throws {input/invalid} where the body is not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("input/invalid", `body: JSON expected, got ${describe(text)}`, { cause });
+  }
+}
+
+/** @throws {input/invalid} naming the first member that is wrong as `param`. */
+export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const param = issue?.path.map(String).join(".") ?? "";
+  const message = issue?.message ?? "not as expected";
+  throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
+}
+
+function render(context: Context<AppEnv>, error: AppError): Response {
+  return context.json(errorBody(error), error.status as ContentfulStatusCode);
+}
+
+function describe(text: string): string {
+  return text === "" ? "nothing" : `${text.length} characters that do not parse`;
+}
+
+function errorType(code: ErrorCode): string {
+  const { status } = ERROR_TRAITS[code];
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "permission_error";
+  if (status === 429) return "rate_limit_error";
+  return status < 500 ? "invalid_request_error" : "server_error";
+}
+
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 401) return "auth/missing";
+  if (status === 403) return "auth/forbidden";
+  if (status === 404) return "input/notFound";
+  return status === 413 ? "input/tooLarge" : "input/invalid";
+}

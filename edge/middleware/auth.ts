@@ -1,0 +1,72 @@
+/**
+ * Keys of three kinds, none of which opens another's routes. Only hashes are stored, and hashes are compared.
+ * A revocation is seen within `FRESH_MS`; while D1 is down, keys that an isolate has seen go on working.
+ */
+import { sha256 } from "../../shared/digest.ts";
+import { AppError } from "../../shared/errors.ts";
+import { findKey, type KeyRow } from "../db/keys.ts";
+import type { KeyKind } from "../db/schema.ts";
+import type { Env, Middleware } from "../env.ts";
+import { logError } from "../log.ts";
+
+const FRESH_MS = 5_000;
+/** Hashes that an isolate remembers, unknown ones included, so that guessing costs no memory. */
+const MAX_REMEMBERED = 1_000;
+
+type Remembered = { row: KeyRow | undefined; checkedAt: number };
+const remembered = new Map<string, Remembered>();
+
+/** Lets a request pass that carries a key of the kind. @throws {auth/missing} {auth/forbidden} */
+export function requireKey(kind: KeyKind): Middleware {
+  return async function requireKey(context, next) {
+    const row = await rowOfKey(context.env, bearerOf(context.req.header("authorization"), kind));
+    if (row.kind !== kind)
+      throw new AppError("auth/forbidden", `${context.req.path}: a ${kind} key expected, got a ${row.kind} key`, { details: { code: "wrong_key_kind" } });
+    context.set("key", { id: row.id, kind: row.kind, name: row.name });
+    await next();
+  };
+}
+
+function bearerOf(header: string | undefined, kind: KeyKind): string {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(header ?? "") ?? [];
+  if (key !== undefined) return key;
+  throw new AppError("auth/missing", `authorization header: "Bearer <${kind} key>" expected, got ${header === undefined ? "none" : "another form"}`);
+}
+
+async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
+  const hash = await sha256(key);
+  const row = await lookUp(env, hash);
+  if (row === undefined || !equal(row.hash, hash) || row.revokedAt !== null)
+    throw new AppError("auth/missing", "API key: a known one that is not revoked expected, got another", { details: { code: "invalid_api_key" } });
+  return row;
+}
+
+async function lookUp(env: Env, hash: string): Promise<KeyRow | undefined> {
+  const known = remembered.get(hash);
+  if (known !== undefined && Date.now() - known.checkedAt < FRESH_MS) return known.row;
+  try {
+    const row = await findKey(env.DB, hash);
+    remember(hash, { row, checkedAt: Date.now() });
+    return row;
+  } catch (thrown) {
+    logError("keys:unreachable", thrown);
+    if (known?.row !== undefined) return known.row;
+    throw new AppError("upstream/unreachable", "API key: cannot be checked now, try again", { cause: thrown });
+  }
+}
+
+function remember(hash: string, entry: Remembered): void {
+  remembered.delete(hash);
+  remembered.set(hash, entry);
+  for (const oldest of remembered.keys()) {
+    if (remembered.size <= MAX_REMEMBERED) return;
+    remembered.delete(oldest);
+  }
+}
+
+/** Compares in a time that does not depend on where the strings differ. */
+function equal(left: string, right: string): boolean {
+  const encoder = new TextEncoder();
+  const [a, b] = [encoder.encode(left), encoder.encode(right)];
+  return a.length === b.length && crypto.subtle.timingSafeEqual(a, b);
+}

@@ -1,0 +1,12 @@
+import { cors } from "hono/cors";
+import type { Middleware } from "../env.ts";
+
+/** Lets browsers call the client routes from any page: keys travel in a header, never in a cookie. */
+export function clientCors(): Middleware {
+  return cors({
+    origin: "*",
+    allowMethods: ["GET", "POST"],
+    exposeHeaders: ["x-policy-version", "x-policy-digest", "x-session-id", "x-request-id"],
+    maxAge: 86_400,
+  });
+}

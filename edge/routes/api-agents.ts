@@ -1,0 +1,70 @@
+/** /api/agents: what people see and move. */
+import { z } from "zod";
+import { AgentSettings } from "../../shared/agent.ts";
+import { AppError } from "../../shared/errors.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
+import { forgetLineHead } from "../agent/head.ts";
+import { agentOf } from "../agent/port.ts";
+import { listAgent } from "../db/agents.ts";
+import { pageAfter } from "../db/events.ts";
+import type { App } from "../env.ts";
+import { parseJson } from "../http-errors.ts";
+import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
+
+const RollbackRequest = z.strictObject({ to: z.number().int().min(0), reason: z.string().max(1_000).optional() });
+const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
+
+export function mountAgents(app: App): void {
+  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context.env) }));
+
+  app.put("/api/agents/:agent", async (context) => {
+    const name = agentParam(context);
+    const settings = await parseJson(context.req.raw, AgentSettings.strict());
+    const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
+    await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
+    forgetLineHead(name, SHARED_LINE);
+    return context.json(agent);
+  });
+
+  app.get("/api/agents/:agent", async (context) => {
+    const name = agentParam(context);
+    return context.json(found(await agentOf(context.env, name).read(), `agent ${name}`));
+  });
+
+  app.get("/api/agents/:agent/versions", async (context) => {
+    const name = agentParam(context);
+    const page = queryOf(context, BackwardPage);
+    const head = found(await agentOf(context.env, name).head(SHARED_LINE), `agent ${name}`);
+    const versions = await agentOf(context.env, name).versions(SHARED_LINE, page);
+    return context.json({ stable: head.stable, latest: head.latest, cursor: head.cursor, versions });
+  });
+
+  app.get("/api/agents/:agent/versions/:version", async (context) => {
+    const [name, version] = [agentParam(context), versionParam(context)];
+    return context.json(found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`));
+  });
+
+  app.get("/api/agents/:agent/audit", async (context) => {
+    const name = agentParam(context);
+    const page = queryOf(context, BackwardPage);
+    found(await agentOf(context.env, name).read(), `agent ${name}`);
+    return context.json({ audit: await agentOf(context.env, name).audit(page) });
+  });
+
+  app.post("/api/agents/:agent/rollback", async (context) => {
+    const name = agentParam(context);
+    const request = await parseJson(context.req.raw, RollbackRequest);
+    const result = found(await agentOf(context.env, name).rollback(SHARED_LINE, request, actorOf(context)), `agent ${name}`);
+    if (result.status === "unknown")
+      throw new AppError("policy/unknown", `to: a version from 0 to ${result.latest} expected, got ${request.to}`, { details: { param: "to" } });
+    forgetLineHead(name, SHARED_LINE);
+    return context.json(result);
+  });
+
+  app.get("/api/agents/:agent/events", async (context) => {
+    const name = agentParam(context);
+    const query = queryOf(context, EventsQuery);
+    found(await agentOf(context.env, name).read(), `agent ${name}`);
+    return context.json(await pageAfter(context.env, { agent: name, ...query }));
+  });
+}

@@ -1,0 +1,7 @@
+import { readCounters } from "../db/counters.ts";
+import type { App } from "../env.ts";
+
+/** GET /api/stats: what sessions counted, per agent. A session reports with its next outbox run, so figures lag a little. */
+export function mountStats(app: App): void {
+  app.get("/api/stats", async (context) => context.json({ agents: await readCounters(context.env.DB) }));
+}

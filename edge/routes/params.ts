@@ -1,0 +1,53 @@
+/** What several routes read from paths and queries. */
+import type { Context } from "hono";
+import { z, type ZodType } from "zod";
+import { AgentName } from "../../shared/agent.ts";
+import { AppError } from "../../shared/errors.ts";
+import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import type { Actor } from "../agent/port.ts";
+import { agentOf } from "../agent/port.ts";
+import { readAgents } from "../db/agents.ts";
+import type { AppEnv, Env } from "../env.ts";
+import { parseWith } from "../http-errors.ts";
+
+export const Cursor = z.coerce.number().int().min(0).default(0);
+export const PageLimit = z.coerce.number().int().min(1).max(100).default(100);
+export const VersionParam = z.object({ version: z.coerce.number().int().min(0) });
+export const BackwardPage = z.object({ before: z.coerce.number().int().min(0).optional(), limit: PageLimit });
+
+export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>): Value {
+  return parseWith(schema, context.req.query());
+}
+
+/** The agent named in the path. @throws {input/invalid} */
+export function agentParam(context: Context<AppEnv>): string {
+  return parseWith(z.object({ agent: AgentName }), context.req.param()).agent;
+}
+
+/** The line named in the path. A line that does not exist is found out by asking the agent. */
+export function lineParam(context: Context<AppEnv>): string {
+  return parseWith(z.object({ line: z.string().min(1).max(200) }), context.req.param()).line;
+}
+
+export function versionParam(context: Context<AppEnv>): number {
+  return parseWith(VersionParam, context.req.param()).version;
+}
+
+/** Who asks, for the audit trail. */
+export function actorOf(context: Context<AppEnv>): Actor {
+  const { kind, id } = context.var.key;
+  return `${kind}:${id}`;
+}
+
+/** @throws {input/notFound} where the value does not exist. */
+export function found<Value>(value: Value | undefined, what: string): Value {
+  if (value === undefined) throw new AppError("input/notFound", `${what}: not found`);
+  return value;
+}
+
+/** The heads of every listed agent's shared line. */
+export async function readHeads(env: Env): Promise<LineHead[]> {
+  const listed = await readAgents(env.DB);
+  const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
+  return heads.filter((head) => head !== undefined);
+}

@@ -1,0 +1,38 @@
+/** The trainer's feed: a long poll over the event log. */
+import { z } from "zod";
+import { AgentName } from "../../shared/agent.ts";
+import type { FeedPage } from "../../shared/events.ts";
+import { agentOf } from "../agent/port.ts";
+import { pageAfter } from "../db/events.ts";
+import type { App, Env } from "../env.ts";
+import { Cursor, found, PageLimit, queryOf } from "./params.ts";
+
+/** A notice that was lost (its object was restarted) delays an event by this much at most. */
+const LONGEST_SLEEP_MS = 2_000;
+const FeedQuery = z.object({
+  agent: AgentName,
+  cursor: Cursor,
+  limit: PageLimit,
+  waitMs: z.coerce.number().int().min(0).max(25_000).default(0),
+});
+type FeedQuery = z.infer<typeof FeedQuery>;
+
+export function mountTrainerFeed(app: App): void {
+  app.get("/trainer/v1/feed", async (context) => {
+    const query = queryOf(context, FeedQuery);
+    found(await agentOf(context.env, query.agent).read(), `agent ${query.agent}`);
+    return context.json(await waitForPage(context.env, query, context.req.raw.signal));
+  });
+}
+
+/** The first page that is not empty, or an empty one after `waitMs`. */
+async function waitForPage(env: Env, { waitMs, ...query }: FeedQuery, signal: AbortSignal): Promise<FeedPage> {
+  const deadline = Date.now() + waitMs;
+  let told = query.cursor;
+  for (;;) {
+    const page = await pageAfter(env, query);
+    const leftMs = deadline - Date.now();
+    if (page.events.length > 0 || leftMs <= 0 || signal.aborted) return page;
+    told = Math.max(told, await agentOf(env, query.agent).waitForEvents(told, Math.min(leftMs, LONGEST_SLEEP_MS)));
+  }
+}

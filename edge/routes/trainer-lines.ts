@@ -1,0 +1,52 @@
+/** /trainer/v1: which versions exist, and how trainers add to them. Outcomes that a trainer must expect answer 200 with a `status`. */
+import { AppError } from "../../shared/errors.ts";
+import { CursorAdvance, JudgementBatch } from "../../shared/events.ts";
+import { PublishRequest } from "../../shared/policy.ts";
+import { forgetLineHead } from "../agent/head.ts";
+import { agentOf } from "../agent/port.ts";
+import { appendEvents } from "../db/events.ts";
+import type { App } from "../env.ts";
+import { parseJson } from "../http-errors.ts";
+import { actorOf, agentParam, found, lineParam, readHeads, versionParam } from "./params.ts";
+
+const LINE = "/trainer/v1/agents/:agent/lines/:line";
+
+export function mountTrainerLines(app: App): void {
+  app.get("/trainer/v1/agents", async (context) => context.json({ agents: await readHeads(context.env) }));
+
+  app.get(`${LINE}/head`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    return context.json(found(await agentOf(context.env, agent).head(line), `line ${line} of agent ${agent}`));
+  });
+
+  app.get(`${LINE}/versions/:version`, async (context) => {
+    const [agent, line, version] = [agentParam(context), lineParam(context), versionParam(context)];
+    return context.json(found(await agentOf(context.env, agent).version(line, version), `version ${version} of line ${line} of agent ${agent}`));
+  });
+
+  app.post(`${LINE}/versions`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const request = await parseJson(context.req.raw, PublishRequest);
+    const result = found(await agentOf(context.env, agent).publish(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
+    if (result.status === "refused") throw new AppError("policy/refused", result.reason);
+    forgetLineHead(agent, line);
+    return context.json(result);
+  });
+
+  app.post(`${LINE}/cursor`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const request = await parseJson(context.req.raw, CursorAdvance);
+    const result = found(await agentOf(context.env, agent).advance(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
+    if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "to" } });
+    return context.json(result);
+  });
+
+  app.post("/trainer/v1/judgements", async (context) => {
+    const { judgements } = await parseJson(context.req.raw, JudgementBatch);
+    const names = [...new Set(judgements.map(({ agent }) => agent))];
+    await Promise.all(names.map(async (name) => found(await agentOf(context.env, name).read(), `agent ${name}`)));
+    const seq = await appendEvents(context.env, judgements);
+    await Promise.all(names.map((name) => agentOf(context.env, name).eventsAppended(seq)));
+    return context.json({ seq });
+  });
+}
