@@ -70,6 +70,11 @@ export function scratchBytes(model: usize, context: i32): usize {
   return open(model) - start + (<usize>(context + PAGE) << 2);
 }
 
+/** First byte that the host may hand out. */
+export function heapBase(): usize {
+  return __heap_base;
+}
+
 /** Highest adapter rank that `forward` has room for. */
 export function maxRank(): i32 {
   return MAX_RANK;
