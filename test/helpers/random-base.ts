@@ -8,7 +8,7 @@ import { type FloatTensor, writeSafetensors } from "../../shared/safetensors.ts"
 
 const SPECIAL_TOKENS = ["<|pad|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<hint>", "<note>"];
 
-const SIZES = { hidden: 32, layers: 2, heads: 2, kvHeads: 1, headDim: 16, intermediate: 64 };
+const SIZES = { hidden: 32, layers: 2, heads: 2, kvHeads: 1, headDim: 32, intermediate: 64 };
 
 const CHAT_TEMPLATE = `{%- if messages[0].role == 'system' or tools %}
 {{- '<|im_start|>system\\n' }}
