@@ -1,0 +1,80 @@
+/** The engine as the rest of the trainer sees it: asynchronous calls answered by a worker thread, in the order they were made. */
+import { Worker } from "node:worker_threads";
+import { AppError, fromErrorRecord } from "../../shared/errors.ts";
+import type { TokenBatch } from "./batch.ts";
+import type { BatchLoss, CallArguments, CallMessage, CallName, CallResult, EngineCalls, EngineOptions, ReplyMessage, StepOptions } from "./protocol.ts";
+
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: AppError) => void };
+
+export class Engine implements EngineCalls {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #calls = 0;
+  #closed: AppError | undefined;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
+    worker.on("error", (cause) => this.#end(new AppError("engine/closed", "engine: a living worker expected, got a crash", { cause })));
+    worker.on("exit", (code) => this.#end(new AppError("engine/closed", `engine: a living worker expected, got exit code ${code}`)));
+  }
+
+  /** Starts the worker thread. Parameters are zero until `initialise` or `loadWeights`. */
+  static async start(options: EngineOptions): Promise<Engine> {
+    return new Engine(new Worker(new URL("./worker.ts", import.meta.url), { workerData: options }));
+  }
+
+  /** Ends the thread; calls under way are rejected. */
+  async close(): Promise<void> {
+    this.#end(new AppError("engine/closed", "engine: an open engine expected, got a closed one"));
+    await this.#worker.terminate();
+  }
+
+  /** Random weights: normal, deviation 0.02, residual outputs scaled by 1/√(2L). */
+  initialise(options: { seed: number }): Promise<void> {
+    return this.#call("initialise", options);
+  }
+
+  /** Replaces every parameter. Keys are Hugging Face names. @throws {input/invalid} unless exactly this model's are given. */
+  loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
+    return this.#call("loadWeights", weights);
+  }
+
+  readWeights(): Promise<Map<string, Float32Array>> {
+    return this.#call("readWeights");
+  }
+
+  /** Adds the gradient of Σ weight · cross-entropy over the batch. */
+  accumulate(batch: TokenBatch): Promise<BatchLoss> {
+    return this.#call("accumulate", batch);
+  }
+
+  /** Updates the parameters from the accumulated gradient divided by the accumulated weight; `gradNorm` is of that, before clipping. */
+  step(options: StepOptions): Promise<{ gradNorm: number }> {
+    return this.#call("step", options);
+  }
+
+  #call<K extends CallName>(name: K, ...args: CallArguments<K>): Promise<CallResult<K>> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = (this.#calls += 1);
+    const message: CallMessage = { id, name, args };
+    return new Promise((resolve, reject) => {
+      // The worker answers a call with its own result type.
+      this.#waiting.set(id, { resolve: (value) => resolve(value as CallResult<K>), reject });
+      this.#worker.postMessage(message);
+    });
+  }
+
+  #settle(reply: ReplyMessage): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (reply.status === "done") waiting?.resolve(reply.value);
+    else waiting?.reject(fromErrorRecord(reply.error));
+  }
+
+  #end(error: AppError): void {
+    this.#closed ??= error;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}

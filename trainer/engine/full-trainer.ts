@@ -1,0 +1,135 @@
+/** Full-model training: gradients of every parameter added up over batches, applied by AdamW, or Muon for hidden matrices. */
+import { at, invariant } from "../../shared/assert.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { ModelConfig } from "../model/config.ts";
+import { EMBEDDING, type Parameter, ParameterBuffer, listParameters } from "../model/parameters.ts";
+import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/training.ts";
+import { adamWUpdate } from "../optim/adamw.ts";
+import { clipFactor, gradientNorm } from "../optim/clip.ts";
+import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
+import { type Feeds } from "../onnx/session.ts";
+import { type TokenBatch, batchFeeds, bucketOf, checkBatch, timeMajor } from "./batch.ts";
+import type { BatchLoss, StepOptions } from "./protocol.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
+
+export class FullTrainer {
+  readonly #config: ModelConfig;
+  readonly #parameters: ParameterBuffer;
+  readonly #sessions: SessionCache;
+  // Made by the first batch: an engine that only scores or trains adapters never holds them.
+  #gradient: ParameterBuffer | undefined;
+  #moments: Moments | undefined;
+  #weight = 0;
+  #steps = 0;
+
+  constructor({ config, parameters, sessions }: { config: ModelConfig; parameters: ParameterBuffer; sessions: SessionCache }) {
+    this.#config = config;
+    this.#parameters = parameters;
+    this.#sessions = sessions;
+  }
+
+  /** Adds the gradient of Σ weight · cross-entropy. @throws {train/nonFinite} before the gradient buffer is touched. */
+  async accumulate(batch: TokenBatch): Promise<BatchLoss> {
+    checkBatch(batch, this.#config);
+    const bucket = bucketOf(batch);
+    const key = `full ${bucket.rows}×${bucket.length} ${bucket.positions}`;
+    const outputs = await this.#sessions.run(key, () => buildFullTraining(this.#config, bucket), { ...this.parameterFeeds(), ...batchFeeds(batch) });
+    const found = meanLoss(outputs["logProbs"] ?? new Float32Array(0), batch.weights);
+    this.#add(outputs, timeMajor(batch));
+    this.#weight += batch.weights.reduce((sum, weight) => sum + weight, 0);
+    return found;
+  }
+
+  parameterFeeds(): Feeds {
+    return Object.fromEntries(this.#parameters.parameters.map((parameter) => [parameter.name, { values: this.#parameters.view(parameter), shape: parameter.shape }]));
+  }
+
+  /** One update from what was accumulated, which is then forgotten. @throws {train/nonFinite} leaving parameters and moments as they were. */
+  async step(options: StepOptions): Promise<{ gradNorm: number }> {
+    const gradient = this.#gradient;
+    if (gradient === undefined || this.#weight <= 0) throw new AppError("train/refused", `step: accumulated weight expected, got ${this.#weight}`);
+    const weight = this.#weight;
+    this.#weight = 0;
+    try {
+      const gradNorm = gradientNorm(gradient.values) / weight;
+      await this.#update(gradient, { options, scale: clipFactor(gradNorm, options.clipNorm ?? 1) / weight });
+      return { gradNorm };
+    } finally {
+      gradient.values.fill(0);
+    }
+  }
+
+  #add(outputs: Readonly<Record<string, Float32Array>>, tokens: Int32Array): void {
+    this.#gradient ??= new ParameterBuffer(this.#parameters.parameters);
+    for (const parameter of this.#parameters.parameters) {
+      const part = outputs[gradientOf(parameter.name)];
+      if (part !== undefined) addInto(this.#gradient.view(parameter), part);
+      else invariant(parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
+    }
+    const [embedding] = this.#parameters.parameters;
+    invariant(embedding?.name === EMBEDDING, "the embedding comes first");
+    addRows(this.#gradient.view(embedding), { tokens, rows: outputs[EMBEDDED_GRADIENT] ?? new Float32Array(0) });
+  }
+
+  async #update(gradient: ParameterBuffer, { options, scale }: { options: StepOptions; scale: number }): Promise<void> {
+    const { first, second } = (this.#moments ??= { first: new ParameterBuffer(gradient.parameters), second: new ParameterBuffer(gradient.parameters) });
+    this.#steps += 1;
+    const { lr, muonLr, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0, momentum = 0.95 } = options;
+    for (const parameter of gradient.parameters) {
+      const views = {
+        values: this.#parameters.view(parameter),
+        gradient: gradient.view(parameter),
+        first: first.view(parameter),
+        second: second.view(parameter),
+      };
+      const decay = parameter.shape.length > 1 ? weightDecay : 0;
+      if (muonLr !== undefined && (parameter.kind === "linear" || parameter.kind === "residual")) {
+        await this.#updateMatrix(parameter, views, { lr: muonLr, momentum, weightDecay: decay, gradientScale: scale });
+      } else {
+        adamWUpdate(views, { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale });
+      }
+    }
+  }
+
+  async #updateMatrix(
+    parameter: Parameter,
+    { values, gradient, first }: { values: Float32Array; gradient: Float32Array; first: Float32Array },
+    options: MuonOptions,
+  ): Promise<void> {
+    const shape = { out: at(parameter.shape, 0), in: at(parameter.shape, 1) };
+    const direction = muonDirection({ gradient, momentum: first }, options);
+    const feeds = { direction: { values: direction, shape: parameter.shape } };
+    const { orthogonal } = await this.#sessions.run(`muon ${shape.out}×${shape.in}`, () => buildOrthogonaliser(shape), feeds);
+    invariant(orthogonal !== undefined, "orthogonal expected");
+    muonUpdate({ values, direction: orthogonal }, { shape, options });
+  }
+}
+
+/** @throws {train/nonFinite} */
+export function meanLoss(logProbs: Float32Array, weights: Float32Array): BatchLoss {
+  let [sum, total, tokens] = [0, 0, 0];
+  weights.forEach((weight, index) => {
+    if (weight === 0) return;
+    sum -= weight * (logProbs[index] ?? Number.NaN);
+    total += weight;
+    tokens += 1;
+  });
+  if (!Number.isFinite(sum)) throw new AppError("train/nonFinite", `loss: a finite sum expected, got ${sum}`);
+  return { loss: total === 0 ? 0 : sum / total, tokens };
+}
+
+function addInto(sum: Float32Array, part: Float32Array): void {
+  for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (part[index] ?? 0);
+}
+
+/** Adds row i of `rows` [M, D] to the row of `sum` [V, D] that token i names. */
+function addRows(sum: Float32Array, { tokens, rows }: { tokens: Int32Array; rows: Float32Array }): void {
+  const width = rows.length / tokens.length;
+  tokens.forEach((token, row) => {
+    for (let column = 0; column < width; column += 1) {
+      sum[token * width + column] = (sum[token * width + column] ?? 0) + (rows[row * width + column] ?? 0);
+    }
+  });
+}

@@ -1,0 +1,67 @@
+/** What crosses between the engine's two threads, and the calls that may cross. */
+import type { ErrorRecord } from "../../shared/errors.ts";
+import type { ModelConfig } from "../model/config.ts";
+import type { TokenBatch } from "./batch.ts";
+
+export type EngineOptions = {
+  readonly config: ModelConfig;
+  /** Threads inside one operator. */
+  readonly threads: number;
+};
+
+export type StepOptions = {
+  readonly lr: number;
+  /** Where given, hidden matrices are trained by Muon at this rate and the rest by AdamW at `lr`. */
+  readonly muonLr?: number;
+  /** Decoupled decay of matrices, per unit of learning rate; norms and biases do not decay. Default 0. */
+  readonly weightDecay?: number;
+  /** Bound on the global gradient norm. Default 1. */
+  readonly clipNorm?: number;
+  /** Default 0.9. */
+  readonly beta1?: number;
+  /** Default 0.95. */
+  readonly beta2?: number;
+  /** Default 1e-8. */
+  readonly epsilon?: number;
+  /** Of Muon. Default 0.95. */
+  readonly momentum?: number;
+};
+
+export type BatchLoss = {
+  /** Weighted mean cross-entropy, nats per token. */
+  readonly loss: number;
+  /** Positions with a weight. */
+  readonly tokens: number;
+};
+
+/** Everything an engine does; the proxy and the core both implement it. */
+export interface EngineCalls {
+  initialise(options: { seed: number }): Promise<void>;
+  loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void>;
+  readWeights(): Promise<Map<string, Float32Array>>;
+  accumulate(batch: TokenBatch): Promise<BatchLoss>;
+  step(options: StepOptions): Promise<{ gradNorm: number }>;
+}
+
+export type CallName = keyof EngineCalls;
+export type CallArguments<K extends CallName> = Parameters<EngineCalls[K]>;
+export type CallResult<K extends CallName> = Awaited<ReturnType<EngineCalls[K]>>;
+
+export type CallMessage = { readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
+export type ReplyMessage =
+  | { readonly id: number; readonly status: "done"; readonly value: unknown }
+  | { readonly id: number; readonly status: "failed"; readonly error: ErrorRecord };
+
+/** The buffers inside `value` that may move instead of being copied: those a typed array covers whole. */
+export function transferables(value: unknown): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  const visit = (part: unknown): void => {
+    if (ArrayBuffer.isView(part)) {
+      if (part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength) found.add(part.buffer);
+    } else if (part instanceof Map) part.forEach(visit);
+    else if (Array.isArray(part)) part.forEach(visit);
+    else if (typeof part === "object" && part !== null) Object.values(part).forEach(visit);
+  };
+  visit(value);
+  return [...found];
+}

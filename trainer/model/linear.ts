@@ -1,0 +1,27 @@
+/** Linear layers over rows, with an optional low-rank adapter beside the matrix (LoRA, arXiv:2106.09685). */
+import { add, gemm } from "../autodiff/build.ts";
+import type { Node } from "../autodiff/graph.ts";
+
+/** A [R, in] and B [out, R]; the layer adds scale · B A. */
+export type LowRank = { readonly a: Node; readonly b: Node; readonly scale: number };
+
+/** Where graph code finds parameters: each becomes a graph input when first asked for. */
+export interface Weights {
+  weight(name: string): Node;
+  /** The bias of a layer, where the model has one. */
+  bias(layer: string): Node | undefined;
+  /** The adapter of a layer, where one is active. */
+  lowRank(layer: string): LowRank | undefined;
+}
+
+/** x Wᵀ (+ bias) (+ scale · (x Aᵀ) Bᵀ) for `layer`, a name without `.weight`; `x` [M, in] → [M, out]. */
+export function linear(x: Node, layer: string, weights: Weights): Node {
+  return x.graph.scope(layer.split(".").slice(-1).join(), () => {
+    const product = gemm(x, weights.weight(`${layer}.weight`), { transB: true });
+    const bias = weights.bias(layer);
+    const shifted = bias === undefined ? product : add(product, bias);
+    const lowRank = weights.lowRank(layer);
+    if (lowRank === undefined) return shifted;
+    return add(shifted, gemm(gemm(x, lowRank.a, { transB: true }), lowRank.b, { transB: true, alpha: lowRank.scale }));
+  });
+}

@@ -1,0 +1,76 @@
+/** The only door to ONNX Runtime. Sessions run synchronously on the calling thread: use them from a worker thread. */
+import { createRequire } from "node:module";
+import type * as Ort from "onnxruntime-node";
+import { AppError } from "../../shared/errors.ts";
+import type { Shape } from "../autodiff/shape.ts";
+
+// The package is CommonJS; require keeps its native part loaded once per process.
+const ort: typeof Ort = createRequire(import.meta.url)("onnxruntime-node");
+
+export type TensorValues = Float32Array | Int32Array | BigInt64Array;
+export type Tensor = { readonly values: TensorValues; readonly shape: Shape };
+export type Feeds = Readonly<Record<string, Tensor>>;
+
+export type SessionOptions = {
+  /** Threads inside one operator. */
+  readonly threads: number;
+  readonly optimization?: "disabled" | "basic" | "extended" | "all";
+};
+
+/** A compiled graph. Inputs are read in place, outputs are fresh arrays. */
+export class GraphSession {
+  readonly #session: Ort.InferenceSession;
+
+  private constructor(session: Ort.InferenceSession) {
+    this.#session = session;
+  }
+
+  /** @throws {graph/unsupported} where the runtime refuses the model. */
+  static async open(model: Uint8Array, { threads, optimization = "all" }: SessionOptions): Promise<GraphSession> {
+    try {
+      return new GraphSession(
+        await ort.InferenceSession.create(model, {
+          intraOpNumThreads: threads,
+          interOpNumThreads: 1,
+          executionMode: "sequential",
+          graphOptimizationLevel: optimization,
+          enableCpuMemArena: true, // 30 % slower without
+          enableMemPattern: false, // a third of the peak memory, at no measured cost in time
+          logSeverityLevel: 3,
+        }),
+      );
+    } catch (cause) {
+      throw new AppError("graph/unsupported", `a graph ONNX Runtime can load expected, got: ${reason(cause)}`, { cause });
+    }
+  }
+
+  /** Runs once; float32 outputs by name. @throws {internal} where the runtime fails. */
+  async run(feeds: Feeds): Promise<Record<string, Float32Array>> {
+    const tensors = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toOrt(tensor)]));
+    let outputs: Ort.InferenceSession.OnnxValueMapType;
+    try {
+      outputs = await this.#session.run(tensors);
+    } catch (cause) {
+      throw new AppError("internal", `internal: graph run failed: ${reason(cause)}`, { cause });
+    }
+    return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, toFloats(name, value)]));
+  }
+
+  async close(): Promise<void> {
+    await this.#session.release();
+  }
+}
+
+function toOrt({ values, shape }: Tensor): Ort.Tensor {
+  if (values instanceof Float32Array) return new ort.Tensor("float32", values, shape);
+  return values instanceof Int32Array ? new ort.Tensor("int32", values, shape) : new ort.Tensor("int64", values, shape);
+}
+
+function toFloats(name: string, value: Ort.OnnxValue): Float32Array {
+  if ("data" in value && value.data instanceof Float32Array) return value.data;
+  throw new AppError("internal", `internal: float32 output expected, got another type for ${name}`);
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
