@@ -1,0 +1,53 @@
+/** What a trainer process is started with, and what an update is made of. Everything has a unit and, where one exists, a source. */
+import { z } from "zod";
+
+/** Sizes and rates of one update; chosen by measurement (bench:learn), recorded in each version's manifest through its objective. */
+export const UpdateSettings = z.object({
+  rank: z.number().int().positive().default(8),
+  alpha: z.number().positive().default(16),
+  /** AdamW, per step. */
+  lr: z.number().positive().default(3e-3),
+  /** Most optimizer steps; the confirmation may stop earlier. */
+  maxSteps: z.number().int().positive().default(24),
+  /** Steps between two looks at the held-back contexts. */
+  checkEvery: z.number().int().positive().default(4),
+  /** Generated training contexts by kind. */
+  contexts: z.object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() }).default({ silent: 14, stated: 14, other: 6 }),
+  /** Generated contexts that are only ever looked at, by kind. */
+  heldBack: z.object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() }).default({ silent: 8, stated: 8, other: 4 }),
+  /** Replayed turns of the agent. */
+  replayed: z.number().int().min(0).default(6),
+  /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch; above it an update stops. */
+  driftLimitNats: z.number().positive().default(0.05),
+  /** Share of held-back silent contexts in which the candidate must use the value by itself. */
+  honouredBar: z.number().min(0).max(1).default(0.6),
+  /** Share of the held-back stated contexts won before in which the user's value must still win. */
+  statedBar: z.number().min(0).max(1).default(0.85),
+  /** ln p_teacher − ln p_student of the teacher's answers, nats; below it there is nothing to distil. */
+  minLiftNats: z.number().min(0).default(0.5),
+});
+export type UpdateSettings = z.infer<typeof UpdateSettings>;
+
+export const TrainerConfig = z.object({
+  /** URL of the edge. */
+  edge: z.url(),
+  /** A trainer key. */
+  key: z.string().min(1),
+  /** Hugging Face folder of the base checkpoint. */
+  base: z.string().min(1),
+  /** Folder for metrics. */
+  state: z.string().min(1),
+  /** The trainer ends when this process is gone. */
+  parentPid: z.coerce.number().int().positive().optional(),
+  /** Threads inside one operator. */
+  threads: z.coerce.number().int().positive().default(2),
+  seed: z.coerce.number().int().min(0).default(0),
+  /** Long poll, ms. */
+  waitMs: z.coerce.number().int().min(0).max(25_000).default(20_000),
+  /** Turns kept for pairing and replay, per agent. */
+  cacheTurns: z.coerce.number().int().positive().default(500),
+  /** Largest share of a batch's signals that one of several users may have. */
+  userShare: z.coerce.number().min(0).max(1).default(0.5),
+  update: UpdateSettings.prefault({}),
+});
+export type TrainerConfig = z.infer<typeof TrainerConfig>;

@@ -1,0 +1,34 @@
+/** Tool calls of an assistant message with their arguments read; what cannot be read is said, never repaired. */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+
+export type ReadCall =
+  | { readonly status: "read"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly status: "unreadable"; readonly name: string; readonly text: string };
+
+export type Call = Extract<ReadCall, { status: "read" }>;
+
+export function readCalls(message: ChatMessage): ReadCall[] {
+  if (message.role !== "assistant") return [];
+  return (message.tool_calls ?? []).map(({ function: { name, arguments: text } }) => {
+    const value = safeParseObject(text);
+    return value === undefined ? { status: "unreadable", name, text } : { status: "read", name, arguments: value };
+  });
+}
+
+/** Calls whose arguments could be read. */
+export function readableCalls(message: ChatMessage): Call[] {
+  return readCalls(message).filter((call) => call.status === "read");
+}
+
+export function findTool(tools: readonly ToolDefinition[], name: string): ToolDefinition | undefined {
+  return tools.find((tool) => tool.function.name === name);
+}
+
+function safeParseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

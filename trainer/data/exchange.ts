@@ -1,0 +1,99 @@
+/**
+ * Exchanges assembled from the event log: a user's message, every call, result and reply that answers it, and what
+ * the user said next. A next state that holds only tool results belongs to the call turn and is judged by itself.
+ */
+import type { ChatMessage } from "../../shared/chat.ts";
+import type { FeedbackGiven, LoggedEvent, TurnFinished } from "../../shared/events.ts";
+import type { Exchange } from "../../shared/jobs.ts";
+import { findTool, readCalls } from "./calls.ts";
+import type { Refusal, RefusalCode } from "./refusal.ts";
+
+export type LoggedTurn = LoggedEvent & { readonly payload: TurnFinished };
+
+/** A next state with the turn that it follows. */
+export type Signal = {
+  readonly event: LoggedEvent;
+  readonly turn: LoggedTurn;
+  /** Turns of the exchange in order; `turn` is the last of them. */
+  readonly turns: readonly LoggedTurn[];
+  readonly exchange: Exchange;
+  /** What the next state is made of; `toolResults` comes before any user message. */
+  readonly toolResults: readonly ChatMessage[];
+  readonly userMessages: readonly ChatMessage[];
+  readonly feedback?: FeedbackGiven;
+};
+
+export type Assembled = { readonly status: "signal"; readonly signal: Signal } | { readonly status: "refused"; readonly refusal: Refusal };
+
+/** Looks turns up by completion id and by session; see feed/cache.ts. */
+export interface TurnLookup {
+  byCompletion(completionId: string): LoggedTurn | undefined;
+  ofSession(sessionId: string): readonly LoggedTurn[];
+}
+
+/** Pairs one next state or feedback event with its turn; other kinds carry no signal and give undefined. */
+export function assembleSignal(event: LoggedEvent, lookup: TurnLookup): Assembled | undefined {
+  const { payload } = event;
+  if (payload.kind !== "nextState:arrived" && payload.kind !== "feedback:given") return undefined;
+  const turn = lookup.byCompletion(payload.completionId);
+  if (turn === undefined) return refuse(event, "turn/unknown", `no finished turn ${payload.completionId} in the log read so far`);
+  const reason = untrainable(turn.payload);
+  if (reason !== undefined) return refuse(event, reason.code, reason.detail);
+  const next = payload.kind === "nextState:arrived" ? payload.messages : correctionMessages(payload);
+  const feedback = payload.kind === "feedback:given" ? { feedback: payload } : {};
+  return { status: "signal", signal: { ...buildSignal(event, turn, { next, lookup }), ...feedback } };
+}
+
+/** Why a turn is never trained on, or undefined where it may be. */
+export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: string } | undefined {
+  const { responseTokens, rolloutLogProbs, promptTokens } = turn.rollout;
+  if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
+  if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
+  if (turn.origin === "regeneration") return { code: "turn/regeneration", detail: "a regenerated answer has no next state of its own" };
+  if (turn.messages.length === 0 || promptTokens.length === 0) return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
+  if (responseTokens.length !== rolloutLogProbs.length)
+    return { code: "turn/lengths", detail: `${responseTokens.length} response tokens but ${rolloutLogProbs.length} rollout log-probs` };
+  return undefined;
+}
+
+function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { next: readonly ChatMessage[]; lookup: TurnLookup }): Signal {
+  const firstUser = next.findIndex(({ role }) => role === "user");
+  const toolResults = firstUser < 0 ? next : next.slice(0, firstUser);
+  const userMessages = firstUser < 0 ? [] : next.slice(firstUser);
+  const { messages, answer, tools } = turn.payload;
+  const start = Math.max(0, messages.findLastIndex(({ role }) => role === "user"));
+  const answered = [...messages.slice(start), answer, ...toolResults];
+  const called = new Set(answered.flatMap((message) => readCalls(message).map(({ name }) => name)));
+  const calledTools = [...called].map((name) => findTool(tools, name)).filter((tool) => tool !== undefined);
+  return {
+    event,
+    turn,
+    turns: turnsOfExchange(turn, { start, lookup }),
+    exchange: { answered, nextState: userMessages, tools: calledTools },
+    toolResults,
+    userMessages,
+  };
+}
+
+/** Turns of the same session that were prompted after the exchange's user message, up to this one. */
+function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; lookup: TurnLookup }): LoggedTurn[] {
+  const prefix = JSON.stringify(turn.payload.messages.slice(0, start + 1));
+  const earlier = lookup.ofSession(turn.sessionId).filter(
+    ({ seq, payload }) =>
+      seq < turn.seq &&
+      untrainable(payload) === undefined &&
+      payload.messages.length > start &&
+      payload.messages.length < turn.payload.messages.length &&
+      JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,
+  );
+  return [...earlier, turn];
+}
+
+function correctionMessages({ correction }: FeedbackGiven): ChatMessage[] {
+  return correction === undefined ? [] : [{ role: "user", content: correction }];
+}
+
+function refuse(event: LoggedEvent, code: RefusalCode, detail: string): Assembled {
+  return { status: "refused", refusal: { eventId: event.eventId, code, detail } };
+}
+

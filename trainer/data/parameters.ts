@@ -1,0 +1,85 @@
+/**
+ * What a tool's JSON schema says about its parameters, reduced to what is needed to talk about them: a kind, the
+ * values allowed, and words a person would use. Works from the schema alone, for any agent's tools.
+ */
+import { z } from "zod";
+import type { ToolDefinition } from "../../shared/chat.ts";
+
+export type ParameterKind = "boolean" | "enum" | "number" | "date" | "time" | "place" | "person" | "text";
+
+export type Parameter = {
+  readonly name: string;
+  /** The name as words: `check_in_date` → `check in date`. */
+  readonly words: string;
+  readonly description: string;
+  readonly kind: ParameterKind;
+  /** Values the schema allows, as text; empty where any is. */
+  readonly allowed: readonly string[];
+  readonly required: boolean;
+};
+
+const PropertySchema = z.object({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  description: z.string().default(""),
+  enum: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+});
+const ParametersSchema = z.object({
+  properties: z.record(z.string(), PropertySchema).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+/** Parameters of a tool in schema order; a tool without a readable schema has none. */
+export function readParameters(tool: ToolDefinition): Parameter[] {
+  const parsed = ParametersSchema.safeParse(tool.function.parameters ?? {});
+  if (!parsed.success) return [];
+  const { properties, required } = parsed.data;
+  return Object.entries(properties).map(([name, property]) => {
+    const allowed = (property.enum ?? []).filter((value) => value !== null).map(String);
+    const type = [property.type ?? "string"].flat().join(" ");
+    return {
+      name,
+      words: humanise(name),
+      description: property.description,
+      kind: kindOf(name, property.description, { type, allowed }),
+      allowed,
+      required: required.includes(name),
+    };
+  });
+}
+
+export function findParameter(tool: ToolDefinition, name: string): Parameter | undefined {
+  return readParameters(tool).find((parameter) => parameter.name === name);
+}
+
+/** `SearchOnewayFlight` and `search_oneway_flight` → `search oneway flight`. */
+export function humanise(identifier: string): string {
+  return identifier
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/[_\-.]+/g, " ")
+    .trim()
+    .toLowerCase();
+}
+
+/** Closed list in order of precedence: the first row that fits names the kind. */
+const KIND_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
+  ["number", /\b(number|count|amount|quantity|how many|size of|length of stay|days|age)\b/],
+  ["date", /\b(date|day|when)\b/],
+  ["time", /\btime\b/],
+  ["place", /\b(city|location|area|place|destination|origin|town|airport|station|address|where)\b/],
+  ["person", /\b(recipient|person|contact|actor|director|artist|guest|passenger name|starring)\b/],
+];
+
+function kindOf(name: string, description: string, { type, allowed }: { type: string; allowed: readonly string[] }): ParameterKind {
+  if (/boolean/.test(type) || isTruthPair(allowed)) return "boolean";
+  if (allowed.length > 0) return "enum";
+  if (/integer|number/.test(type)) return "number";
+  const byName = KIND_RULES.find(([, pattern]) => pattern.test(humanise(name)));
+  const rule = byName ?? KIND_RULES.find(([, pattern]) => pattern.test(description.toLowerCase()));
+  return rule?.[0] ?? "text";
+}
+
+function isTruthPair(allowed: readonly string[]): boolean {
+  const truths = new Set(["true", "false"]);
+  const known = allowed.filter((value) => value.toLowerCase() !== "dontcare");
+  return known.length > 0 && known.every((value) => truths.has(value.toLowerCase()));
+}

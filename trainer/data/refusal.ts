@@ -1,0 +1,35 @@
+/** Why something was not trained on: a closed list of codes, counted, each with its evidence. */
+
+export const REFUSAL_CODES = [
+  "turn/side",
+  "turn/ambiguous",
+  "turn/regeneration",
+  "turn/aborted",
+  "turn/unknown",
+  "turn/notStored",
+  "turn/lengths",
+  "turn/topP",
+  "turn/masked",
+  "user/overShare",
+  "judge/notNegative",
+  "judge/unparsable",
+  "hint/none",
+  "hint/ungrounded",
+  "hint/held",
+  "teacher/noLift",
+  "teacher/fails",
+  "update/notLearned",
+  "update/deaf",
+  "update/drift",
+  "learning/disabled",
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+export type Refusal = { readonly eventId: string; readonly code: RefusalCode; readonly detail: string };
+
+/** How often each code was given; codes never given are absent. */
+export function countRefusals(refusals: readonly Refusal[]): Partial<Record<RefusalCode, number>> {
+  const counts: Partial<Record<RefusalCode, number>> = {};
+  for (const { code } of refusals) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,49 @@
+/**
+ * Recent events of one agent, bounded: turns that next states point at, turns to replay, rewards for the baseline.
+ * A restart fills it again from the log, so it is never the truth about anything.
+ */
+import type { LoggedEvent } from "../../shared/events.ts";
+import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
+
+export class EventCache implements TurnLookup {
+  readonly #turns = new Map<string, LoggedTurn>();
+  readonly #rewards = new Map<string, number>();
+  readonly #capacity: number;
+
+  /** @param capacity most turns, and most rewards, that are kept */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  add(event: LoggedEvent): void {
+    const { payload } = event;
+    if (payload.kind === "turn:finished") keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
+    if (payload.kind === "judgement:made") keep(this.#rewards, { key: payload.subject, value: payload.reward, capacity: this.#capacity });
+  }
+
+  byCompletion(completionId: string): LoggedTurn | undefined {
+    return this.#turns.get(completionId);
+  }
+
+  ofSession(sessionId: string): readonly LoggedTurn[] {
+    return this.turns().filter((turn) => turn.sessionId === sessionId);
+  }
+
+  /** Turns in log order. */
+  turns(): readonly LoggedTurn[] {
+    return [...this.#turns.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  /** Rewards in the order of judging. */
+  rewards(): readonly number[] {
+    return [...this.#rewards.values()];
+  }
+}
+
+/** Maps keep insertion order, so the first key is the oldest. */
+function keep<T>(map: Map<string, T>, { key, value, capacity }: { key: string; value: T; capacity: number }): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > capacity && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,82 @@
+/** The edge over HTTP: `/trainer/v1` with a trainer key. Answers are parsed; failures carry what was asked and what came. */
+import { z } from "zod";
+import { sha256 } from "../../shared/digest.ts";
+import { AppError, type ErrorCode } from "../../shared/errors.ts";
+import { FeedPage } from "../../shared/events.ts";
+import { LineHead } from "../../shared/policy.ts";
+import type { EdgePort, LineName } from "./edge-port.ts";
+
+export type ClientOptions = { readonly edge: string; readonly key: string; readonly signal?: AbortSignal; readonly fetch?: typeof fetch };
+
+const CALL_TIMEOUT_MS = 30_000;
+
+const AgentList = z.object({ agents: z.array(z.object({ agent: z.string(), line: z.string() })) });
+const PublishAnswer = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("published"), version: z.number().int() }),
+  z.object({ status: z.literal("stale"), latest: z.number().int(), cursor: z.number().int() }),
+  z.object({ status: z.literal("missing"), digests: z.array(z.string()) }),
+]);
+
+const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
+
+export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: ClientOptions): EdgePort {
+  const root = `${edge.replace(/\/$/, "")}/trainer/v1`;
+
+  async function call(path: string, { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {}): Promise<Response> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const what = `${method} ${path}`;
+    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }) };
+    let response: Response;
+    try {
+      response = await send(`${root}${path}`, { method, headers, ...(body === undefined ? {} : { body }), signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) });
+    } catch (cause) {
+      if (signal?.aborted === true) throw new AppError("engine/closed", `${what}: a running trainer expected, got a stop`, { cause });
+      throw new AppError("upstream/unreachable", `${what}: an answer expected, got ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+    if (response.ok) return response;
+    throw new AppError(codeOf(response.status), `${what}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`, { details: { status: response.status } });
+  }
+
+  async function callJson<T>(schema: z.ZodType<T>, path: string, options?: CallOptions): Promise<T> {
+    const response = await call(path, options);
+    const parsed = schema.safeParse(await response.json());
+    if (parsed.success) return parsed.data;
+    throw new AppError("upstream/invalid", `${path}: the contract's shape expected, got ${z.prettifyError(parsed.error)}`);
+  }
+
+  return {
+    listAgents: async () => (await callJson(AgentList, "/agents")).agents.map(({ agent, line }) => ({ agent, line })),
+    readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
+    pull: ({ agent, cursor, limit, waitMs }) =>
+      callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
+    async putFile(bytes) {
+      const digest = await sha256(bytes);
+      await call(`/files/${digest}`, { method: "PUT", body: bytes });
+      return digest;
+    },
+    async getFile(digest) {
+      const bytes = new Uint8Array(await (await call(`/files/${digest}`)).arrayBuffer());
+      const got = await sha256(bytes);
+      if (got !== digest) throw new AppError("policy/digest", `file ${digest} expected, got bytes of ${got}`);
+      return bytes;
+    },
+    publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
+    advanceCursor: (line, advance) => callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
+    async postJudgements(batch) {
+      await call("/judgements", { method: "POST", body: JSON.stringify(batch) });
+    },
+  };
+}
+
+type CallOptions = { method?: string; body?: string | Uint8Array<ArrayBuffer>; timeoutMs?: number };
+
+function linePath({ agent, line }: LineName): string {
+  return `/agents/${encodeURIComponent(agent)}/lines/${encodeURIComponent(line)}`;
+}
+
+/** 5xx and 429 may pass; a 4xx is ours to repair and is not tried again. */
+function codeOf(status: number): ErrorCode {
+  if (status === 404) return "input/notFound";
+  if (status === 401 || status === 403) return "auth/forbidden";
+  return status >= 500 || status === 429 ? "upstream/failed" : "upstream/invalid";
+}

@@ -1,0 +1,22 @@
+/** What the trainer needs of the edge. The HTTP client implements it; a test may stand in for the network, never for the edge's rules. */
+import type { z } from "zod";
+import type { CursorAdvance, FeedPage, JudgementBatch } from "../../shared/events.ts";
+import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
+
+export type LineName = { readonly agent: string; readonly line: string };
+
+export type AdvanceResult = { readonly status: "advanced" | "stale"; readonly cursor: number };
+
+export interface EdgePort {
+  listAgents(): Promise<LineName[]>;
+  readHead(line: LineName): Promise<LineHead>;
+  /** Events after the cursor, in order; waits up to `waitMs` for the first. */
+  pull(request: { agent: string; cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
+  /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
+  putFile(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
+  getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;
+  publish(line: LineName, request: PublishRequest): Promise<PublishResult>;
+  advanceCursor(line: LineName, advance: CursorAdvance): Promise<AdvanceResult>;
+  /** Writes judgements to the log; writing the same ones again changes nothing. */
+  postJudgements(batch: z.infer<typeof JudgementBatch>): Promise<void>;
+}

@@ -1,0 +1,68 @@
+/**
+ * The embedded judge: m votes and m hint candidates sampled from the base under the judge and hint prompts, which are
+ * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
+ */
+import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type Hint, type JobPrompt } from "../../shared/jobs.ts";
+import type { Signal } from "../data/exchange.ts";
+import { groundHint, type Grounded } from "./ground.ts";
+import type { Judge, Verdict } from "./judge.ts";
+import { countVotes, type Reward } from "./vote.ts";
+
+/** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
+export interface JobSampler {
+  answer(prompts: readonly JobPrompt[], options: { maxTokens: number; temperature: number; seed: number }): Promise<string[]>;
+}
+
+const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
+const JUDGE_TOKENS = 4;
+const HINT_TOKENS = 48; // one sentence that names a parameter and a value
+
+export function createEmbeddedJudge(sampler: JobSampler): Judge {
+  return {
+    async judge(signal, { votes, seed }) {
+      if (signal.exchange.nextState.length === 0) return undefined;
+      const rewards = await castVotes(signal, { votes, seed });
+      const reward = countVotes(rewards);
+      if (rewards.length === 0) return verdict({ reward: 0, rewards, detail: "no vote could be read", refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` } });
+      if (reward >= 0) return verdict({ reward, rewards, detail: "by votes" });
+      return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
+    },
+  };
+
+  async function castVotes(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Reward[]> {
+    const prompts = Array.from({ length: votes }, () => judgePrompt(signal.exchange));
+    const answers = await sampler.answer(prompts, { maxTokens: JUDGE_TOKENS, temperature: JUDGE_TEMPERATURE, seed });
+    return answers.map(parseReward).filter((vote) => vote !== undefined);
+  }
+
+  /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */
+  async function findHint(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Partial<Verdict>> {
+    const prompt = hintPrompt(signal.exchange);
+    const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
+    const drawn = await sampler.answer(Array.from({ length: votes - 1 }, () => prompt), { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 });
+    return chooseHint([...greedy, ...drawn], signal);
+  }
+}
+
+/** Picks among hint texts as the judge does; exported for the feedback judge. */
+export function chooseHint(texts: readonly string[], signal: Signal): Partial<Verdict> {
+  const parsed = texts.map(parseHint).filter((candidate) => candidate.kind === "hint");
+  if (parsed.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
+  const grounded = parsed.map(({ hint }) => groundHint(hint, signal));
+  const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
+  if (best !== undefined) return { hint: { text: hintText(best.hint), hint: best.hint, toolName: best.toolName } };
+  const [first] = grounded.filter((each) => each.status === "refused");
+  return { refused: first ?? { code: "hint/none", detail: "no candidate" } };
+}
+
+function mostFrequent(candidates: readonly Extract<Grounded, { status: "grounded" }>[]): { toolName: string; hint: Hint } | undefined {
+  const counts = new Map<string, number>();
+  const keyOf = ({ hint }: { hint: Hint }): string => hintText(hint);
+  for (const candidate of candidates) counts.set(keyOf(candidate), (counts.get(keyOf(candidate)) ?? 0) + 1);
+  const most = Math.max(0, ...counts.values());
+  return candidates.find((candidate) => counts.get(keyOf(candidate)) === most);
+}
+
+function verdict({ reward, rewards, detail, refused }: { reward: Reward; rewards: readonly Reward[]; detail: string; refused?: Verdict["refused"] }): Verdict {
+  return { judge: "embedded", reward, votes: rewards, detail, ...(refused === undefined ? {} : { refused }) };
+}

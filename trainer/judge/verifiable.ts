@@ -1,0 +1,38 @@
+/**
+ * The verifiable judge: facts about a call that need no model. A call of an unknown tool, arguments that are not JSON or
+ * break the schema, and a tool's own error are −1. A call that ran is 0, not +1: it may still be the wrong call.
+ */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { findTool, readCalls, type ReadCall } from "../data/calls.ts";
+import type { Signal } from "../data/exchange.ts";
+import type { Judge, Verdict } from "./judge.ts";
+import { checkArguments } from "./schema-check.ts";
+
+export const verifiableJudge: Judge = {
+  judge: (signal) => Promise.resolve(verify(signal)),
+};
+
+function verify({ turn, toolResults }: Signal): Verdict | undefined {
+  const calls = readCalls(turn.payload.answer);
+  if (calls.length === 0) return undefined;
+  const faults = [...calls.flatMap((call) => callFaults(call, turn.payload.tools)), ...toolResults.flatMap(resultFaults)];
+  const reward = faults.length > 0 ? -1 : 0;
+  return { judge: "verifiable", reward, votes: [reward], detail: faults.join("; ") || "the call ran" };
+}
+
+function callFaults(call: ReadCall, tools: readonly ToolDefinition[]): string[] {
+  const tool = findTool(tools, call.name);
+  if (tool === undefined) return [`unknown tool ${call.name}`];
+  if (call.status === "unreadable") return [`arguments of ${call.name} are not a JSON object`];
+  return checkArguments(tool, call.arguments);
+}
+
+/** A result that says itself that it failed: an error member, a failed status, a non-zero exit code, a leading "Error". */
+function resultFaults(message: ChatMessage): string[] {
+  if (message.role !== "tool") return [];
+  const text = message.content.trim();
+  const failed = /^(error|exception|traceback)\b/i.test(text) || ERROR_MEMBER.test(text.slice(0, 2_000));
+  return failed ? [`the tool failed: ${text.slice(0, 120)}`] : [];
+}
+
+const ERROR_MEMBER = /^\{[^]*?"(?:error"\s*:\s*(?!null|false|""|\{\}|\[\])|is_?error"\s*:\s*true|status"\s*:\s*"(?:error|failed|failure)"|exit_?code"\s*:\s*-?[1-9])/i;

@@ -1,0 +1,12 @@
+/** Plurality of votes. Ties and votes that cannot be read are worth nothing: 0 (arXiv:2603.10165 §3). */
+
+export type Reward = -1 | 0 | 1;
+
+export function countVotes(votes: readonly Reward[]): Reward {
+  const counts = new Map<Reward, number>();
+  for (const vote of votes) counts.set(vote, (counts.get(vote) ?? 0) + 1);
+  const most = Math.max(0, ...counts.values());
+  const winners = [...counts].filter(([, count]) => count === most).map(([vote]) => vote);
+  const [winner] = winners;
+  return winners.length === 1 && winner !== undefined ? winner : 0;
+}

@@ -1,0 +1,80 @@
+/**
+ * Rows packed into the few static shapes that the engine keeps graphs for. A row is a prompt and an answer; the hidden
+ * state at the position before each answer token predicts that token.
+ */
+import { at } from "../../shared/assert.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { TokenBatch } from "../engine/batch.ts";
+
+export type Row = {
+  readonly prompt: readonly number[];
+  readonly answer: readonly number[];
+};
+
+export type PackedRows = {
+  readonly batch: TokenBatch;
+  /** Which rows the batch holds, as indices into what was packed, in batch order. */
+  readonly rowIndices: readonly number[];
+  /** For each of those rows, where its answer's positions start in [N]. */
+  readonly offsets: readonly number[];
+};
+
+const LENGTHS = [128, 192, 256, 320, 384, 512, 640, 768, 1024] as const; // T of a bucket; one graph each
+const TOKENS_PER_BATCH = 3_072; // B·T; activations stay well under a gigabyte at this size
+const POSITIONS_STEP = 64; // N is rounded up to this
+
+/** Packs rows by length so that little is padding. Every answer position carries weight 1. @throws {train/lengths} for a row that no bucket holds. */
+export function packRows(rows: readonly Row[]): PackedRows[] {
+  const buckets = new Map<number, number[]>();
+  rows.forEach((row, index) => {
+    const length = bucketLength(row, index);
+    const held = buckets.get(length);
+    if (held === undefined) buckets.set(length, [index]);
+    else held.push(index);
+  });
+  return [...buckets].sort(([a], [b]) => a - b).flatMap(([length, indices]) => packBucket(rows, indices, length));
+}
+
+function packBucket(rows: readonly Row[], indices: readonly number[], length: number): PackedRows[] {
+  const perBatch = Math.max(1, Math.floor(TOKENS_PER_BATCH / length));
+  const packed: PackedRows[] = [];
+  for (let start = 0; start < indices.length; start += perBatch) packed.push(packBatch(rows, indices.slice(start, start + perBatch), length));
+  return packed;
+}
+
+function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: number): PackedRows {
+  const chosen = rowIndices.map((index) => at(rows, index));
+  const count = chosen.reduce((sum, { answer }) => sum + answer.length, 0);
+  const size = Math.ceil(count / POSITIONS_STEP) * POSITIONS_STEP;
+  const tokens = new Int32Array(chosen.length * length);
+  const positions = new Int32Array(size);
+  const targets = new Int32Array(size);
+  const weights = new Float32Array(size);
+  const offsets: number[] = [];
+  let filled = 0;
+  chosen.forEach(({ prompt, answer }, row) => {
+    const start = row * length;
+    tokens.set([...prompt, ...answer.slice(0, -1)], start);
+    offsets.push(filled);
+    answer.forEach((target, index) => {
+      positions[filled] = start + prompt.length - 1 + index;
+      targets[filled] = target;
+      weights[filled] = 1;
+      filled += 1;
+    });
+  });
+  return { batch: { rows: chosen.length, length, tokens, positions, targets, weights }, rowIndices, offsets };
+}
+
+function bucketLength({ prompt, answer }: Row, index: number): number {
+  if (prompt.length === 0 || answer.length === 0) throw new AppError("train/lengths", `row ${index}: a prompt and an answer expected, got ${prompt.length} and ${answer.length} tokens`);
+  const needed = prompt.length + answer.length - 1;
+  const length = LENGTHS.find((limit) => needed <= limit);
+  if (length === undefined) throw new AppError("train/lengths", `row ${index}: at most ${at(LENGTHS, LENGTHS.length - 1)} tokens expected, got ${needed}`);
+  return length;
+}
+
+/** Whether a bucket holds a row of this many prompt and answer tokens. */
+export function fits(promptTokens: number, answerTokens: number): boolean {
+  return promptTokens + answerTokens - 1 <= at(LENGTHS, LENGTHS.length - 1);
+}

@@ -1,0 +1,102 @@
+/**
+ * Contexts for note distillation, made from tool schemas alone and from the agent's own replayed turns. A note is a
+ * default: contexts where the user is silent teach that it applies, contexts where the user states another value
+ * teach that it yields, contexts of other tools teach that it stays away. (reference: design §5, note distillation)
+ */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { Hint } from "../../shared/jobs.ts";
+import { humanise, readParameters, type Parameter } from "../data/parameters.ts";
+import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
+import type { Random } from "../data/random.ts";
+import { makeValue } from "./values.ts";
+
+export type ContextKind = "silent" | "stated" | "other";
+
+export type Context = {
+  readonly kind: ContextKind;
+  /** What the context was made from, for the record: `generated` or the replayed turn's id. */
+  readonly origin: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** The tool whose call is due. */
+  readonly tool: string;
+  /** The value the user states for the corrected parameter, where `kind` is `stated`. */
+  readonly stated?: string;
+};
+
+export type Correction = { readonly tool: ToolDefinition; readonly parameter: Parameter; readonly hint: Hint };
+
+export type ContextSource = {
+  readonly correction: Correction;
+  /** Every tool of the agent; the corrected one included. */
+  readonly tools: readonly ToolDefinition[];
+  /** System messages of the corrected turn, put before every generated request. */
+  readonly system: readonly ChatMessage[];
+};
+
+export type ContextCounts = Readonly<Record<ContextKind, number>>;
+
+/** Generated contexts of each kind; kinds the schema cannot make (no other value, no other tool) come out short. */
+export function generateContexts(source: ContextSource, counts: ContextCounts, random: Random): Context[] {
+  return [
+    ...Array.from({ length: counts.silent }, () => silentContext(source, random)),
+    ...Array.from({ length: counts.stated }, () => statedContext(source, random)),
+    ...Array.from({ length: counts.other }, () => otherContext(source, random)),
+  ].filter((context) => context !== undefined);
+}
+
+function silentContext(source: ContextSource, random: Random): Context {
+  const { tool, parameter } = source.correction;
+  const facts = chooseFacts(tool, [parameter.name], random);
+  return { kind: "silent", origin: "generated", messages: converse(source, tool, facts, random), tools: offerTools(source, tool, random), tool: tool.function.name };
+}
+
+function statedContext(source: ContextSource, random: Random): Context | undefined {
+  const { tool, parameter, hint } = source.correction;
+  const stated = makeValue(parameter, random, [hint.value]);
+  if (stated === undefined) return undefined;
+  const facts = [...chooseFacts(tool, [parameter.name], random), { parameter, value: stated }];
+  const messages = converse(source, tool, random.shuffle(facts), random);
+  return { kind: "stated", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name, stated };
+}
+
+// A tool that knows the corrected parameter is not "other": what the note means there is the teacher's to say.
+function otherContext(source: ContextSource, random: Random): Context | undefined {
+  const { parameter } = source.correction;
+  const others = source.tools.filter((tool) => !readParameters(tool).some(({ name }) => name === parameter.name));
+  if (others.length === 0) return undefined;
+  const tool = random.pick(others);
+  const facts = chooseFacts(tool, [], random);
+  return { kind: "other", origin: "generated", messages: converse(source, tool, facts, random), tools: offerTools(source, tool, random), tool: tool.function.name };
+}
+
+/** Values for every required parameter and some optional ones, in random order. */
+function chooseFacts(tool: ToolDefinition, except: readonly string[], random: Random): Fact[] {
+  const chosen = readParameters(tool).filter(({ name, required }) => !except.includes(name) && (required || random.next() < 0.3));
+  const facts = chosen.map((parameter) => ({ parameter, value: makeValue(parameter, random) }));
+  return random.shuffle(facts.filter((fact): fact is Fact => fact.value !== undefined));
+}
+
+/** A request in one message, or over a few turns in which the assistant asks for what is missing. */
+function converse({ system }: ContextSource, tool: ToolDefinition, facts: readonly Fact[], random: Random): ChatMessage[] {
+  const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.integer(3));
+  const opening = [sayOpening(aimOf(tool), random), ...facts.slice(0, atOnce).map((fact) => sayFact(fact, random))];
+  const messages: ChatMessage[] = [...system, { role: "user", content: (random.next() < 0.8 ? opening : opening.reverse()).join(" ") }];
+  for (const fact of facts.slice(atOnce))
+    messages.push({ role: "assistant", content: askFor(fact.parameter, random) }, { role: "user", content: replyWith(fact, random) });
+  return messages;
+}
+
+/** The due tool with all or some of its neighbours, in random order, so that position teaches nothing. */
+function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Random): ToolDefinition[] {
+  const others = random.shuffle(tools.filter((tool) => tool !== due));
+  const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.integer(2)));
+  return tools.filter((tool) => tool === due || kept.includes(tool));
+}
+
+/** What the tool is for, as the tail of "I want to …". */
+function aimOf(tool: ToolDefinition): string {
+  const description = (tool.function.description ?? "").split(/[.;\n]/)[0]?.trim() ?? "";
+  const words = description === "" ? humanise(tool.function.name) : description;
+  return words.charAt(0).toLowerCase() + words.slice(1);
+}

@@ -1,0 +1,42 @@
+/** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { mentions } from "../data/mention.ts";
+import type { Context, Correction } from "./contexts.ts";
+import { sayFact } from "./phrases.ts";
+import type { Random } from "../data/random.ts";
+import { makeValue } from "./values.ts";
+
+/** A turn as it was prompted and what the policy called, in the order of the answer. */
+export type ReplayTurn = {
+  readonly turnId: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  readonly called: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+};
+
+/** What a replayed turn teaches about the correction. A turn whose user already asked for the value itself teaches nothing. */
+export function replayContext(turn: ReplayTurn, { tool, parameter, hint }: Correction): Context | undefined {
+  const { turnId: origin, messages, tools } = turn;
+  const call = turn.called.find(({ name }) => name === tool.function.name);
+  if (call === undefined) return { kind: "other", origin, messages, tools, tool: turn.called[0]?.name ?? "" };
+  const used = call.arguments[parameter.name];
+  const stated = used === undefined ? undefined : String(used);
+  if (stated !== undefined && mentions(userWords(messages), { parameter, value: stated }))
+    return stated === hint.value ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
+  return { kind: "silent", origin, messages, tools, tool: call.name };
+}
+
+/** The same turn with one more sentence, in which the user states another value: the counter-case of a real request. */
+export function withStatement(context: Context, { parameter, hint }: Correction, random: Random): Context | undefined {
+  const stated = makeValue(parameter, random, [hint.value]);
+  const last = context.messages.findLastIndex(({ role }) => role === "user");
+  const message = context.messages[last];
+  if (stated === undefined || message?.role !== "user") return undefined;
+  const content = `${message.content} ${sayFact({ parameter, value: stated }, random)}`;
+  const messages = context.messages.map((each, index) => (index === last ? { ...message, content } : each));
+  return { ...context, kind: "stated", messages, stated };
+}
+
+function userWords(messages: readonly ChatMessage[]): string {
+  return messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
+}
