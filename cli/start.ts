@@ -1,0 +1,94 @@
+/** `npm start`: brings the system up, says what to do with it, and takes it down without leaving a process behind. */
+import { relative } from "node:path";
+import { parseArgs } from "node:util";
+import { AppError } from "../shared/errors.ts";
+import { keysFile } from "./keys.ts";
+import { portHolder, portProblem } from "./port.ts";
+import { EDGE_LOG, startSystem, type System } from "./system.ts";
+
+const USAGE = `npm start -- [options]
+  --port <n>        port of the endpoint (8787)
+  --host <address>  address to listen on (127.0.0.1)
+  --state <folder>  where everything is kept (.nextstate)
+  --base <folder>   Hugging Face folder of the base checkpoint (base)`;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "8787" },
+      host: { type: "string", default: "127.0.0.1" },
+      state: { type: "string", default: ".nextstate" },
+      base: { type: "string", default: "base" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);
+  return { ...values, port };
+}
+
+async function refuseTakenPort(host: string, port: number): Promise<void> {
+  const problem = await portProblem(host, port);
+  if (problem === undefined) return;
+  const holder = problem === "EADDRINUSE" ? `by ${portHolder(port) ?? "a process that cannot be seen from here"}` : `(${problem})`;
+  throw new AppError("input/invalid", `port ${port} on ${host} is taken ${holder}; stop it, or choose another: npm start -- --port ${port + 1}`);
+}
+
+function banner({ edge }: System): string {
+  const state = relative(process.cwd(), edge.stateFolder) || ".";
+  return `
+Nextstate is up.
+
+  endpoint    ${edge.url}/v1
+  client key  ${edge.keys.client}
+  admin key   in ${relative(process.cwd(), keysFile(edge.stateFolder))} (for ${edge.url}/api)
+  model       assistant
+
+Ask it something:
+
+  curl ${edge.url}/v1/chat/completions \\
+    -H 'authorization: Bearer ${edge.keys.client}' -H 'content-type: application/json' \\
+    -d '{"model": "assistant", "messages": [{"role": "user", "content": "Find me a hotel in Paris for 2 people."}],
+         "tools": [{"type": "function", "function": {"name": "SearchHotel", "description": "Search for hotels in a city",
+           "parameters": {"type": "object", "required": ["location"], "properties": {
+             "location": {"type": "string", "description": "City of the hotel"},
+             "number_of_guests": {"type": "string", "description": "Number of people"}}}}}]}'
+
+Next: \`npm run demo\` in another terminal corrects it once and watches it learn, and roll back.
+Logs of the Worker are in ${state}/${EDGE_LOG}. Ctrl-C stops everything; what it has learned stays in ${state}.
+`;
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) return say(USAGE);
+  let system: System | undefined;
+  let code = 0;
+  let stopping: Promise<void> | undefined;
+  const stop = (exitCode: number): void => {
+    code ||= exitCode;
+    stopping ??= (async () => {
+      await system?.close();
+      process.exit(code);
+    })();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
+  // Bootstrap holds the other end: when it is gone, nobody is left to stop us.
+  process.once("disconnect", () => stop(0));
+  await refuseTakenPort(options.host, options.port);
+  const onHopeless = (reason: string): void => {
+    say(`edge     ${reason}; giving up. What was acknowledged is kept; \`npm start\` continues from it.`);
+    stop(1);
+  };
+  system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });
+  if (stopping !== undefined) return void (await system.close());
+  say(banner(system));
+}
+
+main().catch((error: unknown) => {
+  const [message, exitCode] = error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
+  process.stderr.write(`Nextstate did not start: ${message}\n`);
+  process.exit(exitCode);
+});

@@ -1,0 +1,87 @@
+/** The whole system as one process tree: edge, trainer, and the watch over both. */
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { AppError } from "../shared/errors.ts";
+import { Digest } from "../shared/policy.ts";
+import { startEdgeHost, type EdgeHost } from "./edge-host.ts";
+import { writePid } from "./processes.ts";
+import { SupervisedChild } from "./supervised-child.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+export type SystemOptions = {
+  stateFolder: string;
+  baseFolder: string;
+  host: string;
+  port: number;
+  vars?: Record<string, string>;
+  /** What a person should know while the system runs, one line each. */
+  say: (line: string) => void;
+  /** workerd cannot be kept alive; the system is of no use any more. */
+  onHopeless: (reason: string) => void;
+};
+
+export type System = { edge: EdgeHost; trainerPid(): number | undefined; close(): Promise<void> };
+
+export const EDGE_LOG = "edge.log";
+
+const FirstVersion = z.object({ baseDigest: Digest });
+
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { stateFolder, baseFolder, host, port, vars, say, onHopeless } = options;
+  const restarted = (pid: number | undefined): void => say(`edge     workerd died and was started again (process ${pid}); nothing acknowledged is lost`);
+  const lines: string[] = [];
+  let log = (line: string): void => void lines.push(line); // Until the folder exists.
+  const edge = await startEdgeHost({ stateFolder, baseFolder, host, port, ...(vars && { vars }), onLog: (line) => log(line), onRestart: restarted });
+  const file = createWriteStream(join(edge.stateFolder, EDGE_LOG), { flags: "a" });
+  log = (line) => void file.write(`${line}\n`);
+  lines.forEach(log);
+  for (const child of edge.killed) say(`start    an earlier run had left ${child} behind; it was ended`);
+  const stopWatchdog = startWatchdog(edge, { say, onHopeless });
+  const trainer = startTrainer(edge, { baseFolder, say });
+  const close = async (): Promise<void> => {
+    stopWatchdog();
+    await trainer.stop();
+    await edge.close();
+    file.end();
+  };
+  try {
+    await seedAgent(edge);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { edge, trainerPid: () => trainer.pid, close };
+}
+
+function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string; say: (line: string) => void }): SupervisedChild {
+  const { stateFolder, url, keys } = edge;
+  return new SupervisedChild({
+    command: process.execPath,
+    args: ["trainer/main.ts", "--edge", url, "--base", baseFolder, "--state", stateFolder, "--parent-pid", String(process.pid)],
+    // By environment, because a command line can be read by everybody on the machine.
+    env: { NEXTSTATE_TRAINER_KEY: keys.trainer },
+    onStart: (pid) => writePid(stateFolder, "trainer", pid),
+    onLine: (line) => say(`trainer  ${line}`),
+    onDeath: (how, waitMs) => say(`trainer  ended (${how}); starting again in ${waitMs / 1000} s. Serving is not affected.`),
+  });
+}
+
+/** Makes the agent `assistant` on the first start. @throws {policy/digest} where the state was made with another base */
+async function seedAgent({ url, keys, baseDigest, stateFolder }: EdgeHost): Promise<void> {
+  const path = `${url}/api/agents/assistant`;
+  const headers = { authorization: `Bearer ${keys.admin}`, "content-type": "application/json" };
+  const found = await fetch(path, { headers });
+  if (found.status === 404) await expectOk(await fetch(path, { method: "PUT", headers, body: "{}" }));
+  else await expectOk(found);
+  const versions = await expectOk(await fetch(`${path}/versions/0`, { headers }));
+  const { baseDigest: ofAgent } = FirstVersion.parse(await versions.json());
+  if (ofAgent === baseDigest) return;
+  const advice = `choose another folder with --state, or remove ${stateFolder}`;
+  throw new AppError("policy/digest", `state folder ${stateFolder}: base ${ofAgent.slice(0, 12)} expected, got ${baseDigest.slice(0, 12)}; ${advice}`);
+}
+
+async function expectOk(response: Response): Promise<Response> {
+  if (!response.ok) throw new AppError("upstream/failed", `${response.url}: a 2xx answer expected, got ${response.status} ${await response.text()}`);
+  return response;
+}
