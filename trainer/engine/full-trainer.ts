@@ -2,12 +2,12 @@
 import { at, invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ModelConfig } from "../model/config.ts";
-import { EMBEDDING, type Parameter, ParameterBuffer, listParameters } from "../model/parameters.ts";
+import { EMBEDDING, type Parameter, ParameterBuffer } from "../model/parameters.ts";
 import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/training.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
-import { type Feeds } from "../onnx/session.ts";
+import type { Feeds } from "../onnx/session.ts";
 import { type TokenBatch, batchFeeds, bucketOf, checkBatch, timeMajor } from "./batch.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -77,7 +77,9 @@ export class FullTrainer {
     const { first, second } = (this.#moments ??= { first: new ParameterBuffer(gradient.parameters), second: new ParameterBuffer(gradient.parameters) });
     this.#steps += 1;
     const { lr, muonLr, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0, momentum = 0.95 } = options;
+    const matrices = muonLr === undefined ? [] : gradient.parameters.filter(({ kind }) => kind === "linear" || kind === "residual");
     for (const parameter of gradient.parameters) {
+      if (matrices.includes(parameter)) continue;
       const views = {
         values: this.#parameters.view(parameter),
         gradient: gradient.view(parameter),
@@ -85,26 +87,38 @@ export class FullTrainer {
         second: second.view(parameter),
       };
       const decay = parameter.shape.length > 1 ? weightDecay : 0;
-      if (muonLr !== undefined && (parameter.kind === "linear" || parameter.kind === "residual")) {
-        await this.#updateMatrix(parameter, views, { lr: muonLr, momentum, weightDecay: decay, gradientScale: scale });
-      } else {
-        adamWUpdate(views, { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale });
-      }
+      adamWUpdate(views, { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale });
+    }
+    for (const group of groupByShape(matrices)) {
+      await this.#updateMatrices(group, { gradient, first, options: { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale } });
     }
   }
 
-  async #updateMatrix(
-    parameter: Parameter,
-    { values, gradient, first }: { values: Float32Array; gradient: Float32Array; first: Float32Array },
-    options: MuonOptions,
+  /** One Muon update of parameters of one shape. */
+  async #updateMatrices(
+    group: readonly Parameter[],
+    { gradient, first, options }: { gradient: ParameterBuffer; first: ParameterBuffer; options: MuonOptions },
   ): Promise<void> {
-    const shape = { out: at(parameter.shape, 0), in: at(parameter.shape, 1) };
-    const direction = muonDirection({ gradient, momentum: first }, options);
-    const feeds = { direction: { values: direction, shape: parameter.shape } };
-    const { orthogonal } = await this.#sessions.run(`muon ${shape.out}×${shape.in}`, () => buildOrthogonaliser(shape), feeds);
+    const { shape: dims, size } = at(group, 0);
+    const shape = { out: at(dims, 0), in: at(dims, 1) };
+    const directions = new Float32Array(group.length * size);
+    const part = (values: Float32Array, index: number): Float32Array => values.subarray(index * size, (index + 1) * size);
+    group.forEach((parameter, index) => {
+      muonDirection({ gradient: gradient.view(parameter), momentum: first.view(parameter), direction: part(directions, index) }, options);
+    });
+    const feeds = { direction: { values: directions, shape: [group.length, ...dims] } };
+    const { orthogonal } = await this.#sessions.run(`muon ${group.length}×${dims}`, () => buildOrthogonaliser(shape, group.length), feeds);
     invariant(orthogonal !== undefined, "orthogonal expected");
-    muonUpdate({ values, direction: orthogonal }, { shape, options });
+    group.forEach((parameter, index) => {
+      muonUpdate({ values: this.#parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
+    });
   }
+}
+
+function groupByShape(parameters: readonly Parameter[]): Parameter[][] {
+  const groups = new Map<string, Parameter[]>();
+  for (const parameter of parameters) groups.set(`${parameter.shape}`, [...(groups.get(`${parameter.shape}`) ?? []), parameter]);
+  return [...groups.values()];
 }
 
 /** @throws {train/nonFinite} */

@@ -1,5 +1,5 @@
 /** Muon (Keller Jordan, https://kellerjordan.github.io/posts/muon/): nesterov momentum, orthogonalised by a quintic Newton–Schulz iteration. */
-import { add, div, gemm, mul, reduceSum, sqrt } from "../autodiff/build.ts";
+import { add, div, fusedMatMul, mul, reduceSum, sqrt } from "../autodiff/build.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
 
 // The post's coefficients: steep at zero, so that five iterations bring every singular value near 1.
@@ -16,17 +16,16 @@ export type MuonOptions = {
 
 export type MatrixShape = { readonly out: number; readonly in: number };
 
-/** Moves `momentum` towards `gradient` in place and returns the nesterov direction to orthogonalise. */
-export function muonDirection(
-  { gradient, momentum }: { gradient: Float32Array; momentum: Float32Array },
-  { momentum: beta, gradientScale }: MuonOptions,
-): Float32Array {
-  return momentum.map((old, index) => {
+export type MuonBuffers = { readonly gradient: Float32Array; readonly momentum: Float32Array; /** Receives the result. */ readonly direction: Float32Array };
+
+/** Moves `momentum` towards `gradient` in place and writes the nesterov direction to orthogonalise. */
+export function muonDirection({ gradient, momentum, direction }: MuonBuffers, { momentum: beta, gradientScale }: MuonOptions): void {
+  for (let index = 0; index < momentum.length; index += 1) {
     const g = (gradient[index] ?? 0) * gradientScale;
-    const moved = beta * old + (1 - beta) * g;
+    const moved = beta * (momentum[index] ?? 0) + (1 - beta) * g;
     momentum[index] = moved;
-    return (1 - beta) * g + beta * moved;
-  });
+    direction[index] = (1 - beta) * g + beta * moved;
+  }
 }
 
 /** Applies an orthogonalised direction to `values` in place; tall matrices take √(out/in) longer steps. */
@@ -41,18 +40,21 @@ export function muonUpdate(
   }
 }
 
-/** Graph: `direction` [out, in] → `orthogonal` [out, in]. The smaller Gram matrix is the one iterated on. */
-export function buildOrthogonaliser({ out, in: width }: MatrixShape): Record<string, Node> {
+/**
+ * Graph: `direction` [count, out, in] → `orthogonal`, each matrix on its own. Matrices of one shape go together, which keeps
+ * every thread busy on small ones. The smaller Gram matrix is the one iterated on.
+ */
+export function buildOrthogonaliser({ out, in: width }: MatrixShape, count: number): Record<string, Node> {
   const graph = new Graph();
-  const direction = graph.input("direction", [out, width]);
-  const norm = add(sqrt(reduceSum(mul(direction, direction), [0, 1])), graph.scalar(EPSILON));
+  const direction = graph.input("direction", [count, out, width]);
+  const norm = add(sqrt(reduceSum(mul(direction, direction), [1, 2], true)), graph.scalar(EPSILON));
   const tall = out > width;
   let x = div(direction, norm);
   for (let iteration = 0; iteration < ITERATIONS; iteration += 1) {
-    const gram = tall ? gemm(x, x, { transA: true }) : gemm(x, x, { transB: true });
+    const gram = tall ? fusedMatMul(x, x, { transA: true }) : fusedMatMul(x, x, { transB: true });
     // X ← aX + (b S + c S²) X with S = X Xᵀ, or its mirror image
-    const polynomial = add(mul(gram, graph.scalar(B)), gemm(gram, gram, { alpha: C }));
-    x = add(mul(x, graph.scalar(A)), tall ? gemm(x, polynomial) : gemm(polynomial, x));
+    const polynomial = add(mul(gram, graph.scalar(B)), fusedMatMul(gram, gram, { alpha: C }));
+    x = add(mul(x, graph.scalar(A)), tall ? fusedMatMul(x, polynomial) : fusedMatMul(polynomial, x));
   }
   return { orthogonal: x };
 }
