@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -42,7 +42,9 @@ async function install() {
   }
   const why = code === 0 ? "its install scripts did not run (is ignore-scripts set?)" : `npm ended with code ${code}`;
   const said = output.trim().split("\n").slice(-FAILURE_LINES).join("\n");
-  fail(`\nDependencies could not be installed: ${why}.\n${said}\nRun \`npm ${NPM_INSTALL.join(" ")}\` in ${ROOT} to see all of it; it needs the npm registry.`);
+  fail(
+    `\nDependencies could not be installed: ${why}.\n${said}\nRun \`npm ${NPM_INSTALL.join(" ")}\` in ${ROOT} to see all of it; it needs the npm registry.`,
+  );
 }
 
 /**
@@ -67,8 +69,10 @@ function runNpm() {
 
 /** Runs the script; its exit code becomes ours, our signals and our end become its. */
 function handOver(script, args) {
+  // Tools that the script starts find the same Node.
+  const env = { ...process.env, PATH: `${dirname(NODE)}${delimiter}${process.env.PATH ?? ""}` };
   // The channel closes when this process ends in any way, which tells the script that nobody waits for it.
-  const child = spawn(NODE, [join(ROOT, script), ...args], { cwd: ROOT, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+  const child = spawn(NODE, [join(ROOT, script), ...args], { cwd: ROOT, env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`${script} could not be started: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
@@ -85,6 +89,8 @@ function fail(message) {
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) fail("usage: node cli/bootstrap.mjs <script.ts> [arguments]");
 if (Number(process.versions.node.split(".")[0]) < OLDEST_NODE)
-  fail(`Node ${OLDEST_NODE} or newer is needed to start, got ${process.version}. The rest runs on a Node that is installed with the dependencies.`);
+  fail(
+    `Node ${OLDEST_NODE} or newer is needed to start, got ${process.version}. The rest runs on a Node that is installed with the dependencies.`,
+  );
 if (!isInstalled()) await install();
 handOver(script, args);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { build, type Plugin } from "esbuild";
+import { build as bundle, type Plugin } from "esbuild";
 
 export type WorkerModule = { type: "ESModule" | "CompiledWasm"; path: string; contents: string | Uint8Array<ArrayBuffer> };
 
@@ -15,7 +15,7 @@ export type WorkerModule = { type: "ESModule" | "CompiledWasm"; path: string; co
 export async function bundleWorker(root: string, entry: string, define: Record<string, string> = {}): Promise<WorkerModule[]> {
   await buildKernel(root);
   const wasm = new Map<string, string>();
-  const result = await build({
+  const result = await bundle({
     entryPoints: [entry],
     absWorkingDir: root,
     bundle: true,
@@ -45,8 +45,8 @@ export async function buildKernel(root: string): Promise<void> {
 function collectWasm(found: Map<string, string>): Plugin {
   return {
     name: "collect-wasm",
-    setup({ onResolve }) {
-      onResolve({ filter: /\.wasm$/ }, ({ path, resolveDir }) => {
+    setup(build) {
+      build.onResolve({ filter: /\.wasm$/ }, ({ path, resolveDir }) => {
         const name = `./${basename(path)}`;
         found.set(name.slice(2), resolve(resolveDir, path));
         return { path: name, external: true };

@@ -86,7 +86,11 @@ async function workerOptions(configFile: string, vars: Record<string, string>): 
   return { ...options, modules, bindings: Object.assign({}, options["bindings"], vars) };
 }
 
-function createMiniflare(stateFolder: string, worker: V4WorkerOptions, { host = "127.0.0.1", port = 0, onLog, onRestart }: EdgeHostOptions) {
+function createMiniflare(
+  stateFolder: string,
+  worker: V4WorkerOptions,
+  { host = "127.0.0.1", port = 0, onLog, onRestart }: EdgeHostOptions,
+) {
   // Miniflare reads the binary to run from the environment; the launcher leaves workerd's process id in the state folder.
   process.env["MINIFLARE_WORKERD_PATH"] = join(ROOT, "cli/workerd-launcher.sh");
   return new Miniflare(

@@ -25,7 +25,8 @@ function readOptions() {
     },
   });
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);
   return { ...values, port };
 }
 
@@ -33,7 +34,10 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   const problem = await portProblem(host, port);
   if (problem === undefined) return;
   const holder = problem === "EADDRINUSE" ? `by ${portHolder(port) ?? "a process that cannot be seen from here"}` : `(${problem})`;
-  throw new AppError("input/invalid", `port ${port} on ${host} is taken ${holder}; stop it, or choose another: npm start -- --port ${port + 1}`);
+  throw new AppError(
+    "input/invalid",
+    `port ${port} on ${host} is taken ${holder}; stop it, or choose another: npm start -- --port ${port + 1}`,
+  );
 }
 
 function banner({ edge }: System): string {
@@ -83,12 +87,13 @@ async function main(): Promise<void> {
     stop(1);
   };
   system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });
-  if (stopping !== undefined) return void (await system.close());
-  say(banner(system));
+  if (stopping === undefined) say(banner(system));
+  else await system.close();
 }
 
 main().catch((error: unknown) => {
-  const [message, exitCode] = error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
+  const [message, exitCode] =
+    error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
   process.stderr.write(`Nextstate did not start: ${message}\n`);
   process.exit(exitCode);
 });

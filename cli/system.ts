@@ -29,10 +29,19 @@ const FirstVersion = z.object({ baseDigest: Digest });
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { stateFolder, baseFolder, host, port, vars, say, onHopeless } = options;
-  const restarted = (pid: number | undefined): void => say(`edge     workerd died and was started again (process ${pid}); nothing acknowledged is lost`);
+  const restarted = (pid: number | undefined): void =>
+    say(`edge     workerd died and was started again (process ${pid}); nothing acknowledged is lost`);
   const lines: string[] = [];
   let log = (line: string): void => void lines.push(line); // Until the folder exists.
-  const edge = await startEdgeHost({ stateFolder, baseFolder, host, port, ...(vars && { vars }), onLog: (line) => log(line), onRestart: restarted });
+  const edge = await startEdgeHost({
+    stateFolder,
+    baseFolder,
+    host,
+    port,
+    ...(vars && { vars }),
+    onLog: (line) => log(line),
+    onRestart: restarted,
+  });
   const file = createWriteStream(join(edge.stateFolder, EDGE_LOG), { flags: "a" });
   log = (line) => void file.write(`${line}\n`);
   lines.forEach(log);
@@ -78,10 +87,14 @@ async function seedAgent({ url, keys, baseDigest, stateFolder }: EdgeHost): Prom
   const { baseDigest: ofAgent } = FirstVersion.parse(await versions.json());
   if (ofAgent === baseDigest) return;
   const advice = `choose another folder with --state, or remove ${stateFolder}`;
-  throw new AppError("policy/digest", `state folder ${stateFolder}: base ${ofAgent.slice(0, 12)} expected, got ${baseDigest.slice(0, 12)}; ${advice}`);
+  throw new AppError(
+    "policy/digest",
+    `state folder ${stateFolder}: base ${ofAgent.slice(0, 12)} expected, got ${baseDigest.slice(0, 12)}; ${advice}`,
+  );
 }
 
 async function expectOk(response: Response): Promise<Response> {
-  if (!response.ok) throw new AppError("upstream/failed", `${response.url}: a 2xx answer expected, got ${response.status} ${await response.text()}`);
+  if (!response.ok)
+    throw new AppError("upstream/failed", `${response.url}: a 2xx answer expected, got ${response.status} ${await response.text()}`);
   return response;
 }

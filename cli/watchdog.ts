@@ -11,10 +11,13 @@ const CHECKS_UNTIL_KILL = 3;
 const CHECKS_UNTIL_HOPELESS = 8;
 
 /** Returns the function that stops it. */
-export function startWatchdog(edge: EdgeHost, { say, onHopeless }: { say: (line: string) => void; onHopeless: (reason: string) => void }): () => void {
+export function startWatchdog(
+  edge: EdgeHost,
+  { say, onHopeless }: { say: (line: string) => void; onHopeless: (reason: string) => void },
+): () => void {
   let failures = 0;
-  let timer = setTimeout(check, CHECK_MS);
   let stopped = false;
+  let timer = setTimeout(() => void check(), CHECK_MS);
 
   async function check(): Promise<void> {
     const problem = await healthProblem(edge.url);
@@ -22,7 +25,7 @@ export function startWatchdog(edge: EdgeHost, { say, onHopeless }: { say: (line:
     failures = problem === undefined ? 0 : failures + 1;
     if (failures === CHECKS_UNTIL_KILL) killHanging(edge, `${problem}`, say);
     if (failures >= CHECKS_UNTIL_HOPELESS) onHopeless(`the edge has not answered ${failures} checks in a row (${problem})`);
-    timer = setTimeout(check, CHECK_MS);
+    timer = setTimeout(() => void check(), CHECK_MS);
   }
 
   return () => {
