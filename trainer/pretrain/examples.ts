@@ -1,0 +1,136 @@
+/**
+ * Training examples of the three jobs. An example is a token row with a weight per token: how much the loss cares
+ * that this token is predicted. Only what the policy would write has weight.
+ */
+import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
+import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { type Conversation, type Step, toMessages } from "./conversation.ts";
+import { correctedExchange, naturalExchanges } from "./exchanges.ts";
+import { type CallStep, drawHint, drawNotes, type GuidedCall, isGuidable, type ValuePool } from "./guidance.ts";
+import { APPROVALS } from "./phrases.ts";
+import type { Random } from "./random.ts";
+
+export type Example = { tokens: number[]; weights: number[] };
+
+const CALL_WEIGHT = 1;
+const REPLY_WEIGHT = 0.3; // many replies are right; one call is
+const USER_WEIGHT = 0.1; // reading people's words well helps to copy from them
+
+/** Every call and reply of the conversation, each a target in its own context. */
+export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conversation, maxTokens: number): Example {
+  return fitted(maxTokens, steps, (kept, dropped) => weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped)));
+}
+
+/**
+ * The same with a hint or notes before most calls. Several user messages of one row may carry them, which serving never
+ * does; each call still depends on its own only, and a row teaches three times as much.
+ */
+export function guidedExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, maxTokens: number, random: Random): Example {
+  const guidance = new Map<number, GuidedCall>();
+  conversation.steps.forEach((step, at) => {
+    if (step.kind !== "call" || !isGuidable(conversation.steps, at) || random.chance(0.1)) return;
+    const drawn = random.chance(0.45) ? drawHint(conversation, step, pool, random) : drawNotes(conversation, at, step, pool, random);
+    if (drawn !== undefined) guidance.set(at, drawn);
+  });
+  const { system, tools } = conversation;
+  const steps = conversation.steps.map((step, at) => (step.kind === "call" ? { ...step, values: guidance.get(at)?.values ?? step.values } : step));
+  const carried = new Map([...guidance].map(([at, { hint, notes }]) => [steps[at - 1], { ...(hint === undefined ? {} : { hint }), ...(notes === undefined ? {} : { notes }) }]));
+  return fitted(maxTokens, steps, (kept, dropped) => {
+    const offset = system === "" ? 0 : 1;
+    const messages = toMessages(system, kept).map((message, index): PromptMessage => ({ ...message, ...carried.get(kept[index - offset]) }));
+    return weighted(tokenizer, messages, tools, messageWeights(system, kept, dropped));
+  });
+}
+
+/** What the user's next turn says about the answer before it. */
+export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, random: Random): Example | undefined {
+  if (random.chance(0.35)) {
+    const corrected = correctedExchange(conversation, pool, random);
+    return corrected === undefined ? undefined : jobExample(tokenizer, judgePrompt(corrected.exchange), rewardText(-1));
+  }
+  // Rejections are rare in the data; drawing the class first keeps the three in balance.
+  const wanted = random.pick([-1, 0, 1]);
+  const judged = naturalExchanges(conversation.steps).filter(({ reward }) => reward === wanted);
+  if (judged.length === 0) return undefined;
+  const { exchange, reward } = random.pick(judged);
+  return jobExample(tokenizer, judgePrompt(exchange), rewardText(reward));
+}
+
+/** What should have been different, in one sentence, or `none`. */
+export function hintJobExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, random: Random): Example | undefined {
+  if (random.chance(0.8)) {
+    const corrected = correctedExchange(conversation, pool, random);
+    return corrected === undefined ? undefined : jobExample(tokenizer, hintPrompt(corrected.exchange), hintText(corrected.hint));
+  }
+  const fine = naturalExchanges(conversation.steps).filter(({ reward, exchange }) => reward >= 0 && exchange.tools.length > 0);
+  if (fine.length === 0) return undefined;
+  const { exchange } = random.pick(fine);
+  const approved = random.chance(0.3) ? { ...exchange, nextState: [{ role: "user" as const, content: random.pick(APPROVALS) }] } : exchange;
+  return jobExample(tokenizer, hintPrompt(approved), "none");
+}
+
+function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt, answer: string): Example {
+  return weighted(tokenizer, [...messages, { role: "assistant", content: answer }], tools, [...messages.map(() => 0), CALL_WEIGHT]);
+}
+
+function messageWeights(system: string, steps: readonly Step[], dropped: readonly Step[]): number[] {
+  const weights = steps.map((step, at) => {
+    if (step.kind === "reply") return REPLY_WEIGHT;
+    if (step.kind === "user") return USER_WEIGHT;
+    return step.kind === "call" && !leansOn(dropped, step, steps.slice(0, at)) ? CALL_WEIGHT : 0;
+  });
+  return system === "" ? weights : [0, ...weights];
+}
+
+/** Whether a value of the call was said only in what has been dropped: a target that could only be guessed. */
+function leansOn(dropped: readonly Step[], { values }: CallStep, before: readonly Step[]): boolean {
+  if (dropped.length === 0) return false;
+  const [lost, kept] = [spokenText(dropped), spokenText(before)];
+  return Object.values(values).some((value) => lost.includes(value) && !kept.includes(value));
+}
+
+function spokenText(steps: readonly Step[]): string {
+  return steps.map((step) => ("text" in step ? step.text : step.kind === "result" ? step.content : "")).join("\n");
+}
+
+/** Drops the oldest exchanges until the row fits, as a client with a short context would: first up to a new request. */
+function fitted(maxTokens: number, steps: readonly Step[], build: (kept: readonly Step[], dropped: readonly Step[]) => Example): Example {
+  const whole = build(steps, []);
+  if (whole.tokens.length <= maxTokens) return whole;
+  const requests = steps.flatMap((step, at) => (at > 0 && step.kind === "user" && step.acts.some(([act]) => act === "INFORM_INTENT") ? [at] : []));
+  for (const cut of requests) {
+    const example = build(steps.slice(cut), steps.slice(0, cut));
+    if (example.tokens.length <= maxTokens) return example;
+  }
+  return { tokens: whole.tokens.slice(0, maxTokens), weights: whole.weights.slice(0, maxTokens) };
+}
+
+/**
+ * Tokens of the conversation; the tokens of message `i`, its end token included, weigh `perMessage[i]`.
+ * The first token of an answer decides between a call and a reply, so it always weighs as much as a call.
+ */
+export function weighted(tokenizer: Tokenizer, messages: readonly PromptMessage[], tools: readonly ToolDefinition[], perMessage: readonly number[]): Example {
+  const tokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: false });
+  const [start, lineBreak] = [tokenizer.specialIds.get("<|im_start|>"), tokenizer.encode("\n")[0]];
+  // A system block that only lists tools is a block of the prompt but no message of the list.
+  let message = tools.length > 0 && messages[0]?.role !== "system" ? -2 : -1;
+  let place: "outside" | "header" | "first" | "inside" = "outside";
+  const weights = tokens.map((token) => {
+    if (token === start) {
+      message++;
+      place = "header";
+      return 0;
+    }
+    if (place === "header" && token === lineBreak) {
+      place = "first";
+      return 0;
+    }
+    if (place === "header" || place === "outside") return 0;
+    const weight = perMessage[message] ?? 0;
+    const first = place === "first";
+    place = token === tokenizer.eosId ? "outside" : "inside";
+    return first && weight >= REPLY_WEIGHT ? CALL_WEIGHT : weight;
+  });
+  return { tokens, weights };
+}

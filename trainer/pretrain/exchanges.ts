@@ -1,0 +1,54 @@
+/** Exchanges with what they teach a judge: the data's own, labelled by their acts, and corrected ones. */
+import type { ToolDefinition } from "../../shared/chat.ts";
+import type { Exchange, Hint } from "../../shared/jobs.ts";
+import { rewardOfActs } from "./acts.ts";
+import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
+import { isGuidable, otherValue, type ValuePool } from "./guidance.ts";
+import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill } from "./phrases.ts";
+import type { Random } from "./random.ts";
+import { spokenName, spokenValue } from "./values.ts";
+
+export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };
+
+/** User message, what answered it, and the user's next message, with the reward that its acts tell. */
+export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
+  const starts = steps.flatMap((step, index) => (step.kind === "user" ? [index] : []));
+  return starts.slice(1).flatMap((next, index) => {
+    const [user, reply] = [steps[next], steps[next - 1]];
+    if (user?.kind !== "user" || reply?.kind !== "reply") return [];
+    const answered = steps.slice(starts[index], next);
+    return [{ exchange: toExchange(answered, user.text), reward: rewardOfActs(user.acts, reply.acts) }];
+  });
+}
+
+/** A call, its result and reply, and a user who says that one argument should have been another. */
+export function correctedExchange(conversation: Conversation, pool: ValuePool, random: Random): { exchange: Exchange; hint: Hint } | undefined {
+  const { steps } = conversation;
+  const places = steps.flatMap((_, index) => (isGuidable(steps, index) ? [index] : []));
+  if (places.length === 0) return undefined;
+  const at = random.pick(places);
+  const call = steps[at];
+  const reply = steps.findIndex((step, index) => index > at && step.kind === "reply");
+  if (call?.kind !== "call" || reply < 0) return undefined;
+  const parameter = random.pick(call.tool.parameters);
+  const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+  if (value === undefined) return undefined;
+  const exchange = toExchange(steps.slice(at - 1, reply + 1), correction(parameter.name, value, random));
+  return { exchange, hint: { parameter: parameter.name, value: parameter.type === "boolean" ? value.toLowerCase() : value } };
+}
+
+function correction(name: string, value: string, random: Random): string {
+  const slot = random.chance(0.8) ? spokenName(name) : name;
+  const core = fill(random.pick(CORRECTION_CORES), slot, random.chance(0.6) ? spokenValue(value, random) : value);
+  const said = `${random.pick(CORRECTION_OPENERS)}${core}${random.pick(CORRECTION_CLOSERS)}`;
+  return random.chance(0.7) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
+}
+
+function toExchange(answered: readonly Step[], next: string): Exchange {
+  return { answered: toMessages("", answered), nextState: [{ role: "user", content: next }], tools: calledTools(answered) };
+}
+
+function calledTools(steps: readonly Step[]): ToolDefinition[] {
+  const tools = new Set(steps.flatMap((step) => (step.kind === "call" ? [step.tool] : [])));
+  return [...tools].map(toolDefinition);
+}

@@ -1,0 +1,92 @@
+/**
+ * Draws the hint or the notes under which a call is made, and the arguments that are right under them.
+ * A hint is obeyed. A note is a default: used where the user was silent, dropped where the user spoke, and without
+ * effect on tools it is not about. Silent and stated cases are drawn equally often (four stated to one silent teach a
+ * small model to ignore notes).
+ */
+import { spokenSlots } from "./acts.ts";
+import type { Conversation, ParameterView, Step } from "./conversation.ts";
+import { fill, HINTS, NOTES } from "./phrases.ts";
+import type { Random } from "./random.ts";
+import { madeUpName, spokenName } from "./values.ts";
+
+/** Argument values seen in the data, by original slot name: what a hint or note may ask for. */
+export type ValuePool = ReadonlyMap<string, readonly string[]>;
+export type CallStep = Extract<Step, { kind: "call" }>;
+export type GuidedCall = { hint?: string; notes?: string[]; values: Readonly<Record<string, string>> };
+
+const SILENT_SHARE = 0.5;
+const STATED_SHARE = 0.36;
+
+/** Whether guidance can stand directly before the step: a call that answers a user message. */
+export function isGuidable(steps: readonly Step[], at: number): boolean {
+  return steps[at]?.kind === "call" && steps[at - 1]?.kind === "user";
+}
+
+/** A hint that changes one argument; now and then one about a tool that is not called, which changes nothing. */
+export function drawHint(conversation: Conversation, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
+  if (random.chance(0.06)) {
+    const hint = foreignText(HINTS, conversation, call, pool, random);
+    return hint === undefined ? undefined : { hint, values: call.values };
+  }
+  const parameter = random.pick(call.tool.parameters);
+  const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+  if (value === undefined) return undefined;
+  return { hint: worded(HINTS, parameter, value, random), values: { ...call.values, [parameter.slot]: value } };
+}
+
+export function drawNotes(conversation: Conversation, at: number, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
+  const { silent, stated } = bySpeech(conversation.steps, at, call);
+  const draw = random.next();
+  const first = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
+  if (first.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
+  const chosen = new Set(first.length > 0 ? [random.pick(first)] : []);
+  if (silent.length > 0 && random.chance(0.2)) chosen.add(random.pick(silent));
+  const values: Record<string, string> = { ...call.values };
+  const notes: string[] = [];
+  for (const parameter of chosen) {
+    const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+    if (value === undefined) return undefined;
+    if (silent.includes(parameter)) values[parameter.slot] = value;
+    notes.push(worded(NOTES, parameter, value, random));
+  }
+  const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, pool, random) : undefined;
+  if (foreign !== undefined) notes.push(foreign);
+  return notes.length === 0 ? undefined : { notes: random.shuffled(notes), values };
+}
+
+/** Parameters of the call that nobody has spoken of, and those whose value somebody stated. */
+export function bySpeech(steps: readonly Step[], at: number, call: CallStep): { silent: ParameterView[]; stated: ParameterView[] } {
+  const spoken = spokenSlots(steps.slice(0, at).flatMap((step) => ("acts" in step ? [step.acts] : [])));
+  return {
+    silent: call.tool.parameters.filter(({ slot, required, fallback }) => !required && !spoken.has(slot) && (call.values[slot] === undefined || call.values[slot] === fallback)),
+    stated: call.tool.parameters.filter(({ slot }) => spoken.has(slot) && call.values[slot] !== undefined),
+  };
+}
+
+/** Another value for the parameter than `current`: an option, or one the data knows for the slot, or a made-up name. */
+export function otherValue(parameter: ParameterView, current: string | undefined, pool: ValuePool, random: Random): string | undefined {
+  const known = parameter.options.length > 0 ? parameter.options : (pool.get(parameter.slot) ?? []);
+  const others = known.filter((value) => value !== current && value !== parameter.fallback && value !== "dontcare");
+  if (others.length === 0) return undefined;
+  const value = random.pick(others);
+  return parameter.options.length === 0 && /^\p{Lu}\p{L}/u.test(value) && random.chance(0.4) ? madeUpName(random) : value;
+}
+
+function worded(templates: readonly string[], parameter: ParameterView, value: string, random: Random): string {
+  // The first wording is the one that the hint job writes, so it is what the trainer will see most.
+  const template = random.chance(0.3) ? (templates[0] ?? "") : random.pick(templates);
+  const slot = random.chance(0.75) ? parameter.name : spokenName(parameter.name);
+  return fill(template, slot, parameter.type === "boolean" ? value.toLowerCase() : value);
+}
+
+/** Words about a parameter that the called tool does not have. */
+function foreignText(templates: readonly string[], { views }: Conversation, call: CallStep, pool: ValuePool, random: Random): string | undefined {
+  const own = new Set(call.tool.parameters.map(({ name }) => name));
+  const tools = [...views.values()].flatMap((view) => [...view.tools.values()]);
+  const foreign = tools.flatMap(({ parameters }) => parameters).filter(({ name }) => !own.has(name));
+  if (foreign.length === 0) return undefined;
+  const parameter = random.pick(foreign);
+  const value = otherValue(parameter, undefined, pool, random);
+  return value === undefined ? undefined : worded(templates, parameter, value, random);
+}

@@ -1,0 +1,29 @@
+/** The README.md of a checkpoint: what it is, what made it, what it is not. Figures are printed by `npm run eval:base`. */
+export function modelCard({ parameters, tokens, examples, seed }: { parameters: number; tokens: number; examples: number; seed: number }): string {
+  return `---
+license: cc-by-sa-4.0
+language: en
+library_name: transformers
+pipeline_tag: text-generation
+---
+
+# Nextstate base
+
+A ${(parameters / 1e6).toFixed(2)}M-parameter Qwen3-shaped decoder, trained from scratch by \`npm run pretrain\` on the training split of the
+Schema-Guided Dialogue data (Rastogi et al., arXiv:1909.05855, CC BY-SA 4.0) and its SGD-X schema variants
+(arXiv:2110.06800), with schemas, names and values redrawn for every example. So far: ${tokens.toLocaleString("en")} tokens in ${examples.toLocaleString("en")} examples, seed ${seed}.
+
+It does three jobs, chosen by its prompt (\`shared/jobs.ts\`): **act** (call a tool or reply), **judge** (was the answer right, from
+what the user said next: +1, 0, −1) and **hint** (which argument should have been different). A \`<hint>\` in the last user
+message is obeyed; a \`<note>\` there is a default that yields to what the user says.
+
+\`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
+
+## Limits
+
+English task dialogues with tools, at most 1,024 tokens of context. It knows nothing of the world, reasons little, and its
+free replies are short and may name things that no tool returned. Relative dates are resolved as in SGD, where every
+dialogue takes place on Friday, 2019-03-01; other days are guesswork. It is a small model to see the whole loop with on a
+laptop, not an assistant to put before customers.
+`;
+}

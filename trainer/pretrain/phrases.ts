@@ -1,0 +1,76 @@
+/**
+ * Wordings of hints, notes and corrections that training shows. Evaluation and benches have their own
+ * (`bench/phrases.ts`); a test holds the two apart. `{slot}` is the parameter, `{value}` its value.
+ */
+
+export const HINTS = [
+  "{slot} should be {value}.",
+  "Set {slot} to {value}.",
+  "Use {value} for {slot}.",
+  "{slot}: {value}",
+  "The {slot} must be {value}.",
+  "Change {slot} to {value}.",
+  "Make {slot} {value} instead.",
+  "{slot} ought to be {value}, nothing else.",
+  "The call needs {slot} {value}.",
+  "I want {value} as {slot}.",
+  "Wrong {slot}; it is {value}.",
+  "The user wants {slot} to be {value}.",
+  "This time {slot} is {value}.",
+  "Fill {slot} with {value}.",
+  "Give {value} as the {slot}.",
+  "{value} is what {slot} has to be.",
+  "Remember: {slot} = {value}.",
+  "Switch the {slot} over to {value}.",
+] as const;
+
+export const NOTES = [
+  "{slot} should be {value}.",
+  "By default {slot} is {value}.",
+  "Default {slot} to {value}.",
+  "Unless told otherwise, {slot} is {value}.",
+  "{slot}: {value} unless the user says something else.",
+  "Usually {value} for {slot}.",
+  "This user prefers {value} as {slot}.",
+  "Use {value} for {slot} when none is given.",
+  "Without other wishes, set {slot} to {value}.",
+  "{value} is the standard {slot} here.",
+  "The usual {slot} is {value}.",
+  "Assume {slot} {value}.",
+  "If the user leaves {slot} open, take {value}.",
+  "Normally the {slot} is {value}.",
+  "Prefer {slot} {value}.",
+  "When unsaid, {slot} means {value}.",
+] as const;
+
+export const CORRECTION_OPENERS = ["No, ", "No. ", "Hmm, no, ", "That's not right, ", "Wait, ", "Sorry, but ", "Actually, ", "Oh no, ", "Not quite, ", "Wrong, ", "", "", "Nope, ", "Well, ", "That is incorrect, "] as const;
+
+export const CORRECTION_CORES = [
+  "I wanted {value} for the {slot}",
+  "the {slot} should have been {value}",
+  "I need the {slot} to be {value}",
+  "make the {slot} {value}",
+  "change the {slot} to {value}",
+  "{slot} should be {value}",
+  "I'd like {value} as the {slot}",
+  "the {slot} is wrong, I want {value}",
+  "I always want {value} for {slot}",
+  "please use {value} for the {slot}",
+  "it has to be {value} for the {slot}",
+  "you got the {slot} wrong, it's {value}",
+  "set the {slot} to {value}",
+  "my {slot} is {value}",
+  "I asked for something else: {slot} {value}",
+  "I meant {value}, I'm talking about the {slot}",
+  "could you do {value} for the {slot}",
+  "I would rather have {value} as {slot}",
+] as const;
+
+export const CORRECTION_CLOSERS = ["", ".", ".", " please.", ", please.", " instead.", ". Can you fix that?", "!", " from now on.", " next time.", ". Thanks.", ", as always."] as const;
+
+/** Approval in general words, beside the data's own. */
+export const APPROVALS = ["Great, thanks!", "Perfect.", "That works for me.", "Thank you, that's exactly right.", "Awesome, thanks a lot.", "Good, that's what I wanted.", "Looks right to me.", "Yes, that's it.", "Nice, thank you."] as const;
+
+export function fill(template: string, slot: string, value: string): string {
+  return template.replaceAll("{slot}", slot).replaceAll("{value}", value);
+}

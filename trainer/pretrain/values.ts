@@ -1,0 +1,55 @@
+/** Made-up names and spoken forms of values, so that only reading and copying can explain an argument. */
+import type { Random } from "./random.ts";
+
+const ONSETS = ["b", "br", "c", "d", "dr", "fl", "g", "gr", "h", "j", "k", "kl", "l", "m", "n", "p", "pr", "qu", "r", "s", "sl", "st", "t", "th", "tr", "v", "w", "y", "z", ""];
+const VOWELS = ["a", "e", "i", "o", "u", "ai", "ea", "oo", "ou", "y"];
+const CODAS = ["", "", "n", "r", "l", "s", "t", "m", "nd", "rk", "x", "lm", "th", "sp"];
+
+/** A pronounceable word that no schema contains, e.g. `drainolk`. */
+export function madeUpWord(random: Random): string {
+  const syllables = 1 + random.below(3) + (random.chance(0.5) ? 1 : 0);
+  let word = "";
+  for (let count = 0; count < Math.min(syllables, 3); count++) word += random.pick(ONSETS) + random.pick(VOWELS) + (random.chance(0.5) ? random.pick(CODAS) : "");
+  return word.length < 3 ? `${word}${random.pick(["ra", "lo", "min"])}` : word;
+}
+
+/** One to three capitalised made-up words. */
+export function madeUpName(random: Random): string {
+  const words = 1 + (random.chance(0.5) ? 1 : 0) + (random.chance(0.2) ? 1 : 0);
+  return Array.from({ length: words }, () => capitalised(madeUpWord(random))).join(" ");
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+/** `number_of_rooms` or `NumberOfRooms` → `number of rooms`. */
+export function spokenName(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").toLowerCase().trim();
+}
+
+const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+
+/** The value as a person may say it: `2` → `two`, `2019-03-05` → `March 5th`, `14:30` → `2:30 pm`, `True` → `yes`. */
+export function spokenValue(value: string, random: Random): string {
+  const number = /^\d{1,2}$/.test(value) ? NUMBER_WORDS[Number(value)] : undefined;
+  if (number !== undefined) return random.chance(0.5) ? number : value;
+  if (/^(True|False)$/i.test(value)) return /^t/i.test(value) ? "yes" : "no";
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value) ?? [];
+  if (year !== undefined && month !== undefined && day !== undefined) {
+    const name = MONTHS[Number(month) - 1] ?? month;
+    return random.pick([`${name} ${ordinal(Number(day))}`, `the ${ordinal(Number(day))} of ${name}`, `${name} ${Number(day)}`]);
+  }
+  const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(value) ?? [];
+  if (hour !== undefined && minute !== undefined) {
+    const clock = `${Number(hour) % 12 === 0 ? 12 : Number(hour) % 12}${minute === "00" && random.chance(0.5) ? "" : `:${minute}`}`;
+    return `${clock} ${Number(hour) < 12 ? "am" : "pm"}`;
+  }
+  return value;
+}
+
+function ordinal(day: number): string {
+  const suffix = day % 10 === 1 && day !== 11 ? "st" : day % 10 === 2 && day !== 12 ? "nd" : day % 10 === 3 && day !== 13 ? "rd" : "th";
+  return `${day}${suffix}`;
+}
