@@ -1,53 +1,24 @@
 /**
- * A tiny base with random weights: a real Qwen3 folder that says nothing sensible, quickly. One token per byte, so any
- * text can be encoded; the chat format is the shipped base's.
+ * A tiny base with random weights: a real Qwen3 folder that says nothing sensible, quickly. Its tokens are the bytes
+ * and the special tokens; normalisation and chat format are the shipped base's.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FloatTensor, writeSafetensors } from "../../shared/safetensors.ts";
-
-const SPECIAL_TOKENS = ["<|pad|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<hint>", "<note>"];
+import { tokenizerJson, trainBpe } from "../../trainer/pretrain/bpe.ts";
+import { CHAT_TEMPLATE } from "../../trainer/pretrain/chat-template.ts";
 
 const SIZES = { hidden: 32, layers: 2, heads: 2, kvHeads: 1, headDim: 32, intermediate: 64 };
-
-const CHAT_TEMPLATE = `{%- if messages[0].role == 'system' or tools %}
-{{- '<|im_start|>system\\n' }}
-{%- if messages[0].role == 'system' %}{{- messages[0].content }}{%- endif %}
-{%- if tools %}
-{{- '\\n# Tools' }}
-{%- for tool in tools %}{{- '\\n' + (tool.function | tojson) }}{%- endfor %}
-{%- endif %}
-{{- '<|im_end|>\\n' }}
-{%- endif %}
-{%- for message in messages %}
-{%- if message.role == 'user' %}
-{{- '<|im_start|>user\\n' + message.content }}
-{%- if message.notes %}{%- for note in message.notes %}{{- '\\n<note>' + note }}{%- endfor %}{%- endif %}
-{%- if message.hint %}{{- '\\n<hint>' + message.hint }}{%- endif %}
-{{- '<|im_end|>\\n' }}
-{%- elif message.role == 'assistant' %}
-{{- '<|im_start|>assistant\\n' }}
-{%- if message.content %}{{- message.content }}{%- endif %}
-{%- if message.tool_calls %}
-{%- for call in message.tool_calls %}
-{{- '<tool_call>{"name": ' + (call.function.name | tojson) + ', "arguments": ' + call.function.arguments + '}</tool_call>' }}
-{%- endfor %}
-{%- endif %}
-{{- '<|im_end|>\\n' }}
-{%- elif message.role == 'tool' %}
-{{- '<|im_start|>tool\\n' + message.content + '<|im_end|>\\n' }}
-{%- endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}`;
 
 /** Writes the folder and returns its path; the same seed gives the same bytes. */
 export async function writeRandomBase(folder: string, seed = 1): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const vocabulary = [...SPECIAL_TOKENS, ...byteCharacters()];
+  const bytesOnly = trainBpe(new Map(), 0);
+  const vocabSize = bytesOnly.vocabulary.size;
   const files: Record<string, string | Uint8Array> = {
-    "config.json": JSON.stringify(modelConfig(vocabulary.length)),
-    "model.safetensors": writeSafetensors(randomTensors(vocabulary.length, seed), { type: "BF16" }),
-    "tokenizer.json": JSON.stringify(tokenizerJson(vocabulary)),
+    "config.json": JSON.stringify(modelConfig(vocabSize)),
+    "model.safetensors": writeSafetensors(randomTensors(vocabSize, seed), { type: "BF16" }),
+    "tokenizer.json": JSON.stringify(tokenizerJson(bytesOnly)),
     "tokenizer_config.json": JSON.stringify({ chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" }),
     "generation_config.json": JSON.stringify({ eos_token_id: 2, pad_token_id: 0 }),
   };
@@ -104,35 +75,6 @@ function randomTensors(vocabSize: number, seed: number): Map<string, FloatTensor
     for (const [name, tensor] of Object.entries(parts)) tensors.set(`model.layers.${layer}.${name}`, tensor);
   }
   return tensors;
-}
-
-function tokenizerJson(vocabulary: string[]): Record<string, unknown> {
-  return {
-    version: "1.0",
-    truncation: null,
-    padding: null,
-    added_tokens: SPECIAL_TOKENS.map((content, id) => ({
-      id,
-      content,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: true,
-    })),
-    normalizer: null,
-    pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
-    post_processor: null,
-    decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
-    model: { type: "BPE", vocab: Object.fromEntries(vocabulary.map((token, id) => [token, id])), merges: [] },
-  };
-}
-
-/** The printable stand-ins of the 256 bytes, as GPT-2's byte-level BPE defines them (`bytes_to_unicode`). */
-function byteCharacters(): string[] {
-  let shifted = 0;
-  const printable = (byte: number): boolean => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : 256 + shifted++));
 }
 
 /** Numbers in [−√3, √3), so of variance 1: a 32-bit linear congruential generator (Numerical Recipes, §7.1). */
