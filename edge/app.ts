@@ -4,6 +4,7 @@ import type { App, AppEnv } from "./env.ts";
 import { onError, onNotFound } from "./http-errors.ts";
 import { requireKey } from "./middleware/auth.ts";
 import { clientCors } from "./middleware/cors.ts";
+import { drainBody } from "./middleware/drain.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountAgents } from "./routes/api-agents.ts";
@@ -20,7 +21,7 @@ export function createApp(): App {
   const app = new Hono<AppEnv>();
   app.onError(onError);
   app.notFound(onNotFound);
-  app.use(requestId());
+  app.use(requestId(), drainBody());
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
   app.use("/v1/*", requireKey("client"));

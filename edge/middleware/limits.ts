@@ -1,4 +1,3 @@
-import { bodyLimit as honoBodyLimit } from "hono/body-limit";
 import { AppError } from "../../shared/errors.ts";
 import { MAX_ARTIFACT_BYTES } from "../artifacts.ts";
 import type { Middleware } from "../env.ts";
@@ -8,18 +7,35 @@ const FILES_PATH = "/trainer/v1/files/";
 
 /** Refuses a body over 1 MB, or over an artifact's size where a file is uploaded. @throws {input/tooLarge} */
 export function bodyLimit(): Middleware {
-  const [forJson, forFiles] = [limitTo(MAX_BODY_BYTES), limitTo(MAX_ARTIFACT_BYTES)];
   return async function bodyLimit(context, next) {
-    return context.req.path.startsWith(FILES_PATH) ? forFiles(context, next) : forJson(context, next);
+    const maxBytes = context.req.path.startsWith(FILES_PATH) ? MAX_ARTIFACT_BYTES : MAX_BODY_BYTES;
+    const announced = context.req.header("content-length");
+    const { raw } = context.req;
+    if (announced !== undefined) refuseOver(maxBytes, Number(announced));
+    else if (raw.body !== null) context.req.raw = new Request(raw, { body: await readUpTo(maxBytes, raw.body) });
+    await next();
   };
 }
 
-function limitTo(maxBytes: number): Middleware {
-  return honoBodyLimit({
-    maxSize: maxBytes,
-    onError: (context) => {
-      const got = context.req.header("content-length") ?? "more";
-      throw new AppError("input/tooLarge", `body: at most ${maxBytes} bytes expected, got ${got}; send fewer or shorter messages`);
-    },
-  });
+/** Reads a body that came in chunks, without a length. */
+async function readUpTo(maxBytes: number, body: ReadableStream<Uint8Array>): Promise<Blob> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return new Blob(chunks);
+      chunks.push(value);
+      bytes += value.length;
+      refuseOver(maxBytes, bytes);
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+function refuseOver(maxBytes: number, bytes: number): void {
+  if (bytes <= maxBytes) return;
+  throw new AppError("input/tooLarge", `body: at most ${maxBytes} bytes expected, got ${bytes} or more; send fewer or shorter messages`);
 }

@@ -1,0 +1,30 @@
+import type { Middleware } from "../env.ts";
+
+/** Most that is read of a body nobody wants; whoever sends more sees the connection close. */
+const MAX_DRAINED_BYTES = 67_108_864;
+
+/**
+ * Reads what is left of a refused request's body. A client that is still sending when the connection closes sees a
+ * broken pipe instead of the answer that tells it what was wrong.
+ */
+export function drainBody(): Middleware {
+  return async function drainBody(context, next) {
+    await next();
+    const { body, bodyUsed } = context.req.raw;
+    if (body !== null && !bodyUsed && !body.locked) await drain(body);
+  };
+}
+
+async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader();
+  try {
+    for (let bytes = 0; bytes <= MAX_DRAINED_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // The client is gone, and so is whoever the answer was for.
+  }
+}

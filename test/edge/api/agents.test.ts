@@ -1,0 +1,191 @@
+/** /api: agents, versions, rollback, audit, events, and what every route does with bad input. */
+import { describe, expect, it } from "vitest";
+import { call, judgement, lineage, manifestOf, putAdapter, putAgent } from "../../helpers/call.ts";
+import { withEdge } from "../../helpers/edge.ts";
+
+const edge = withEdge();
+
+/** Publishes the agent's next version from its stable one; returns the manifest. */
+async function publish(agent: string, content: string, toSeq: number) {
+  const { body: head } = await call(edge, "trainer", `GET /trainer/v1/agents/${agent}/lines/shared/head`);
+  const adapter = await putAdapter(edge, content);
+  const events = toSeq > head.cursor ? [lineage(`event-${toSeq}`, toSeq)] : [];
+  const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, parent: head.stable, adapter, fromSeq: head.cursor, toSeq, events });
+  const { body } = await call(edge, "trainer", `POST /trainer/v1/agents/${agent}/lines/shared/versions`, { parent: head.stable, manifest });
+  expect(body.status).toBe("published");
+  return manifest;
+}
+
+const head = async (agent: string) => (await call(edge, "trainer", `GET /trainer/v1/agents/${agent}/lines/shared/head`)).body;
+const rollback = (agent: string, body: unknown) => call(edge, "admin", `POST /api/agents/${agent}/rollback`, body);
+
+describe("agents", () => {
+  it("exist from their first put, with version 0 on the base", async () => {
+    const { status, body } = await call(edge, "admin", "PUT /api/agents/first", { instructions: "Be brief." });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ name: "first", settings: { instructions: "Be brief.", learning: { minSignals: 1 } } });
+    expect(await head("first")).toMatchObject({
+      stable: 0,
+      latest: 0,
+      parent: 0,
+      cursor: 0,
+      adapter: null,
+      baseDigest: edge.baseDigest,
+      stablePolicyDigest: edge.baseDigest,
+      settings: { instructions: "Be brief." },
+    });
+    const { body: listed } = await call(edge, "admin", "GET /api/agents");
+    expect(listed.agents.map(({ agent }: { agent: string }) => agent)).toContain("first");
+  });
+
+  it("change their settings without another version, and readers of the head can tell", async () => {
+    await putAgent(edge, "settings");
+    const before = await head("settings");
+    await putAgent(edge, "settings", { instructions: "New." });
+    const after = await head("settings");
+    expect(after).toMatchObject({ stable: 0, latest: 0, settings: { instructions: "New." } });
+    expect(after.revision).toBeGreaterThan(before.revision);
+  });
+
+  it("that do not exist are not found, and asking does not create them", async () => {
+    for (const route of ["GET /api/agents/nobody", "GET /api/agents/nobody/versions", "GET /api/agents/nobody/versions/0", "GET /api/agents/nobody/audit", "GET /api/agents/nobody/events"])
+      expect((await call(edge, "admin", route)).status).toBe(404);
+    expect((await rollback("nobody", { to: 0 })).body.error.message).toBe("agent nobody: not found");
+    expect((await call(edge, "admin", "GET /api/agents")).body.agents.map((each: { agent: string }) => each.agent)).not.toContain("nobody");
+  });
+});
+
+describe("versions", () => {
+  it("are listed newest first with where they came from, and with the stable one marked", async () => {
+    await putAgent(edge, "listing");
+    const first = await publish("listing", "one", 5);
+    const second = await publish("listing", "two", 9);
+    const { body } = await call(edge, "admin", "GET /api/agents/listing/versions");
+    expect(body).toMatchObject({ stable: 2, latest: 2, cursor: 9 });
+    expect(body.versions).toMatchObject([
+      { ...second, version: 2, stable: true },
+      { ...first, version: 1, stable: false },
+      { version: 0, stable: false, adapter: null, policyDigest: edge.baseDigest },
+    ]);
+    expect(new Set(body.versions.map(({ policyDigest }: { policyDigest: string }) => policyDigest)).size).toBe(3);
+    const { body: one } = await call(edge, "admin", "GET /api/agents/listing/versions/1");
+    expect(one).toEqual(body.versions[1]);
+    const { body: page } = await call(edge, "admin", "GET /api/agents/listing/versions?before=2&limit=1");
+    expect(page.versions.map(({ version }: { version: number }) => version)).toEqual([1]);
+  });
+
+  it("do not exist above the latest", async () => {
+    await putAgent(edge, "short");
+    expect((await call(edge, "admin", "GET /api/agents/short/versions/1")).status).toBe(404);
+    expect((await call(edge, "admin", "GET /api/agents/short/versions/-1")).status).toBe(400);
+  });
+});
+
+describe("rollback", () => {
+  it("makes an earlier version stable, keeps the later ones, and leaves a trail", async () => {
+    await putAgent(edge, "back");
+    await publish("back", "one", 5);
+    await publish("back", "two", 9);
+    const { status, body } = await rollback("back", { to: 1, reason: "worse on dates" });
+    expect([status, body]).toEqual([200, { status: "rolledBack", from: 2, to: 1 }]);
+    const { body: listed } = await call(edge, "admin", "GET /api/agents/back/versions");
+    expect(listed).toMatchObject({ stable: 1, latest: 2, cursor: 9 });
+    const { body: trail } = await call(edge, "admin", "GET /api/agents/back/audit");
+    expect(trail.audit.map(({ move, from, to, reason }: Record<string, unknown>) => [move, from, to, reason])).toEqual([
+      ["rollback", 2, 1, "worse on dates"],
+      ["publish", 1, 2, null],
+      ["publish", 0, 1, null],
+      ["create", null, 0, null],
+    ]);
+    expect(trail.audit[0].actor).toMatch(/^admin:/);
+    expect(trail.audit[1].actor).toMatch(/^trainer:/);
+  });
+
+  it("never takes the cursor back, and the next version has a number of its own", async () => {
+    await putAgent(edge, "monotone");
+    await publish("monotone", "one", 5);
+    await rollback("monotone", { to: 0 });
+    expect(await head("monotone")).toMatchObject({ stable: 0, parent: 0, latest: 1, cursor: 5 });
+    await publish("monotone", "two", 8);
+    expect(await head("monotone")).toMatchObject({ stable: 2, latest: 2, cursor: 8 });
+    expect((await call(edge, "admin", "GET /api/agents/monotone/versions/2")).body.parent).toBe(0);
+  });
+
+  it("to the stable version says so, and moves nothing", async () => {
+    await putAgent(edge, "same");
+    const before = await head("same");
+    expect((await rollback("same", { to: 0 })).body).toEqual({ status: "unchanged", stable: 0 });
+    expect(await head("same")).toEqual(before);
+  });
+
+  it("to a version that does not exist names those that do", async () => {
+    await putAgent(edge, "range");
+    await publish("range", "one", 5);
+    const { status, body } = await rollback("range", { to: 2 });
+    expect(status).toBe(404);
+    expect(body.error).toEqual({ message: "to: a version from 0 to 1 expected, got 2", type: "invalid_request_error", param: "to", code: "policy/unknown" });
+  });
+});
+
+describe("events", () => {
+  it("are shown in pages", async () => {
+    await putAgent(edge, "shown");
+    await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: ["1", "2", "3"].map((id) => judgement("shown", `shown-${id}`)) });
+    const first = await call(edge, "admin", "GET /api/agents/shown/events?limit=2");
+    const second = await call(edge, "admin", `GET /api/agents/shown/events?limit=2&cursor=${first.body.cursor}`);
+    const ids = [...first.body.events, ...second.body.events].map(({ turnId }: { turnId: string }) => turnId);
+    expect(ids).toEqual(["shown-1", "shown-2", "shown-3"]);
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    { route: "PUT /api/agents/bad", body: "{", status: 400, message: /^body: JSON expected, got 1 characters/ },
+    { route: "PUT /api/agents/bad", body: "", status: 400, message: /^body: JSON expected, got nothing/ },
+    { route: "PUT /api/agents/Bad_Name", body: {}, status: 400, message: /^agent: must be lower-case/ },
+    { route: "PUT /api/agents/bad", body: { instruction: "typo" }, status: 400, message: /instruction/ },
+    { route: "PUT /api/agents/bad", body: { learning: { votes: 0 } }, status: 400, message: /^learning\.votes: / },
+    { route: "POST /api/agents/bad/rollback", body: { to: "1" }, status: 400, message: /^to: / },
+    { route: "POST /api/agents/bad/rollback", body: {}, status: 400, message: /^to: / },
+    { route: "POST /api/agents/bad/rollback", body: { to: 0, why: "?" }, status: 400, message: /why/ },
+    { route: "GET /api/agents/bad/events?cursor=x", status: 400, message: /^cursor: / },
+    { route: "GET /api/agents/bad/events?limit=101", status: 400, message: /^limit: / },
+    { route: "GET /api/nothing", status: 404, message: /^no route GET \/api\/nothing$/ },
+  ])("$route with $body answers $status", async ({ route, body, status, message }) => {
+    const answer = await call(edge, "admin", route, body);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error.message).toMatch(message);
+    expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "param", "type"]);
+    expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  it.each(["PUT /api/agents/big", "POST /v1/chat/completions"])("a body of 5 MB to %s answers 413 in the OpenAI shape", async (route) => {
+    const holder = route.includes("/v1/") ? "client" : "admin";
+    const answer = await call(edge, holder, route, JSON.stringify({ instructions: "x".repeat(5_000_000) }));
+    expect(answer.status).toBe(413);
+    expect(answer.body.error).toMatchObject({ type: "invalid_request_error", code: "input/tooLarge" });
+    expect(answer.body.error.message).toMatch(/at most 1048576 bytes expected/);
+  });
+
+  it("a body in chunks is read where it is small, and refused where it is not", async () => {
+    const put = async (padding: number) => {
+      const body = new Blob([JSON.stringify({ instructions: "x".repeat(padding) })]).stream();
+      const headers = { authorization: `Bearer ${edge.keys.admin}` };
+      return fetch(`${edge.url}/api/agents/chunked`, { method: "PUT", headers, body, duplex: "half" } as RequestInit);
+    };
+    const small = await put(1_000);
+    expect([small.status, ((await small.json()) as { name: string }).name]).toEqual([200, "chunked"]);
+    expect((await put(5_000_000)).status).toBe(413);
+  });
+});
+
+describe("browsers", () => {
+  it("may call the client routes, and no others", async () => {
+    const preflight = (path: string) =>
+      fetch(`${edge.url}${path}`, { method: "OPTIONS", headers: { origin: "https://page.example", "access-control-request-method": "POST" } });
+    const client = await preflight("/v1/chat/completions");
+    expect([client.status, client.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    const admin = await preflight("/api/agents");
+    expect([admin.status, admin.headers.get("access-control-allow-origin")]).toEqual([401, null]);
+  });
+});

@@ -1,0 +1,150 @@
+/** /trainer/v1: files by digest, publishing by compare-and-set, the cursor. */
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../../../shared/digest.ts";
+import { call, lineage, manifestOf, putAdapter, putAgent, putFile, type ManifestOptions } from "../../helpers/call.ts";
+import { withEdge } from "../../helpers/edge.ts";
+
+const edge = withEdge();
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+const line = (agent: string): string => `/trainer/v1/agents/${agent}/lines/shared`;
+const head = async (agent: string) => (await call(edge, "trainer", `GET ${line(agent)}/head`)).body;
+const advance = (agent: string, body: unknown) => call(edge, "trainer", `POST ${line(agent)}/cursor`, body);
+
+async function publish(agent: string, options: Partial<ManifestOptions> = {}) {
+  const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, ...options });
+  return call(edge, "trainer", `POST ${line(agent)}/versions`, { parent: manifest.parent, manifest });
+}
+
+describe("files", () => {
+  it("come back byte for byte under their digest", async () => {
+    const content = crypto.getRandomValues(new Uint8Array(60_000));
+    const { status, digest } = await putFile(edge, content);
+    expect(status).toBe(200);
+    const response = await fetch(`${edge.url}/trainer/v1/files/${digest}`, { headers: { authorization: `Bearer ${edge.keys.trainer}` } });
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(content);
+  });
+
+  it("are not stored under a digest that is not theirs", async () => {
+    const wrong = await sha256("something else");
+    const { status, body } = await putFile(edge, bytes("content"), wrong);
+    expect([status, body.error.code]).toEqual([422, "policy/digest"]);
+    expect((await call(edge, "trainer", `GET /trainer/v1/files/${wrong}`)).status).toBe(404);
+  });
+
+  it("are refused where what R2 holds is not what the digest says", async () => {
+    const digest = await sha256("original");
+    await (await edge.getR2()).put(`files/${digest}`, "damaged");
+    const { status, body } = await call(edge, "trainer", `GET /trainer/v1/files/${digest}`);
+    expect([status, body.error.code]).toEqual([422, "policy/digest"]);
+  });
+
+  it("may be larger than a JSON body, up to 32 MB", async () => {
+    expect((await putFile(edge, new Uint8Array(3_000_000))).status).toBe(200);
+    expect((await putFile(edge, new Uint8Array(33_554_433))).status).toBe(413);
+  });
+
+  it("are named by a digest and nothing else", async () => {
+    expect((await putFile(edge, bytes("content"), "latest")).status).toBe(400);
+  });
+});
+
+describe("publish", () => {
+  it("lets exactly one of two versions with one parent win", async () => {
+    await putAgent(edge, "race");
+    const adapters = await Promise.all(["a", "b", "c", "d"].map((content) => putAdapter(edge, content)));
+    const answers = await Promise.all(adapters.map((adapter) => publish("race", { adapter })));
+    const statuses = answers.map(({ body }) => body.status).sort();
+    expect(statuses).toEqual(["published", "stale", "stale", "stale"]);
+    expect(answers.find(({ body }) => body.status === "stale")?.body).toEqual({ status: "stale", latest: 1, cursor: 0 });
+    const winner = answers.findIndex(({ body }) => body.status === "published");
+    expect(await head("race")).toMatchObject({ stable: 1, latest: 1, adapter: adapters[winner] });
+  });
+
+  it("answers a repeated publish with the version it made, not with another one", async () => {
+    await putAgent(edge, "repeat");
+    const adapter = await putAdapter(edge, "repeat");
+    const first = await publish("repeat", { adapter, toSeq: 3 });
+    const second = await publish("repeat", { adapter, toSeq: 3 });
+    expect([first.body, second.body]).toEqual([
+      { status: "published", version: 1 },
+      { status: "published", version: 1 },
+    ]);
+    expect(await head("repeat")).toMatchObject({ latest: 1, cursor: 3 });
+  });
+
+  it("refuses events that another version has consumed, also after that version was rolled back", async () => {
+    await putAgent(edge, "once");
+    const [first, second] = await Promise.all([putAdapter(edge, "once 1"), putAdapter(edge, "once 2")]);
+    await publish("once", { adapter: first, toSeq: 5, events: [lineage("e5", 5)] });
+    await call(edge, "admin", "POST /api/agents/once/rollback", { to: 0 });
+    const again = await publish("once", { adapter: second, toSeq: 5, events: [lineage("e5", 5)] });
+    expect(again.body).toEqual({ status: "stale", latest: 1, cursor: 5 });
+    const repacked = await publish("once", { adapter: second, fromSeq: 5, toSeq: 6, events: [lineage("e5", 5)] });
+    expect([repacked.status, repacked.body.error.code]).toEqual([422, "policy/refused"]);
+  });
+
+  it("names the files that are missing, and publishes nothing", async () => {
+    await putAgent(edge, "missing");
+    const { configDigest, ...rest } = await putAdapter(edge, "missing");
+    const weightsDigest = "f".repeat(64);
+    const { body } = await publish("missing", { adapter: { ...rest, configDigest, weightsDigest } });
+    expect(body).toEqual({ status: "missing", digests: [weightsDigest] });
+    expect(await head("missing")).toMatchObject({ stable: 0, latest: 0 });
+  });
+
+  it.each([
+    { name: "another agent", manifest: { agent: "somebody" }, message: /^manifest\.agent: strict expected, got somebody$/ },
+    { name: "another base", manifest: { baseDigest: "a".repeat(64) }, message: /^manifest\.baseDigest: / },
+    { name: "another parent", manifest: { parent: 3 }, message: /^manifest\.parent: 0 expected, got 3$/ },
+    { name: "a range that runs back", manifest: { toSeq: -1 }, message: /^toSeq: at least fromSeq 0 expected, got -1$/ },
+  ])("refuses a manifest of $name", async ({ manifest, message }) => {
+    await putAgent(edge, "strict");
+    const whole = { ...manifestOf({ agent: "strict", baseDigest: edge.baseDigest }), ...manifest };
+    const { status, body } = await call(edge, "trainer", `POST ${line("strict")}/versions`, { parent: 0, manifest: whole });
+    expect([status, body.error.code]).toEqual([422, "policy/refused"]);
+    expect(body.error.message).toMatch(message);
+  });
+
+  it("knows no line but those that exist", async () => {
+    await putAgent(edge, "lines");
+    const manifest = { ...manifestOf({ agent: "lines", baseDigest: edge.baseDigest }), line: "user-1" };
+    const { status, body } = await call(edge, "trainer", "POST /trainer/v1/agents/lines/lines/user-1/versions", { parent: 0, manifest });
+    expect([status, body.error.message]).toEqual([404, "line user-1 of agent lines: not found"]);
+  });
+
+  it("shows a version to trainers as it was published", async () => {
+    await putAgent(edge, "shown");
+    const adapter = await putAdapter(edge, "shown");
+    await publish("shown", { adapter, toSeq: 4, events: [lineage("e4", 4)] });
+    const { body } = await call(edge, "trainer", `GET ${line("shown")}/versions/1`);
+    expect(body).toMatchObject({ version: 1, stable: true, adapter, toSeq: 4, events: [lineage("e4", 4)] });
+  });
+});
+
+describe("the cursor", () => {
+  it("moves over events that were not trained on, and keeps why", async () => {
+    await putAgent(edge, "skip");
+    const refused = [{ eventId: "e2", code: "train/lengths", detail: "41 response tokens but 40 rollout log-probs" }];
+    expect((await advance("skip", { from: 0, to: 7, refused })).body).toEqual({ status: "advanced", cursor: 7 });
+    expect(await head("skip")).toMatchObject({ stable: 0, cursor: 7 });
+    const { body } = await call(edge, "admin", "GET /api/agents/skip/audit?limit=1");
+    expect(body.audit).toMatchObject([{ move: "advance", cursor: 7, refused }]);
+  });
+
+  it("moves once for two trainers that saw the same events, and never back", async () => {
+    await putAgent(edge, "two");
+    const answers = await Promise.all([advance("two", { from: 0, to: 7, refused: [] }), advance("two", { from: 0, to: 9, refused: [] })]);
+    expect(answers.map(({ body }) => body.status).sort()).toEqual(["advanced", "stale"]);
+    const { cursor } = await head("two");
+    expect((await advance("two", { from: cursor, to: cursor - 1, refused: [] })).status).toBe(400);
+    expect((await head("two")).cursor).toBe(cursor);
+  });
+
+  it("and a publish exclude each other", async () => {
+    await putAgent(edge, "either");
+    const adapter = await putAdapter(edge, "either");
+    const [published, advanced] = await Promise.all([publish("either", { adapter, toSeq: 5 }), advance("either", { from: 0, to: 5, refused: [] })]);
+    expect([published.body.status, advanced.body.status].sort()).toEqual(expect.arrayContaining(["stale"]));
+    expect(await head("either")).toMatchObject({ cursor: 5, latest: published.body.status === "published" ? 1 : 0 });
+  });
+});

@@ -1,0 +1,64 @@
+/** Calls to an edge as one of the three kinds of key holder, and small things to send. */
+import { sha256 } from "../../shared/digest.ts";
+import type { JudgementMade } from "../../shared/events.ts";
+import type { AdapterFiles, EventLineage, PolicyManifest } from "../../shared/policy.ts";
+import { bearer } from "./edge.ts";
+
+export type KeyHolder = "client" | "admin" | "trainer";
+type Edge = { url: string; keys: Record<KeyHolder, string> };
+// Tests read answers of many shapes; each assertion is the check of its own.
+// oxlint-disable-next-line no-explicit-any -- see above
+export type Answer = { status: number; body: any; headers: Headers };
+
+export async function call(edge: Edge, holder: KeyHolder, route: string, body?: unknown): Promise<Answer> {
+  const [method, path] = route.split(" ");
+  const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+  const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers: bearer(edge.keys[holder]), ...sent });
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+export async function putAgent(edge: Edge, name: string, settings: unknown = {}): Promise<void> {
+  const { status, body } = await call(edge, "admin", `PUT /api/agents/${name}`, settings);
+  if (status !== 200) throw new Error(`agent ${name}: 200 expected, got ${status} ${JSON.stringify(body)}`);
+}
+
+export async function putFile(edge: Edge, bytes: Uint8Array<ArrayBuffer>, digest?: string): Promise<Answer & { digest: string }> {
+  const name = digest ?? (await sha256(bytes));
+  const headers = { authorization: `Bearer ${edge.keys.trainer}` };
+  const response = await fetch(`${edge.url}/trainer/v1/files/${name}`, { method: "PUT", headers, body: bytes });
+  return { status: response.status, body: await response.json(), headers: response.headers, digest: name };
+}
+
+/** Uploads two small files that stand for an adapter. */
+export async function putAdapter(edge: Edge, content: string): Promise<AdapterFiles> {
+  const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+  const [config, weights] = await Promise.all([putFile(edge, encode(`config ${content}`)), putFile(edge, encode(`weights ${content}`))]);
+  return { configDigest: config.digest, weightsDigest: weights.digest, rank: 8, alpha: 16 };
+}
+
+export type ManifestOptions = {
+  agent: string;
+  baseDigest: string;
+  parent?: number;
+  adapter?: AdapterFiles | null;
+  fromSeq?: number;
+  toSeq?: number;
+  events?: EventLineage[];
+};
+
+export function manifestOf({ agent, baseDigest, parent = 0, adapter = null, fromSeq = 0, toSeq = fromSeq, events = [] }: ManifestOptions): PolicyManifest {
+  const rest = { hints: [], metrics: null, changes: [], seed: 7, runtime: { node: "test" } };
+  return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, events, ...rest };
+}
+
+export function lineage(eventId: string, seq: number): EventLineage {
+  const hint = "number_of_rooms should be 2.";
+  return { eventId, seq, turnId: `turn-${seq}`, user: "u1", reward: -1, votes: [-1, -1, 0], judge: "embedded", hint, liftNats: 6.5 };
+}
+
+/** A judgement as a trainer posts it: the one event that tests can append over HTTP. */
+export function judgement(agent: string, id: string) {
+  const payload: JudgementMade = { kind: "judgement:made", subject: `${id}/next`, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
+  const header = { eventId: `${id}/judgement`, agent, line: "shared", sessionId: "s1", turnId: id, user: "u1" };
+  return { ...header, createdAt: "2026-01-02T03:04:05.678Z", payload };
+}
