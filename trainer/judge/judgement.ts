@@ -1,0 +1,33 @@
+/** Judgements as the log keeps them. A rebuild reads them back and never judges again. */
+import type { z } from "zod";
+import type { EventHeader, JudgementMade } from "../../shared/events.ts";
+import { parseHint } from "../../shared/jobs.ts";
+import type { Signal } from "../data/exchange.ts";
+import { groundHint } from "./ground.ts";
+import type { JudgeName, Verdict } from "./judge.ts";
+import type { Reward } from "./vote.ts";
+
+type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
+
+export function toJudgement({ event }: Signal, { judge, reward, votes, hint }: Verdict, now: Date): Judgement {
+  const { agent, line, sessionId, turnId, user, eventId } = event;
+  const payload: Judgement["payload"] = { kind: "judgement:made", subject: eventId, reward, votes: [...votes], judge, ...(hint === undefined ? {} : { hint: hint.text }) };
+  return { eventId: `${eventId}/judged`, agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
+}
+
+export function verdictFromLog({ judge, reward, votes, hint }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
+  const verdict = { judge: judgeName(judge), reward: toReward(reward), votes: votes.map(toReward), detail: "read from the log" };
+  const parsed = hint === undefined ? undefined : parseHint(hint);
+  if (parsed?.kind !== "hint") return verdict;
+  const grounded = groundHint(parsed.hint, signal);
+  if (grounded.status === "refused") return { ...verdict, refused: { code: grounded.code, detail: grounded.detail } };
+  return { ...verdict, hint: { text: parsed.text, hint: grounded.hint, toolName: grounded.toolName } };
+}
+
+function toReward(value: number): Reward {
+  return value > 0 ? 1 : value < 0 ? -1 : 0;
+}
+
+function judgeName(judge: z.infer<typeof JudgementMade>["judge"]): JudgeName {
+  return judge === "llm" ? "embedded" : judge;
+}

@@ -1,0 +1,46 @@
+/** What an update is asked to do and what comes of it. */
+import type { z } from "zod";
+import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
+import type { LoggedTurn } from "../data/exchange.ts";
+import type { RefusalCode } from "../data/refusal.ts";
+import type { AdapterTensors } from "../policy/adapter.ts";
+import type { Correction } from "../teacher/contexts.ts";
+import type { ReplayTurn } from "../teacher/replay.ts";
+
+/** A judged exchange that says what should have been different. */
+export type CorrectedExchange = {
+  readonly eventId: string;
+  readonly correction: Correction;
+  /** Every turn of the exchange, the corrected call's among them. */
+  readonly turns: readonly LoggedTurn[];
+  readonly reward: -1 | 0 | 1;
+};
+
+export type UpdateRequest = {
+  readonly corrected: readonly CorrectedExchange[];
+  /** Turns of the same agent, most recent last. */
+  readonly replay: readonly ReplayTurn[];
+  /** Adapter of the version that the candidate descends from; null for the bare base. */
+  readonly parent: AdapterTensors | null;
+  /** Running mean of the agent's rewards, in [−1, 1]. */
+  readonly baseline: number;
+  readonly objective: "hybrid" | "paper";
+  readonly seed: number;
+};
+
+export type UpdateOutcome =
+  | {
+      readonly status: "learned";
+      /** Rounded to what is stored; measured after rounding. */
+      readonly adapter: AdapterTensors;
+      readonly metrics: z.infer<typeof UpdateMetrics>;
+      readonly changes: readonly z.infer<typeof SampleChange>[];
+      /** Lift of each exchange that was learnt from, nats, by event. */
+      readonly lifts: ReadonlyMap<string, number>;
+      readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
+    }
+  | { readonly status: "refused"; readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[] };
+
+export interface Learner {
+  update(request: UpdateRequest): Promise<UpdateOutcome>;
+}

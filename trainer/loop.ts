@@ -1,0 +1,212 @@
+/**
+ * The learning loop of one line, one step at a time: pull → judge → assemble → update → publish.
+ * The line's cursor says what is consumed; a publish or an advance moves it by compare-and-set, so an event trains
+ * at most once whatever crashes in between. What is held here is rebuilt from the log.
+ */
+import type { LineHead, PolicyManifest } from "../shared/policy.ts";
+import type { LoggedEvent } from "../shared/events.ts";
+import { runningBaseline } from "./advantage/baseline.ts";
+import type { TrainerConfig } from "./config.ts";
+import { assembleSignal, type Signal } from "./data/exchange.ts";
+import type { Refusal } from "./data/refusal.ts";
+import { capShares } from "./data/share.ts";
+import { EventCache } from "./feed/cache.ts";
+import type { EdgePort, LineName } from "./feed/edge-port.ts";
+import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
+import type { Judge, Verdict } from "./judge/judge.ts";
+import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
+import type { Learner, UpdateOutcome } from "./learn/learner.ts";
+import type { Metrics } from "./metrics.ts";
+import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
+import { publishVersion } from "./policy/publish.ts";
+
+export type LoopDependencies = {
+  readonly edge: EdgePort;
+  readonly judge: Judge;
+  readonly learner: Learner;
+  readonly metrics: Metrics;
+  readonly config: TrainerConfig;
+  readonly now: () => Date;
+  /** Loads the adapter a head names; null for the bare base. @throws {policy/digest} when the head is of another base */
+  readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
+  readonly writeAdapter: (adapter: AdapterTensors) => AdapterBytes;
+  readonly runtime: Readonly<Record<string, string>>;
+};
+
+export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
+
+type Judged = { readonly signal: Signal; readonly verdict: Verdict };
+type Batch = { readonly head: LineHead; readonly toSeq: number; readonly judged: readonly Judged[]; readonly corrected: readonly Judged[]; readonly refusals: readonly Refusal[] };
+
+const WARM_EVENTS = 1_000; // read again before the cursor at a start: turns that coming next states point at
+const PAGE_EVENTS = 200;
+const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
+
+export class LineLoop {
+  readonly #line: LineName;
+  readonly #deps: LoopDependencies;
+  readonly #cache: EventCache;
+  #readSeq: number | undefined;
+  /** Events beyond the line's cursor, in order. */
+  #pending: LoggedEvent[] = [];
+  #judged = new Map<string, Judged>();
+  #refusals = new Map<string, Refusal>();
+
+  constructor(line: LineName, deps: LoopDependencies) {
+    this.#line = line;
+    this.#deps = deps;
+    this.#cache = new EventCache(deps.config.cacheTurns);
+  }
+
+  /** One step; returns what it came to. `waitMs` bounds the long poll. */
+  async step(waitMs: number): Promise<StepResult> {
+    const head = await this.#deps.edge.readHead(this.#line);
+    this.#readSeq ??= await this.#warm(head.cursor);
+    this.#forget(head.cursor);
+    await this.#pull(this.#pending.length > 0 ? Math.min(waitMs, this.#patienceMs(head)) : waitMs);
+    await this.#judgeNew(head);
+    const batch = this.#assemble(head);
+    if (batch === undefined) return this.#pending.length > 0 ? "waiting" : "idle";
+    if (batch.corrected.length === 0) return this.#advance(batch, []);
+    return this.#update(batch);
+  }
+
+  async #update(batch: Batch): Promise<StepResult> {
+    const { learner, metrics, loadAdapter, config } = this.#deps;
+    const { head } = batch;
+    const seed = config.seed + batch.toSeq;
+    const outcome = await learner.update({
+      corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
+      replay: toReplay(this.#cache.turns()),
+      parent: await loadAdapter(head),
+      baseline: runningBaseline(this.#cache.rewards()),
+      objective: head.settings.learning.objective,
+      seed,
+    });
+    if (outcome.status === "refused") {
+      metrics("update:refused", { agent: head.agent, codes: outcome.refused.map(({ code }) => code), details: outcome.refused.map(({ detail }) => detail) });
+      return this.#advance(batch, outcome.refused);
+    }
+    metrics("update:learned", { agent: head.agent, ...outcome.metrics });
+    return this.#publish(batch, outcome, seed);
+  }
+
+  async #publish(batch: Batch, outcome: Extract<UpdateOutcome, { status: "learned" }>, seed: number): Promise<StepResult> {
+    const { edge, metrics, writeAdapter, runtime } = this.#deps;
+    const { head, toSeq } = batch;
+    const refusedIds = new Set(outcome.refused.map(({ eventId }) => eventId));
+    const used = batch.corrected.filter(({ signal }) => !refusedIds.has(signal.event.eventId));
+    const manifest: Omit<PolicyManifest, "adapter"> = {
+      agent: head.agent,
+      line: head.line,
+      parent: head.parent,
+      baseDigest: head.baseDigest,
+      fromSeq: head.cursor,
+      toSeq,
+      events: used.map(({ signal, verdict }) => toLineage(signal, verdict, outcome.lifts.get(signal.event.eventId))),
+      hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
+      metrics: outcome.metrics,
+      changes: [...outcome.changes],
+      seed,
+      runtime: { ...runtime },
+    };
+    const result = await publishVersion(edge, writeAdapter(outcome.adapter), manifest);
+    if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
+    else metrics("policy:published", { agent: head.agent, version: result.version, parent: head.parent, hints: manifest.hints, seconds: outcome.metrics.seconds });
+    if (result.status === "published") this.#forget(toSeq);
+    return result.status;
+  }
+
+  /** Consumes events without an update, with the reason for every signal among them. */
+  async #advance({ head, toSeq, judged, refusals }: Batch, refused: readonly Refusal[]): Promise<StepResult> {
+    const told = new Set(refused.map(({ eventId }) => eventId));
+    const all = [...refusals, ...refused, ...judged.filter(({ signal }) => !told.has(signal.event.eventId)).map(toUnlearnt)];
+    const { status } = await this.#deps.edge.advanceCursor(this.#line, { from: head.cursor, to: toSeq, refused: all });
+    if (status === "stale") return "stale";
+    this.#forget(toSeq);
+    if (all.length > 0) this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: all.map(({ code }) => code) });
+    return "advanced";
+  }
+
+  /** What to do with the pending events now, or undefined while there is reason to wait. */
+  #assemble(head: LineHead): Batch | undefined {
+    const last = this.#pending.at(-1);
+    if (last === undefined) return undefined;
+    const judged = [...this.#judged.values()];
+    const refusals = [...this.#refusals.values()];
+    const candidates = judged.filter(({ verdict }) => verdict.hint !== undefined);
+    const { kept, dropped } = capShares(candidates, ({ signal }) => signal.event.user, this.#deps.config.userShare);
+    const over = dropped.map(({ signal }): Refusal => ({ eventId: signal.event.eventId, code: "user/overShare", detail: `more than ${this.#deps.config.userShare} of the batch is of this user` }));
+    const batch = { head, toSeq: last.seq, judged, corrected: head.settings.learning.enabled ? kept : [], refusals: [...refusals, ...over] };
+    if (candidates.length > 0) return kept.length >= head.settings.learning.minSignals || this.#patienceMs(head) <= 0 || !head.settings.learning.enabled ? batch : undefined;
+    return judged.length + refusals.length > 0 || this.#pending.length >= QUIET_EVENTS ? batch : undefined;
+  }
+
+  async #judgeNew(head: LineHead): Promise<void> {
+    const { judge, metrics, config, edge, now } = this.#deps;
+    const logged = new Map(this.#pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])));
+    for (const event of this.#pending) {
+      if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
+      const assembled = assembleSignal(event, this.#cache);
+      if (assembled === undefined) continue;
+      if (assembled.status === "refused") {
+        this.#refusals.set(event.eventId, assembled.refusal);
+        metrics("signal:refused", { agent: head.agent, ...assembled.refusal });
+        continue;
+      }
+      const { signal } = assembled;
+      const known = logged.get(event.eventId);
+      const verdict = known === undefined ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq }) : verdictFromLog(known, signal);
+      if (verdict === undefined) continue;
+      this.#judged.set(event.eventId, { signal, verdict });
+      if (known === undefined) await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
+      metrics("signal:judged", { agent: head.agent, eventId: event.eventId, judge: verdict.judge, reward: verdict.reward, votes: verdict.votes, hint: verdict.hint?.text, refused: verdict.refused?.code });
+    }
+  }
+
+  async #pull(waitMs: number): Promise<void> {
+    const page = await this.#deps.edge.pull({ agent: this.#line.agent, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
+    for (const event of page.events) {
+      this.#cache.add(event);
+      if (event.line === this.#line.line) this.#pending.push(event);
+    }
+    this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
+  }
+
+  /** Fills the cache from before the cursor; returns where reading goes on. */
+  async #warm(cursor: number): Promise<number> {
+    let from = Math.max(0, cursor - WARM_EVENTS);
+    while (from < cursor) {
+      const page = await this.#deps.edge.pull({ agent: this.#line.agent, cursor: from, limit: Math.min(PAGE_EVENTS, cursor - from), waitMs: 0 });
+      const events = page.events.filter(({ seq }) => seq <= cursor);
+      events.forEach((event) => this.#cache.add(event));
+      from = events.length === 0 ? cursor : Math.max(from + 1, page.cursor);
+    }
+    return cursor;
+  }
+
+  /** Drops what is consumed, by us or by another trainer of the line. */
+  #forget(cursor: number): void {
+    this.#readSeq = Math.max(this.#readSeq ?? cursor, cursor);
+    this.#pending = this.#pending.filter(({ seq }) => seq > cursor);
+    const open = new Set(this.#pending.map(({ eventId }) => eventId));
+    for (const eventId of [...this.#judged.keys(), ...this.#refusals.keys()].filter((each) => !open.has(each))) {
+      this.#judged.delete(eventId);
+      this.#refusals.delete(eventId);
+    }
+  }
+
+  /** How much longer the oldest pending event may wait, ms. */
+  #patienceMs(head: LineHead): number {
+    const [oldest] = this.#pending;
+    const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.createdAt);
+    return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
+  }
+}
+
+function toUnlearnt({ signal, verdict }: Judged): Refusal {
+  const { eventId } = signal.event;
+  if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
+  if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
+  return verdict.reward < 0 ? { eventId, code: "hint/none", detail: verdict.detail } : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
+}

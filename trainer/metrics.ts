@@ -1,0 +1,23 @@
+/** What the trainer says: one line per event for people, the same as JSON lines in the state folder. Names are a closed list. */
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+export type MetricName = "trainer:started" | "trainer:stopped" | "line:opened" | "feed:retried" | "signal:judged" | "signal:refused" | "update:learned" | "update:refused" | "policy:published" | "policy:stale" | "cursor:advanced" | "line:failed";
+
+export type Metrics = (name: MetricName, fields: Readonly<Record<string, unknown>>) => void;
+
+/** Appends to `<folder>/metrics.jsonl` and writes a line to stdout. */
+export function createMetrics(folder: string, now: () => Date): Metrics {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "metrics.jsonl");
+  return (name, fields) => {
+    appendFileSync(path, `${JSON.stringify({ at: now().toISOString(), name, ...fields })}\n`);
+    process.stdout.write(`trainer ${name} ${describe(fields)}\n`);
+  };
+}
+
+function describe(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([key, value]) => `${key}=${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? Number(value.toPrecision(4)) : JSON.stringify(value)}`)
+    .join(" ");
+}

@@ -1,0 +1,51 @@
+/** Sampled tokens read back: text, tool calls, and whether the policy ended its answer by itself. */
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+
+export type AnswerCall = { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
+
+export type ReadAnswer = {
+  readonly text: string;
+  readonly calls: readonly AnswerCall[];
+  /** The end token came. */
+  readonly finished: boolean;
+  /** Every tool call could be read. */
+  readonly valid: boolean;
+};
+
+const OPEN = "<tool_call>";
+const CLOSE = "</tool_call>";
+
+/** Splits on the special tokens' ids, so text that merely looks like a call stays text. */
+export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): ReadAnswer {
+  const finished = tokens.at(-1) === tokenizer.eosId;
+  const body = finished ? tokens.slice(0, -1) : tokens;
+  const [open, close] = [tokenizer.specialIds.get(OPEN), tokenizer.specialIds.get(CLOSE)];
+  const calls: AnswerCall[] = [];
+  const text: number[] = [];
+  let valid = true;
+  for (let index = 0; index < body.length; index += 1) {
+    const token = body[index];
+    if (token === undefined || token !== open) {
+      if (token !== undefined) text.push(token);
+      continue;
+    }
+    const end = body.findIndex((each, at) => at > index && each === close);
+    const call = parseCall(tokenizer.decode(body.slice(index + 1, end < 0 ? undefined : end)));
+    if (end < 0 || call === undefined) valid = false;
+    else calls.push(call);
+    index = end < 0 ? body.length : end;
+  }
+  return { text: tokenizer.decode(text), calls, finished, valid };
+}
+
+function parseCall(text: string): AnswerCall | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value === null || typeof value !== "object" || !("name" in value) || !("arguments" in value)) return undefined;
+    const { name, arguments: args } = value;
+    if (typeof name !== "string" || args === null || typeof args !== "object") return undefined;
+    return { name, arguments: { ...args } };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What the teacher answers: the stable policy under guidance. Its greedy answer becomes a lesson only where it shows
+ * the skill the note is about; a teacher that fails on a context teaches nothing there. (no update beats its teacher)
+ */
+import { withGuidance, type PromptMessage } from "../../shared/chat.ts";
+import { hintText } from "../../shared/jobs.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { readAnswer } from "./answer-text.ts";
+import type { Context, ContextKind, Correction } from "./contexts.ts";
+
+export type Guidance = "note" | "hint" | "none";
+
+/** A context with the teacher's own answer to it: what the student is to say without guidance. */
+export type Lesson = {
+  readonly context: Context;
+  readonly guidance: Guidance;
+  readonly teacherPrompt: readonly number[];
+  readonly studentPrompt: readonly number[];
+  readonly answer: readonly number[];
+};
+
+/** Greedy answers of the teacher to prompts, end token included. */
+export type AskTeacher = (prompts: readonly (readonly number[])[]) => Promise<readonly (readonly number[])[]>;
+
+/** Sources tried in order. Where the user spoke, the policy's own answer is as good a witness as the note's. */
+const SOURCES: Record<ContextKind, readonly Guidance[]> = { silent: ["note", "hint"], stated: ["note", "none"], other: ["none"] };
+
+/** Lessons from the contexts that the teacher masters, and those that it does not. */
+export async function askLessons(
+  contexts: readonly Context[],
+  { correction, tokenizer, ask, fits }: { correction: Correction; tokenizer: Tokenizer; ask: AskTeacher; fits: (promptTokens: number) => boolean },
+): Promise<{ lessons: Lesson[]; failed: Context[] }> {
+  const lessons: Lesson[] = [];
+  let open = contexts.filter((context) => fits(promptOf(tokenizer, context, { guidance: "note", correction }).length));
+  for (let attempt = 0; attempt < 2 && open.length > 0; attempt += 1) {
+    const asked = open.flatMap((context) => {
+      const guidance = SOURCES[context.kind][attempt];
+      return guidance === undefined ? [] : [{ context, guidance, teacherPrompt: promptOf(tokenizer, context, { guidance, correction }) }];
+    });
+    const answers = asked.length === 0 ? [] : await ask(asked.map(({ teacherPrompt }) => teacherPrompt));
+    const taught = asked.flatMap((question, index): Lesson[] => {
+      const answer = answers[index] ?? [];
+      if (!shows(question.context, correction, readAnswer(tokenizer, answer))) return [];
+      return [{ ...question, studentPrompt: promptOf(tokenizer, question.context, { guidance: "none", correction }), answer }];
+    });
+    lessons.push(...taught);
+    const done = new Set(taught.map(({ context }) => context));
+    open = open.filter((context) => !done.has(context));
+  }
+  return { lessons, failed: open };
+}
+
+export function promptOf(tokenizer: Tokenizer, { messages, tools }: Pick<Context, "messages" | "tools">, { guidance, correction }: { guidance: Guidance; correction: Correction }): number[] {
+  return tokenizer.encodePrompt({ messages: guide(messages, guidance, hintText(correction.hint)), tools, addGenerationPrompt: true });
+}
+
+function guide(messages: Context["messages"], guidance: Guidance, text: string): PromptMessage[] {
+  if (guidance === "none") return [...messages];
+  return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
+}
+
+/** Whether an answer does what its context is there to show; contexts of other tools accept any finished answer. */
+export function shows(context: Context, { parameter, hint }: Correction, answer: ReturnType<typeof readAnswer>): boolean {
+  if (!answer.finished) return false;
+  if (context.kind === "other") return true;
+  const call = answer.calls.find(({ name }) => name === context.tool);
+  if (call === undefined || !(parameter.name in call.arguments)) return false;
+  return sameValue(String(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
+}
+
+export function sameValue(left: string, right: string): boolean {
+  return left.trim().toLowerCase() === right.trim().toLowerCase();
+}
