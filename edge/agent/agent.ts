@@ -72,7 +72,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.transaction(() => this.#flip(manifest, { policyDigest, actor }));
   }
 
-  async rollback(line: string, { to, reason }: { to: number; reason?: string | undefined }, actor: Actor): Promise<RollbackResult | undefined> {
+  async rollback(
+    line: string,
+    { to, reason }: { to: number; reason?: string | undefined },
+    actor: Actor,
+  ): Promise<RollbackResult | undefined> {
     return this.#store.transaction(() => {
       const state = this.#store.readLine(line);
       if (state === undefined) return undefined;
@@ -142,7 +146,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const state = this.#stateOf(line);
     const transition = MOVES.publish(state, { parent, fromSeq, toSeq });
     if (transition.status === "refused") return transition;
-    if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? { status: "stale", latest: state.latest, cursor: state.cursor };
+    if (transition.status !== "moved")
+      return this.#alreadyPublished(manifest, state) ?? { status: "stale", latest: state.latest, cursor: state.cursor };
     const version = transition.next.latest;
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() });
     this.#record({ line, move: "publish", actor }, state, transition.next);

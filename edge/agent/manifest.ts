@@ -27,7 +27,17 @@ export async function policyDigestOf(baseDigest: string, adapter: AdapterFiles |
 }
 
 /** Version 0: the bare base. It is its own parent. */
-export function baseVersion({ agent, line, baseDigest, createdAt }: { agent: string; line: string; baseDigest: string; createdAt: string }): PolicyVersion {
+export function baseVersion({
+  agent,
+  line,
+  baseDigest,
+  createdAt,
+}: {
+  agent: string;
+  line: string;
+  baseDigest: string;
+  createdAt: string;
+}): PolicyVersion {
   const untrained = { fromSeq: 0, toSeq: 0, events: [], hints: [], metrics: null, changes: [], seed: 0, runtime: {} };
   return { agent, line, parent: 0, baseDigest, adapter: null, ...untrained, version: 0, policyDigest: baseDigest, createdAt };
 }

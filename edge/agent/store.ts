@@ -64,7 +64,10 @@ export class AgentStore {
   }
 
   lines(): string[] {
-    return this.#sql.exec<{ line: string }>("SELECT line FROM lines ORDER BY line").toArray().map(({ line }) => line);
+    return this.#sql
+      .exec<{ line: string }>("SELECT line FROM lines ORDER BY line")
+      .toArray()
+      .map(({ line }) => line);
   }
 
   readLine(line: string): LineState | undefined {
@@ -86,7 +89,10 @@ export class AgentStore {
   readVersions(line: string, { before = Number.MAX_SAFE_INTEGER, limit }: Page): PolicyVersion[] {
     if (!this.#created) return [];
     const query = "SELECT record FROM versions WHERE line = ? AND version < ? ORDER BY version DESC LIMIT ?";
-    return this.#sql.exec<RecordRow>(query, line, before, limit).toArray().map(({ record }) => PolicyVersion.parse(JSON.parse(record)));
+    return this.#sql
+      .exec<RecordRow>(query, line, before, limit)
+      .toArray()
+      .map(({ record }) => PolicyVersion.parse(JSON.parse(record)));
   }
 
   insertVersion(version: PolicyVersion): void {

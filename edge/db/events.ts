@@ -47,7 +47,10 @@ async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<n
   const ids = batch.map(({ eventId }) => eventId);
   const [first, ...others] = rows.map((row) => db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }));
   invariant(first !== undefined, "a batch holds an event");
-  const highest = db.select({ seq: max(events.seq) }).from(events).where(inArray(events.eventId, ids));
+  const highest = db
+    .select({ seq: max(events.seq) })
+    .from(events)
+    .where(inArray(events.eventId, ids));
   const selected = (await db.batch([first, ...others, highest])).at(-1);
   return Array.isArray(selected) ? (selected[0]?.seq ?? 0) : 0;
 }

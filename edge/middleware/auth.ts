@@ -21,7 +21,9 @@ export function requireKey(kind: KeyKind): Middleware {
   return async function requireKey(context, next) {
     const row = await rowOfKey(context.env, bearerOf(context.req.header("authorization"), kind));
     if (row.kind !== kind)
-      throw new AppError("auth/forbidden", `${context.req.path}: a ${kind} key expected, got a ${row.kind} key`, { details: { code: "wrong_key_kind" } });
+      throw new AppError("auth/forbidden", `${context.req.path}: a ${kind} key expected, got a ${row.kind} key`, {
+        details: { code: "wrong_key_kind" },
+      });
     context.set("key", { id: row.id, kind: row.kind, name: row.name });
     await next();
   };
@@ -30,14 +32,19 @@ export function requireKey(kind: KeyKind): Middleware {
 function bearerOf(header: string | undefined, kind: KeyKind): string {
   const [, key] = /^Bearer +(\S+) *$/i.exec(header ?? "") ?? [];
   if (key !== undefined) return key;
-  throw new AppError("auth/missing", `authorization header: "Bearer <${kind} key>" expected, got ${header === undefined ? "none" : "another form"}`);
+  throw new AppError(
+    "auth/missing",
+    `authorization header: "Bearer <${kind} key>" expected, got ${header === undefined ? "none" : "another form"}`,
+  );
 }
 
 async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
   const hash = await sha256(key);
   const row = await lookUp(env, hash);
   if (row === undefined || !equal(row.hash, hash) || row.revokedAt !== null)
-    throw new AppError("auth/missing", "API key: a known one that is not revoked expected, got another", { details: { code: "invalid_api_key" } });
+    throw new AppError("auth/missing", "API key: a known one that is not revoked expected, got another", {
+      details: { code: "invalid_api_key" },
+    });
   return row;
 }
 

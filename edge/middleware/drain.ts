@@ -18,7 +18,7 @@ export function drainBody(): Middleware {
 async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
   try {
-    for (let bytes = 0; bytes <= MAX_DRAINED_BYTES; ) {
+    for (let bytes = 0; bytes <= MAX_DRAINED_BYTES;) {
       const { done, value } = await reader.read();
       if (done) return;
       bytes += value.length;

@@ -12,7 +12,7 @@ export function bodyLimit(): Middleware {
     const announced = context.req.header("content-length");
     const { raw } = context.req;
     if (announced !== undefined) refuseOver(maxBytes, Number(announced));
-    else if (raw.body !== null) context.req.raw = new Request(raw, { body: await readUpTo(maxBytes, raw.body) });
+    else if (raw.body !== null) context.req.raw = new Request(raw, { method: raw.method, body: await readUpTo(maxBytes, raw.body) });
     await next();
   };
 }

@@ -56,7 +56,9 @@ export function mountAgents(app: App): void {
     const request = await parseJson(context.req.raw, RollbackRequest);
     const result = found(await agentOf(context.env, name).rollback(SHARED_LINE, request, actorOf(context)), `agent ${name}`);
     if (result.status === "unknown")
-      throw new AppError("policy/unknown", `to: a version from 0 to ${result.latest} expected, got ${request.to}`, { details: { param: "to" } });
+      throw new AppError("policy/unknown", `to: a version from 0 to ${result.latest} expected, got ${request.to}`, {
+        details: { param: "to" },
+      });
     forgetLineHead(name, SHARED_LINE);
     return context.json(result);
   });

@@ -21,7 +21,9 @@ export function mountTrainerLines(app: App): void {
 
   app.get(`${LINE}/versions/:version`, async (context) => {
     const [agent, line, version] = [agentParam(context), lineParam(context), versionParam(context)];
-    return context.json(found(await agentOf(context.env, agent).version(line, version), `version ${version} of line ${line} of agent ${agent}`));
+    return context.json(
+      found(await agentOf(context.env, agent).version(line, version), `version ${version} of line ${line} of agent ${agent}`),
+    );
   });
 
   app.post(`${LINE}/versions`, async (context) => {

@@ -46,7 +46,15 @@ export type ManifestOptions = {
   events?: EventLineage[];
 };
 
-export function manifestOf({ agent, baseDigest, parent = 0, adapter = null, fromSeq = 0, toSeq = fromSeq, events = [] }: ManifestOptions): PolicyManifest {
+export function manifestOf({
+  agent,
+  baseDigest,
+  parent = 0,
+  adapter = null,
+  fromSeq = 0,
+  toSeq = fromSeq,
+  events = [],
+}: ManifestOptions): PolicyManifest {
   const rest = { hints: [], metrics: null, changes: [], seed: 7, runtime: { node: "test" } };
   return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, events, ...rest };
 }

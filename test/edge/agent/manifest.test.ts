@@ -14,13 +14,19 @@ describe("manifestFault", () => {
   it("names the member that contradicts the request", () => {
     expect(manifestFault(manifestOf({ agent: "b", baseDigest: BASE }), expected)).toBe("manifest.agent: a expected, got b");
     expect(manifestFault(manifestOf({ agent: "a", baseDigest: BASE, parent: 2 }), expected)).toBe("manifest.parent: 0 expected, got 2");
-    expect(manifestFault(manifestOf({ agent: "a", baseDigest: "c".repeat(64) }), expected)).toMatch(/^manifest\.baseDigest: b+ expected, got c+$/);
+    expect(manifestFault(manifestOf({ agent: "a", baseDigest: "c".repeat(64) }), expected)).toMatch(
+      /^manifest\.baseDigest: b+ expected, got c+$/,
+    );
   });
 
   it("refuses events outside the range that the version consumes, and events named twice", () => {
     const range = { agent: "a", baseDigest: BASE, fromSeq: 3, toSeq: 6 };
-    expect(manifestFault(manifestOf({ ...range, events: [lineage("e3", 3)] }), expected)).toBe("manifest.events: seq from 4 to 6 expected, got 3 (e3)");
-    expect(manifestFault(manifestOf({ ...range, events: [lineage("e7", 7)] }), expected)).toBe("manifest.events: seq from 4 to 6 expected, got 7 (e7)");
+    expect(manifestFault(manifestOf({ ...range, events: [lineage("e3", 3)] }), expected)).toBe(
+      "manifest.events: seq from 4 to 6 expected, got 3 (e3)",
+    );
+    expect(manifestFault(manifestOf({ ...range, events: [lineage("e7", 7)] }), expected)).toBe(
+      "manifest.events: seq from 4 to 6 expected, got 7 (e7)",
+    );
     expect(manifestFault(manifestOf({ ...range, events: [lineage("e4", 4), lineage("e4", 5)] }), expected)).toBe(
       "manifest.events: each event once expected, got e4 twice",
     );

@@ -48,7 +48,13 @@ describe("agents", () => {
   });
 
   it("that do not exist are not found, and asking does not create them", async () => {
-    for (const route of ["GET /api/agents/nobody", "GET /api/agents/nobody/versions", "GET /api/agents/nobody/versions/0", "GET /api/agents/nobody/audit", "GET /api/agents/nobody/events"])
+    for (const route of [
+      "GET /api/agents/nobody",
+      "GET /api/agents/nobody/versions",
+      "GET /api/agents/nobody/versions/0",
+      "GET /api/agents/nobody/audit",
+      "GET /api/agents/nobody/events",
+    ])
       expect((await call(edge, "admin", route)).status).toBe(404);
     expect((await rollback("nobody", { to: 0 })).body.error.message).toBe("agent nobody: not found");
     expect((await call(edge, "admin", "GET /api/agents")).body.agents.map((each: { agent: string }) => each.agent)).not.toContain("nobody");
@@ -123,14 +129,21 @@ describe("rollback", () => {
     await publish("range", "one", 5);
     const { status, body } = await rollback("range", { to: 2 });
     expect(status).toBe(404);
-    expect(body.error).toEqual({ message: "to: a version from 0 to 1 expected, got 2", type: "invalid_request_error", param: "to", code: "policy/unknown" });
+    expect(body.error).toEqual({
+      message: "to: a version from 0 to 1 expected, got 2",
+      type: "invalid_request_error",
+      param: "to",
+      code: "policy/unknown",
+    });
   });
 });
 
 describe("events", () => {
   it("are shown in pages", async () => {
     await putAgent(edge, "shown");
-    await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: ["1", "2", "3"].map((id) => judgement("shown", `shown-${id}`)) });
+    await call(edge, "trainer", "POST /trainer/v1/judgements", {
+      judgements: ["1", "2", "3"].map((id) => judgement("shown", `shown-${id}`)),
+    });
     const first = await call(edge, "admin", "GET /api/agents/shown/events?limit=2");
     const second = await call(edge, "admin", `GET /api/agents/shown/events?limit=2&cursor=${first.body.cursor}`);
     const ids = [...first.body.events, ...second.body.events].map(({ turnId }: { turnId: string }) => turnId);
@@ -182,7 +195,10 @@ describe("bad input", () => {
 describe("browsers", () => {
   it("may call the client routes, and no others", async () => {
     const preflight = (path: string) =>
-      fetch(`${edge.url}${path}`, { method: "OPTIONS", headers: { origin: "https://page.example", "access-control-request-method": "POST" } });
+      fetch(`${edge.url}${path}`, {
+        method: "OPTIONS",
+        headers: { origin: "https://page.example", "access-control-request-method": "POST" },
+      });
     const client = await preflight("/v1/chat/completions");
     expect([client.status, client.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
     const admin = await preflight("/api/agents");

@@ -71,7 +71,7 @@ describe("pageAfter", () => {
     await appendEvents(log, named("pages", ["a", "b", "c", "d", "e"]));
     for (const limit of [1, 2, 3, 5]) {
       const seen: string[] = [];
-      for (let cursor = 0, page = 1; page > 0; ) {
+      for (let cursor = 0, page = 1; page > 0;) {
         const { events, cursor: reached } = await pageAfter(log, { agent: "pages", cursor, limit });
         seen.push(...events.map(({ turnId }) => turnId));
         [cursor, page] = [reached, events.length];

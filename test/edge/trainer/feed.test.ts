@@ -7,7 +7,8 @@ import { withEdge } from "../../helpers/edge.ts";
 const edge = withEdge();
 const append = (agent: string, ids: string[]) =>
   call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: ids.map((id) => judgement(agent, `${agent}-${id}`)) });
-const feed = async (query: string): Promise<FeedPage> => FeedPage.parse((await call(edge, "trainer", `GET /trainer/v1/feed?${query}`)).body);
+const feed = async (query: string): Promise<FeedPage> =>
+  FeedPage.parse((await call(edge, "trainer", `GET /trainer/v1/feed?${query}`)).body);
 const turnsOf = ({ events }: FeedPage): string[] => events.map(({ turnId }) => turnId);
 
 describe("the feed", () => {
@@ -48,10 +49,22 @@ describe("the feed", () => {
     await putAgent(edge, "lost");
     const waiting = feed("agent=lost&waitMs=20000");
     const { eventId, payload, ...header } = judgement("lost", "lost-1");
-    const values = [eventId, header.agent, header.line, header.sessionId, header.turnId, header.user, payload.kind, JSON.stringify(payload)];
+    const values = [
+      eventId,
+      header.agent,
+      header.line,
+      header.sessionId,
+      header.turnId,
+      header.user,
+      payload.kind,
+      JSON.stringify(payload),
+    ];
     const db = await edge.getD1();
     const columns = "event_id, agent, line, session_id, turn_id, user, kind, payload, created_at";
-    await db.prepare(`INSERT INTO events (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)`).bind(...values).run();
+    await db
+      .prepare(`INSERT INTO events (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)`)
+      .bind(...values)
+      .run();
     expect(turnsOf(await waiting)).toEqual(["lost-1"]);
   });
 
