@@ -1,0 +1,48 @@
+/** tool_choice and parallel_tool_calls as masks over the next token. A mask is part of the distribution sampled from. */
+import type { CallMarkers } from "./answer.ts";
+import type { ToolChoice } from "./completer.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+export type TokenMask = { readonly kind: "allow" | "ban"; readonly ids: readonly number[] };
+
+export type ConstraintOptions = {
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean;
+  readonly vocabulary: Vocabulary;
+  readonly markers: CallMarkers;
+  readonly eosId: number;
+};
+
+export class Constraint {
+  readonly #options: ConstraintOptions;
+  /** Bytes that a named call must still begin with. */
+  #forced: Uint8Array;
+  #mustOpen: boolean;
+  #ended = false;
+
+  constructor(options: ConstraintOptions) {
+    const { toolChoice } = options;
+    const named = typeof toolChoice === "object" ? `{"name": ${JSON.stringify(toolChoice.name)}, "arguments": {` : "";
+    this.#options = options;
+    this.#forced = new TextEncoder().encode(named);
+    this.#mustOpen = toolChoice === "required" || typeof toolChoice === "object";
+  }
+
+  /** The mask for the next token, undefined where every token is free. */
+  mask(): TokenMask | undefined {
+    const { toolChoice, markers, eosId, vocabulary } = this.#options;
+    if (this.#ended) return { kind: "allow", ids: [eosId] };
+    if (this.#mustOpen) return { kind: "allow", ids: [markers.openId] };
+    // Any split of the forced bytes into tokens is allowed, so the policy chooses the one that it learned.
+    if (this.#forced.length > 0) return { kind: "allow", ids: vocabulary.idsTowards(this.#forced) };
+    return toolChoice === "none" ? { kind: "ban", ids: [markers.openId] } : undefined;
+  }
+
+  /** Takes note of the token that was chosen. */
+  accept(tokenId: number): void {
+    const { markers, parallelToolCalls, vocabulary } = this.#options;
+    if (this.#mustOpen) this.#mustOpen = false;
+    else if (this.#forced.length > 0) this.#forced = this.#forced.slice(vocabulary.bytesOf(tokenId).length);
+    if (tokenId === markers.closeId && !parallelToolCalls) this.#ended = true;
+  }
+}

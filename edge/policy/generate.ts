@@ -1,0 +1,91 @@
+/** One answer, token by token: prefill what the cache lacks, then choose, show, and run each token. */
+import { AppError } from "../../shared/errors.ts";
+import { AnswerReader, type CallMarkers } from "./answer.ts";
+import type { AdapterUse } from "./adapters.ts";
+import type { CompletionRequest, CompletionStep, EndStep, TokenLogProb } from "./completer.ts";
+import { Constraint } from "./constraint.ts";
+import { type Decoder, MAX_ROWS } from "./decoder.ts";
+import type { KvSequence } from "./kv-cache.ts";
+import { uniform } from "./philox.ts";
+import { type Alternative, chooseToken } from "./sampler.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+// How much work is done before other answers and the event loop get their turn: about the time of ten tokens at most.
+const PREFILL_BLOCKS_PER_PAUSE = 4;
+const TOKENS_PER_PAUSE = 4;
+
+export type GenerationParts = {
+  readonly decoder: Decoder;
+  readonly vocabulary: Vocabulary;
+  readonly markers: CallMarkers;
+  readonly eosId: number;
+  /** Resolves after everything else that was waiting for the event loop has run. */
+  readonly pause: () => Promise<void>;
+  readonly sequence: KvSequence;
+  readonly adapter: AdapterUse | undefined;
+};
+
+/** @throws {session/aborted} once the signal has fired */
+export async function* generate(parts: GenerationParts, request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
+  const { decoder, vocabulary, markers, eosId, sequence } = parts;
+  const constraint = new Constraint({ ...request, vocabulary, markers, eosId });
+  const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
+  const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: vocabulary.bytesOf(tokenId) });
+  let masked = false;
+  let stopped = false;
+  let row = await prefill(parts, request);
+  for (let index = 0; index < request.maxTokens && !stopped; index++) {
+    const mask = constraint.mask();
+    const choice = chooseToken(decoder, row, { ...request, mask, random: () => uniform(request.seed, index) });
+    constraint.accept(choice.tokenId);
+    const deltas = answer.push(choice.tokenId);
+    masked ||= mask !== undefined;
+    stopped = choice.tokenId === eosId || answer.stopped;
+    yield { kind: "token", ...show(choice), topLogProbs: choice.top.map(show), masked: mask !== undefined, deltas };
+    if (stopped || index + 1 === request.maxTokens) break;
+    if (index % TOKENS_PER_PAUSE === 0) await parts.pause();
+    checkAlive(parts, request);
+    run(parts, [choice.tokenId], 0);
+    row = 0;
+  }
+  yield endStep(answer, { request, sequence, masked, stopped });
+}
+
+/** Runs the prompt tokens that the cache lacks. @returns the row that holds the last one's logits */
+async function prefill(parts: GenerationParts, request: CompletionRequest): Promise<number> {
+  const { promptTokens } = request;
+  for (let blocks = 1; ; blocks++) {
+    checkAlive(parts, request);
+    const from = parts.sequence.tokens.length;
+    const tokens = promptTokens.slice(from, from + MAX_ROWS);
+    const last = from + tokens.length === promptTokens.length;
+    run(parts, tokens, last ? tokens.length - 1 : tokens.length);
+    if (last) return tokens.length - 1;
+    if (blocks % PREFILL_BLOCKS_PER_PAUSE === 0) await parts.pause();
+  }
+}
+
+function run({ decoder, sequence, adapter }: GenerationParts, tokens: readonly number[], logitsFrom: number): void {
+  const start = sequence.tokens.length;
+  const rows = tokens.map((token, index) => ({ token, position: start + index, pages: sequence.table, adapter: adapter?.table ?? 0 }));
+  decoder.forward(rows, logitsFrom);
+  sequence.tokens.push(...tokens);
+}
+
+function checkAlive({ sequence, adapter }: GenerationParts, { signal }: CompletionRequest): void {
+  if (signal?.aborted === true) throw new AppError("session/aborted", "answer aborted by its reader", { cause: signal.reason });
+  sequence.lease.touch();
+  adapter?.lease.touch();
+}
+
+function endStep(
+  answer: AnswerReader,
+  { request, sequence, masked, stopped }: { request: CompletionRequest; sequence: KvSequence; masked: boolean; stopped: boolean },
+): EndStep {
+  const deltas = answer.finish();
+  const { calls, content } = answer;
+  const finishReason = !stopped ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+  const { reusedTokens } = sequence;
+  const prefilledTokens = request.promptTokens.length - reusedTokens;
+  return { kind: "end", deltas, finishReason, content, calls, masked, reusedTokens, prefilledTokens };
+}

@@ -1,0 +1,163 @@
+/**
+ * The embedded policy: one base in one kernel, adapters beside it, and the conversations' KV caches. Any number of
+ * answers under any mix of versions run at once; each gives way to the others every few tokens.
+ */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import { parseAdapter } from "../../shared/lora.ts";
+import { parseModelConfig } from "../../shared/model-config.ts";
+import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
+import { createKernel } from "../kernel/kernel.ts";
+import { AdapterCache, type AdapterUse } from "./adapters.ts";
+import type { CallMarkers } from "./answer.ts";
+import type { Completer, CompletionRequest, CompletionStep } from "./completer.ts";
+import { Decoder } from "./decoder.ts";
+import { generate } from "./generate.ts";
+import { KvCache, type KvSequence } from "./kv-cache.ts";
+import type { Clock } from "./lease.ts";
+import { Vocabulary } from "./vocabulary.ts";
+import { loadWeights } from "./weights.ts";
+
+/** The files of a base that the policy needs, JSON ones parsed. */
+export type BaseFiles = { readonly config: unknown; readonly tokenizer: TokenizerFiles; readonly weights: Uint8Array };
+
+export type PolicyOptions = {
+  readonly kernelModule: WebAssembly.Module;
+  readonly files: BaseFiles;
+  /** Bytes for resident adapters, and for keys and values. An isolate has 128 MB in all. */
+  readonly adapterBytes?: number;
+  readonly kvBytes?: number;
+  readonly now?: Clock;
+  readonly pause?: () => Promise<void>;
+};
+
+export type PolicyStats = AdapterCache["stats"] & KvCache["stats"] & { readonly generatedTokens: number; readonly memoryBytes: number };
+
+const MIB = 1024 * 1024;
+const DEFAULT_ADAPTER_BYTES = 20 * MIB;
+const DEFAULT_KV_BYTES = 48 * MIB;
+const FULL_RETRY_MS = 5;
+
+const Limits = z.object({
+  maxTokens: z.number().int().min(1),
+  temperature: z.number().min(0).max(2),
+  topP: z.number().gt(0).max(1),
+  seed: z.number().int(),
+  topLogProbs: z.number().int().min(0).max(20),
+});
+
+/** @throws {policy/refused} for files that do not fit together or that the kernel cannot run */
+export function createPolicy(options: PolicyOptions): Policy {
+  return new Policy(options);
+}
+
+export class Policy implements Completer {
+  readonly tokenizer: Tokenizer;
+  readonly contextTokens: number;
+  readonly #decoder: Decoder;
+  readonly #vocabulary: Vocabulary;
+  readonly #markers: CallMarkers;
+  readonly #adapters: AdapterCache;
+  readonly #kv: KvCache;
+  readonly #pause: () => Promise<void>;
+  #generatedTokens = 0;
+
+  constructor({ kernelModule, files, adapterBytes = DEFAULT_ADAPTER_BYTES, kvBytes = DEFAULT_KV_BYTES, now = Date.now, pause = nextTask }: PolicyOptions) {
+    const config = parseModelConfig(files.config);
+    const kernel = createKernel(kernelModule);
+    this.tokenizer = new Tokenizer(files.tokenizer);
+    this.contextTokens = config.contextTokens;
+    this.#vocabulary = new Vocabulary(files.tokenizer, config.vocabSize);
+    this.#markers = callMarkers(this.tokenizer);
+    this.#decoder = new Decoder(kernel, loadWeights(kernel, config, files.weights));
+    this.#adapters = new AdapterCache({ kernel, config, budgetBytes: adapterBytes, now });
+    this.#kv = new KvCache({ kernel, pageBytes: this.#decoder.pageBytes, budgetBytes: kvBytes, contextTokens: config.contextTokens, now });
+    this.#pause = pause;
+  }
+
+  /** Counters since the isolate started, and what memory holds now. */
+  stats(): PolicyStats {
+    const memoryBytes = this.#decoder.kernel.exports.memory.buffer.byteLength;
+    return { ...this.#adapters.stats, ...this.#kv.stats, generatedTokens: this.#generatedTokens, memoryBytes };
+  }
+
+  async *complete(request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
+    this.#check(request);
+    const adapter = await this.#leaseAdapter(request);
+    try {
+      const sequence = await this.#leaseSequence(request);
+      try {
+        yield* this.#generate(request, { adapter, sequence });
+      } finally {
+        sequence.release();
+      }
+    } finally {
+      adapter?.lease.close();
+    }
+  }
+
+  async *#generate(
+    request: CompletionRequest,
+    leases: { adapter: AdapterUse | undefined; sequence: KvSequence },
+  ): AsyncGenerator<CompletionStep, void, void> {
+    const parts = {
+      decoder: this.#decoder,
+      vocabulary: this.#vocabulary,
+      markers: this.#markers,
+      eosId: this.tokenizer.eosId,
+      pause: this.#pause,
+      ...leases,
+    };
+    for await (const step of generate(parts, request)) {
+      if (step.kind === "token") this.#generatedTokens += 1;
+      yield step;
+    }
+  }
+
+  #check({ promptTokens, ...request }: CompletionRequest): void {
+    const limits = Limits.safeParse(request);
+    if (!limits.success) throw new AppError("input/invalid", z.prettifyError(limits.error));
+    const total = promptTokens.length + request.maxTokens;
+    if (promptTokens.length === 0 || total > this.contextTokens)
+      throw new AppError("input/invalid", `prompt and answer of 2 to ${this.contextTokens} tokens expected, got ${promptTokens.length} + ${request.maxTokens}`);
+  }
+
+  async #leaseAdapter({ policyDigest, adapter, readFile, signal }: CompletionRequest): Promise<AdapterUse | undefined> {
+    if (adapter === null) return undefined;
+    const resident = this.#adapters.acquire(policyDigest);
+    if (resident !== undefined) return resident;
+    const [config, weights] = await Promise.all([readFile(adapter.configDigest), readFile(adapter.weightsDigest)]);
+    const files = { adapterConfig: new TextDecoder().decode(config), adapterModel: weights };
+    const parsed = parseAdapter(this.#decoder.model.config, files);
+    return this.#untilThere(() => this.#adapters.insert(policyDigest, parsed), signal);
+  }
+
+  #leaseSequence({ promptTokens, maxTokens, policyDigest, cacheKey, signal }: CompletionRequest): Promise<KvSequence> {
+    const capacityTokens = promptTokens.length + maxTokens;
+    return this.#untilThere(() => this.#kv.acquire({ policyDigest, cacheKey, promptTokens, capacityTokens }), signal);
+  }
+
+  /**
+   * Waits for memory that other answers hold. By asking again rather than by a promise of theirs: a Durable Object
+   * cannot rely on being woken by another one.
+   */
+  async #untilThere<T>(lease: () => T | undefined, signal: AbortSignal | undefined): Promise<T> {
+    for (;;) {
+      if (signal?.aborted === true) throw new AppError("session/aborted", "answer aborted by its reader", { cause: signal.reason });
+      const found = lease();
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
+    }
+  }
+}
+
+function callMarkers({ specialIds }: Tokenizer): CallMarkers {
+  const [openId, closeId] = [specialIds.get("<tool_call>"), specialIds.get("</tool_call>")];
+  if (openId === undefined || closeId === undefined)
+    throw new AppError("policy/refused", "tokenizer.json: special tokens <tool_call> and </tool_call> expected, got none");
+  return { openId, closeId };
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,75 @@
+/** The bytes of every token of a byte-level BPE tokenizer, and which tokens are special. */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import type { TokenizerFiles } from "../../shared/tokenizer.ts";
+
+const TokenizerJson = z.object({
+  added_tokens: z.array(z.object({ id: z.number().int(), content: z.string() })).default([]),
+  decoder: z.object({ type: z.literal("ByteLevel") }),
+  model: z.object({ type: z.literal("BPE"), vocab: z.record(z.string(), z.number().int()) }),
+});
+
+const NO_BYTES = new Uint8Array(0);
+
+export class Vocabulary {
+  readonly #bytes: Uint8Array[] = [];
+  readonly #special = new Set<number>();
+
+  /** @throws {policy/refused} for a tokenizer that is no byte-level BPE or has ids outside the model's vocabulary */
+  constructor({ tokenizer }: TokenizerFiles, vocabSize: number) {
+    const parsed = TokenizerJson.safeParse(tokenizer);
+    if (!parsed.success) throw new AppError("policy/refused", `tokenizer.json: ${z.prettifyError(parsed.error)}`, { cause: parsed.error });
+    const { added_tokens: added, model } = parsed.data;
+    const byteOf = byteAlphabet();
+    for (const [token, id] of Object.entries(model.vocab)) this.#bytes[id] = decodeToken(token, byteOf);
+    for (const { id, content } of added) {
+      this.#bytes[id] = new TextEncoder().encode(content);
+      this.#special.add(id);
+    }
+    if (this.#bytes.length > vocabSize)
+      throw new AppError("policy/refused", `tokenizer.json: ids below ${vocabSize} expected, got ${this.#bytes.length - 1}`);
+  }
+
+  /** A token's bytes; a special token's are its literal's, an unused id has none. */
+  bytesOf(id: number): Uint8Array {
+    return this.#bytes[id] ?? NO_BYTES;
+  }
+
+  isSpecial(id: number): boolean {
+    return this.#special.has(id);
+  }
+
+  /** Ids of the plain tokens that can come next where `prefix` must be written first; they may overrun it. */
+  idsTowards(prefix: Uint8Array): number[] {
+    const ids: number[] = [];
+    this.#bytes.forEach((bytes, id) => {
+      if (bytes.length > 0 && !this.#special.has(id) && agree(bytes, prefix)) ids.push(id);
+    });
+    return ids;
+  }
+}
+
+function agree(a: Uint8Array, b: Uint8Array): boolean {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** GPT-2's printable stand-ins: bytes that print stand for themselves, the others for code points from 256. */
+function byteAlphabet(): Map<string, number> {
+  const alphabet = new Map<string, number>();
+  let shifted = 256;
+  for (let byte = 0; byte < 256; byte++) {
+    const prints = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    alphabet.set(String.fromCodePoint(prints ? byte : shifted++), byte);
+  }
+  return alphabet;
+}
+
+function decodeToken(token: string, byteOf: ReadonlyMap<string, number>): Uint8Array {
+  return Uint8Array.from(token, (character) => {
+    const byte = byteOf.get(character);
+    if (byte === undefined) throw new AppError("policy/refused", `tokenizer.json: byte-level token expected, got ${JSON.stringify(token)}`);
+    return byte;
+  });
+}
