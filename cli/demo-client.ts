@@ -1,0 +1,96 @@
+/** The demo's two views of the system: a user's, through the stock OpenAI client, and an owner's, through /api. */
+import OpenAI from "openai";
+import { z } from "zod";
+import { LoggedEvent } from "../shared/events.ts";
+import { PolicyVersion } from "../shared/policy.ts";
+import type { LocalKeys } from "./keys.ts";
+import { SYSTEM, TOOLS } from "./demo-scene.ts";
+
+type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+
+export type Answer = {
+  completionId: string;
+  message: OpenAI.Chat.Completions.ChatCompletionMessage;
+  /** Policy version that answered, from the response header. */
+  version: number;
+  call: { id: string; name: string; args: Record<string, unknown> } | undefined;
+};
+
+const Versions = z.object({
+  stable: z.number(),
+  latest: z.number(),
+  versions: z.array(PolicyVersion.partial().required({ version: true })),
+});
+const EventsPage = z.object({ events: z.array(LoggedEvent), cursor: z.number() });
+const Audit = z.object({ audit: z.array(z.record(z.string(), z.unknown())) });
+const Args = z.record(z.string(), z.unknown());
+
+const MAX_ANSWER_TOKENS = 200;
+
+export class DemoClient {
+  readonly #openai: OpenAI;
+  readonly #url: string;
+  readonly #adminKey: string;
+  readonly #agent: string;
+
+  constructor({ url, keys, agent }: { url: string; keys: LocalKeys; agent: string }) {
+    this.#openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: keys.client, maxRetries: 1 });
+    this.#url = url;
+    this.#adminKey = keys.admin;
+    this.#agent = agent;
+  }
+
+  /** Sends a conversation as it stands; temperature 0, so that equal policies give equal answers. */
+  async ask(messages: readonly Message[]): Promise<Answer> {
+    const { data, response } = await this.#openai.chat.completions
+      .create({
+        model: this.#agent,
+        messages: [{ role: "system", content: SYSTEM }, ...messages],
+        tools: TOOLS,
+        temperature: 0,
+        max_tokens: MAX_ANSWER_TOKENS,
+      })
+      .withResponse();
+    const message = data.choices[0]?.message;
+    if (message === undefined) throw new Error("the answer has no choice");
+    return { completionId: data.id, message, version: Number(response.headers.get("x-policy-version")), call: readCall(message) };
+  }
+
+  async versions(): Promise<z.infer<typeof Versions>> {
+    return Versions.parse(await this.#api(`/versions`));
+  }
+
+  async rollback(to: number): Promise<void> {
+    await this.#api("/rollback", { to, reason: "demo: shows the old behaviour again" });
+  }
+
+  async audit(): Promise<Record<string, unknown>[]> {
+    return Audit.parse(await this.#api("/audit")).audit;
+  }
+
+  /** The finished turn of a completion, as the event log has it; undefined while it is not there. */
+  async turn(completionId: string) {
+    let cursor = 0;
+    for (;;) {
+      const page = EventsPage.parse(await this.#api(`/events?cursor=${cursor}&limit=100`));
+      for (const { payload } of page.events) if (payload.kind === "turn:finished" && payload.completionId === completionId) return payload;
+      if (page.events.length === 0) return undefined;
+      cursor = page.cursor;
+    }
+  }
+
+  async #api(path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${this.#url}/api/agents/${this.#agent}${path}`, {
+      headers: { authorization: `Bearer ${this.#adminKey}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}
+
+function readCall(message: Answer["message"]): Answer["call"] {
+  const call = message.tool_calls?.[0];
+  if (call?.type !== "function") return undefined;
+  return { id: call.id, name: call.function.name, args: Args.parse(JSON.parse(call.function.arguments)) };
+}
