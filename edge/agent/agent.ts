@@ -7,7 +7,7 @@ import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
-import { SHARED_LINE, type LineHead, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
+import { Digest, SHARED_LINE, type LineHead, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
 import { missingArtifacts } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
@@ -127,7 +127,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#store.create();
     this.#store.writeAgent(agent);
     const { name, createdAt } = agent;
-    this.#store.insertVersion(baseVersion({ agent: name, line: SHARED_LINE, baseDigest: this.env.BASE_DIGEST, createdAt }));
+    const baseDigest = Digest.parse(this.env.BASE_DIGEST);
+    this.#store.insertVersion(baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }));
     this.#record({ line: SHARED_LINE, move: "create", actor }, undefined, FIRST_STATE);
   }
 

@@ -15,10 +15,11 @@ const SHARED_LOAD_MS = 500;
 const MAX_KNOWN = 1_000;
 
 type Known = { head: LineHead | undefined; loadedAt: number };
+type Loading = { head: Promise<LineHead | undefined>; startedAt: number };
 type AgentEnv = Pick<Env, "AGENTS">;
 
 const known = new Map<string, Known>();
-const loading = new Map<string, Promise<LineHead | undefined>>();
+const loading = new Map<string, Loading>();
 
 /** The head of an agent's line, undefined where there is none. */
 export async function getLineHead(env: AgentEnv, agent: string, line: string = SHARED_LINE): Promise<LineHead | undefined> {
@@ -50,12 +51,13 @@ async function loadOrKeep(env: AgentEnv, agent: string, line: string): Promise<L
   }
 }
 
+/** Joins a load that runs, unless it has run for so long that the request which began it may be gone. */
 function loadOnce(env: AgentEnv, agent: string, line: string): Promise<LineHead | undefined> {
   const key = `${agent}/${line}`;
   const running = loading.get(key);
-  if (running !== undefined) return running;
+  if (running !== undefined && Date.now() - running.startedAt < SHARED_LOAD_MS) return running.head;
   const started = load(env, agent, line).finally(() => loading.delete(key));
-  loading.set(key, started);
+  loading.set(key, { head: started, startedAt: Date.now() });
   return started;
 }
 

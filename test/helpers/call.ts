@@ -1,6 +1,6 @@
 /** Calls to an edge as one of the three kinds of key holder, and small things to send. */
 import { sha256 } from "../../shared/digest.ts";
-import type { JudgementMade } from "../../shared/events.ts";
+import type { EventPayload } from "../../shared/events.ts";
 import type { AdapterFiles, EventLineage, PolicyManifest } from "../../shared/policy.ts";
 import { bearer } from "./edge.ts";
 
@@ -31,9 +31,12 @@ export async function putFile(edge: Edge, bytes: Uint8Array<ArrayBuffer>, digest
 
 /** Uploads two small files that stand for an adapter. */
 export async function putAdapter(edge: Edge, content: string): Promise<AdapterFiles> {
-  const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
-  const [config, weights] = await Promise.all([putFile(edge, encode(`config ${content}`)), putFile(edge, encode(`weights ${content}`))]);
+  const [config, weights] = await Promise.all([putFile(edge, utf8(`config ${content}`)), putFile(edge, utf8(`weights ${content}`))]);
   return { configDigest: config.digest, weightsDigest: weights.digest, rank: 8, alpha: 16 };
+}
+
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new TextEncoder().encode(text));
 }
 
 export type ManifestOptions = {
@@ -66,7 +69,13 @@ export function lineage(eventId: string, seq: number): EventLineage {
 
 /** A judgement as a trainer posts it: the one event that tests can append over HTTP. */
 export function judgement(agent: string, id: string) {
-  const payload: JudgementMade = { kind: "judgement:made", subject: `${id}/next`, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
+  const payload: Extract<EventPayload, { kind: "judgement:made" }> = {
+    kind: "judgement:made",
+    subject: `${id}/next`,
+    reward: -1,
+    votes: [-1, -1, 0],
+    judge: "embedded",
+  };
   const header = { eventId: `${id}/judgement`, agent, line: "shared", sessionId: "s1", turnId: id, user: "u1" };
   return { ...header, createdAt: "2026-01-02T03:04:05.678Z", payload };
 }

@@ -1,7 +1,7 @@
 /** A key of one kind opens no door of another: every route with every kind of key. */
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../shared/digest.ts";
-import { call, type KeyHolder } from "../../helpers/call.ts";
+import { call, type Answer, type KeyHolder } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
@@ -35,7 +35,7 @@ const HOLDERS: KeyHolder[] = ["client", "admin", "trainer"];
 const TABLE = HOLDERS.flatMap((owner) => ROUTES[owner].map((route) => ({ route, owner })));
 const bodyFor = (route: string): string | undefined => (route.startsWith("GET") ? undefined : "{}");
 
-async function withAuthorization(route: string, authorization: string | undefined) {
+async function withAuthorization(route: string, authorization: string | undefined): Promise<Omit<Answer, "headers">> {
   const [method, path] = route.split(" ");
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers });

@@ -1,11 +1,10 @@
 /** /trainer/v1: files by digest, publishing by compare-and-set, the cursor. */
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../shared/digest.ts";
-import { call, lineage, manifestOf, putAdapter, putAgent, putFile, type Answer, type ManifestOptions } from "../../helpers/call.ts";
+import { call, lineage, manifestOf, putAdapter, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
-const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const line = (agent: string): string => `/trainer/v1/agents/${agent}/lines/shared`;
 const head = async (agent: string) => (await call(edge, "trainer", `GET ${line(agent)}/head`)).body;
 const advance = (agent: string, body: unknown) => call(edge, "trainer", `POST ${line(agent)}/cursor`, body);
@@ -28,7 +27,7 @@ describe("files", () => {
 
   it("are not stored under a digest that is not theirs", async () => {
     const wrong = await sha256("something else");
-    const { status, body } = await putFile(edge, bytes("content"), wrong);
+    const { status, body } = await putFile(edge, utf8("content"), wrong);
     expect([status, body.error.code]).toEqual([422, "policy/digest"]);
     expect((await call(edge, "trainer", `GET /trainer/v1/files/${wrong}`)).status).toBe(404);
   });
@@ -46,7 +45,7 @@ describe("files", () => {
   });
 
   it("are named by a digest and nothing else", async () => {
-    expect((await putFile(edge, bytes("content"), "latest")).status).toBe(400);
+    expect((await putFile(edge, utf8("content"), "latest")).status).toBe(400);
   });
 });
 
