@@ -4,6 +4,7 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
+import { AppError } from "../shared/errors.ts";
 import type { LoggedEvent } from "../shared/events.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
@@ -75,14 +76,15 @@ export class LineLoop {
     const { learner, metrics, loadAdapter, config } = this.#deps;
     const { head } = batch;
     const seed = config.seed + batch.toSeq;
-    const outcome = await learner.update({
+    const parent = await loadAdapter(head);
+    const outcome = await refuseFaults(batch, () => learner.update({
       corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
       replay: toReplay(this.#cache.turns()),
-      parent: await loadAdapter(head),
+      parent,
       baseline: runningBaseline(this.#cache.rewards()),
       objective: head.settings.learning.objective,
       seed,
-    });
+    }));
     if (outcome.status === "refused") {
       metrics("update:refused", { agent: head.agent, codes: outcome.refused.map(({ code }) => code), details: outcome.refused.map(({ detail }) => detail) });
       return this.#advance(batch, outcome.refused);
@@ -201,6 +203,16 @@ export class LineLoop {
     const [oldest] = this.#pending;
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.createdAt);
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
+  }
+}
+
+/** A batch that breaks the arithmetic is refused with what broke; tried again it would break again, for ever. */
+async function refuseFaults({ corrected }: Batch, update: () => Promise<UpdateOutcome>): Promise<UpdateOutcome> {
+  try {
+    return await update();
+  } catch (error) {
+    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
+    return { status: "refused", refused: corrected.map(({ signal }) => ({ eventId: signal.event.eventId, code: "update/failed", detail: `${error.code}: ${error.message}` })) };
   }
 }
 

@@ -10,7 +10,7 @@ export type Call = Extract<ReadCall, { status: "read" }>;
 export function readCalls(message: ChatMessage): ReadCall[] {
   if (message.role !== "assistant") return [];
   return (message.tool_calls ?? []).map(({ function: { name, arguments: text } }) => {
-    const value = safeParseObject(text);
+    const value = parseObject(text);
     return value === undefined ? { status: "unreadable", name, text } : { status: "read", name, arguments: value };
   });
 }
@@ -24,7 +24,8 @@ export function findTool(tools: readonly ToolDefinition[], name: string): ToolDe
   return tools.find((tool) => tool.function.name === name);
 }
 
-function safeParseObject(text: string): Record<string, unknown> | undefined {
+/** The text as a JSON object, or undefined where it is none. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === "object" && !Array.isArray(value) ? { ...value } : undefined;

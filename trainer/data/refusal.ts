@@ -21,6 +21,7 @@ export const REFUSAL_CODES = [
   "update/notLearned",
   "update/deaf",
   "update/drift",
+  "update/failed",
   "learning/disabled",
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

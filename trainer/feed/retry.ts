@@ -2,33 +2,37 @@
  * Retries with full jitter. The edge restarts, networks drop: what another attempt may cure is tried again with growing
  * waits; what it cannot (a refused key, an invalid body) is thrown at once.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../shared/errors.ts";
+import type { Random } from "../data/random.ts";
 
-export type RetryOptions = {
-  readonly baseDelayMs: number;
-  readonly maxDelayMs: number;
-  /** Attempts in all; Infinity for a loop that lives as long as its process. */
-  readonly attempts: number;
-  readonly random: () => number;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly onRetry?: (error: unknown, delayMs: number) => void;
-};
+const BASE_DELAY_MS = 200;
+const MAX_DELAY_MS = 5_000; // a restarted edge is found again within seconds
 
-/** Full jitter: uniform in [0, min(max, base · 2^attempt)], so that many trainers do not come back together. */
-export function backoffMs(attempt: number, { baseDelayMs, maxDelayMs, random }: Pick<RetryOptions, "baseDelayMs" | "maxDelayMs" | "random">): number {
-  return random() * Math.min(maxDelayMs, baseDelayMs * 2 ** attempt);
+/** Full jitter: uniform in [0, min(max, base · 2^attempt)), so that many trainers do not come back together. `uniform` is in [0, 1). */
+export function backoffMs(attempt: number, uniform: number): number {
+  return uniform * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** attempt);
 }
 
-export async function withRetries<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
+export type RetryOptions = {
+  readonly random: Random;
+  /** Ends the waiting; the result is then undefined. */
+  readonly signal: AbortSignal;
+  readonly onRetry: (error: unknown, delayMs: number) => void;
+};
+
+/** Repeats a call until it succeeds. @throws what another attempt cannot cure */
+export async function retryForever<T>(call: () => Promise<T>, { random, signal, onRetry }: RetryOptions): Promise<T | undefined> {
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       return await call();
     } catch (error) {
-      const last = attempt + 1 >= options.attempts;
-      if (last || !(error instanceof AppError) || !error.retryable) throw error;
-      const delayMs = backoffMs(attempt, options);
-      options.onRetry?.(error, delayMs);
-      await options.wait(delayMs);
+      if (signal.aborted) return undefined;
+      if (!(error instanceof AppError) || !error.retryable) throw error;
+      const delayMs = backoffMs(attempt, random.next());
+      onRetry(error, delayMs);
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
     }
   }
+  return undefined;
 }

@@ -3,7 +3,7 @@
  * break the schema, and a tool's own error are −1. A call that ran is 0, not +1: it may still be the wrong call.
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { findTool, readCalls, type ReadCall } from "../data/calls.ts";
+import { findTool, parseObject, readCalls, type ReadCall } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { checkArguments } from "./schema-check.ts";
@@ -31,8 +31,13 @@ function callFaults(call: ReadCall, tools: readonly ToolDefinition[]): string[] 
 function resultFaults(message: ChatMessage): string[] {
   if (message.role !== "tool") return [];
   const text = message.content.trim();
-  const failed = /^(error|exception|traceback)\b/i.test(text) || ERROR_MEMBER.test(text.slice(0, 2_000));
+  const failed = /^(error|exception|traceback)\b/i.test(text) || Object.entries(parseObject(text) ?? {}).some(([name, value]) => isFailure(name.toLowerCase().replaceAll("_", ""), value));
   return failed ? [`the tool failed: ${text.slice(0, 120)}`] : [];
 }
 
-const ERROR_MEMBER = /^\{[^]*?"(?:error"\s*:\s*(?!null|false|""|\{\}|\[\])|is_?error"\s*:\s*true|status"\s*:\s*"(?:error|failed|failure)"|exit_?code"\s*:\s*-?[1-9])/i;
+function isFailure(name: string, value: unknown): boolean {
+  if (name === "error") return value !== null && value !== false && value !== "" && JSON.stringify(value) !== "{}" && JSON.stringify(value) !== "[]";
+  if (name === "iserror") return value === true;
+  if (name === "status") return typeof value === "string" && /^(error|failed|failure)$/i.test(value);
+  return name === "exitcode" && typeof value === "number" && value !== 0;
+}

@@ -1,13 +1,18 @@
 /** The base checkpoint as the trainer loads it: a standard Hugging Face folder on disk, checked against the digest the edge serves. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { parseSafetensors, toFloat32 } from "../../shared/safetensors.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
+import { parseModelConfig as parseModelShape, type ModelConfig as ModelShape } from "../../shared/model-config.ts";
 import { parseModelConfig, type ModelConfig } from "../model/config.ts";
 
 export type Base = {
+  /** The folder's own name, which PEFT records with an adapter. */
+  readonly name: string;
+  /** Sizes as adapters and the edge know them. */
+  readonly shape: ModelShape;
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
   /** Hugging Face parameter names → values. */
@@ -21,6 +26,8 @@ const TokenizerConfigJson = z.looseObject({ chat_template: z.string().optional()
 export function loadBase(folder: string): Base {
   const tensors = parseSafetensors(readBytes(folder, "model.safetensors"));
   return {
+    name: basename(resolve(folder)),
+    shape: parseModelShape(readJson(folder, "config.json")),
     config: parseModelConfig(readJson(folder, "config.json")),
     tokenizer: new Tokenizer({ tokenizer: TokenizerJson.parse(readJson(folder, "tokenizer.json")), config: TokenizerConfigJson.parse(readJson(folder, "tokenizer_config.json")) }),
     weights: new Map([...tensors].map(([name, tensor]) => [name, toFloat32(tensor)])),

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { assembleSignal } from "../../../trainer/data/exchange.ts";
+import { EventCache } from "../../../trainer/feed/cache.ts";
+import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
+
+const ASK = user("A hotel in Porto, please.");
+const CALL = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
+const REPLY = { role: "assistant", content: "I found one." } as const;
+
+describe("assembleSignal", () => {
+  it("gives a correction the whole exchange: request, call, result and reply", () => {
+    const cache = new EventCache(10);
+    const called = turn([ASK], CALL);
+    const replied = turn([ASK, CALL, result("{}")], REPLY);
+    [called, replied].forEach((event) => cache.add(event));
+    const assembled = assembleSignal(nextState(replied, [user("No, two rooms.")]), cache);
+    expect(assembled).toMatchObject({ status: "signal", signal: { exchange: { answered: [ASK, CALL, result("{}"), REPLY], nextState: [user("No, two rooms.")], tools: [SEARCH] } } });
+    expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
+  });
+
+  it("counts results that come with the user's message to what was answered", () => {
+    const cache = new EventCache(10);
+    const called = turn([ASK], CALL);
+    cache.add(called);
+    const assembled = assembleSignal(nextState(called, [result("{}"), user("No, two rooms.")]), cache);
+    expect(assembled).toMatchObject({ status: "signal", signal: { toolResults: [result("{}")], exchange: { answered: [ASK, CALL, result("{}")], nextState: [user("No, two rooms.")] } } });
+  });
+
+  it("starts the exchange at the last user message, not at the conversation's first", () => {
+    const cache = new EventCache(10);
+    const hello = { role: "assistant", content: "Where?" } as const;
+    const called = turn([user("I want to travel."), hello, ASK], CALL);
+    cache.add(called);
+    const assembled = assembleSignal(nextState(called, [user("Thanks")]), cache);
+    expect(assembled?.status === "signal" && assembled.signal.exchange.answered).toEqual([ASK, CALL]);
+  });
+
+  it.each([
+    { name: "a side turn", changes: { turnKind: "side" }, code: "turn/side" },
+    { name: "an ambiguous session", changes: { origin: "ambiguous" }, code: "turn/ambiguous" },
+    { name: "a turn that was not stored", changes: { messages: [] }, code: "turn/notStored" },
+    {
+      name: "log-probs that do not match the tokens",
+      changes: { rollout: { promptTokens: [1], responseTokens: [2, 3], rolloutLogProbs: [-1], sampling: { seed: 1, temperature: 1, topP: 1, masked: false } } },
+      code: "turn/lengths",
+    },
+  ] as const)("refuses $name", ({ changes, code }) => {
+    const cache = new EventCache(10);
+    const bad = turn([ASK], CALL, changes);
+    cache.add(bad);
+    expect(assembleSignal(nextState(bad, [user("No")]), cache)).toMatchObject({ status: "refused", refusal: { code } });
+  });
+
+  it("refuses a next state whose turn is not in the log", () => {
+    expect(assembleSignal(nextState(turn([ASK], CALL), [user("No")]), new EventCache(10))).toMatchObject({ status: "refused", refusal: { code: "turn/unknown" } });
+  });
+});

@@ -1,0 +1,73 @@
+/** A small agent for trainer tests: two tools, one conversation about a hotel, written for these tests. */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { LoggedEvent, TurnFinished } from "../../shared/events.ts";
+import type { LoggedTurn } from "../../trainer/data/exchange.ts";
+
+export const SEARCH: ToolDefinition = {
+  type: "function",
+  function: {
+    name: "SearchHotel",
+    description: "Find a hotel in a city",
+    parameters: {
+      type: "object",
+      properties: {
+        city: { type: "string", description: "City of the hotel" },
+        number_of_rooms: { type: "string", description: "Rooms wanted", enum: ["1", "2", "3"] },
+        has_wifi: { type: "string", description: "Whether the hotel has wifi", enum: ["True", "False"] },
+      },
+      required: ["city"],
+    },
+  },
+};
+
+export const WEATHER: ToolDefinition = {
+  type: "function",
+  function: { name: "GetWeather", description: "Get the weather", parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] } },
+};
+
+export const TOOLS = [SEARCH, WEATHER] as const;
+
+export function user(content: string): ChatMessage {
+  return { role: "user", content };
+}
+
+export function call(name: string, args: Record<string, unknown> | string, id = "call_1"): ChatMessage {
+  const text = typeof args === "string" ? args : JSON.stringify(args);
+  return { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name, arguments: text } }] };
+}
+
+export function result(content: string, id = "call_1"): ChatMessage {
+  return { role: "tool", content, tool_call_id: id };
+}
+
+let seq = 0;
+
+export function turn(messages: readonly ChatMessage[], answer: ChatMessage, changes: Partial<TurnFinished> = {}): LoggedTurn {
+  seq += 1;
+  const payload: TurnFinished = {
+    kind: "turn:finished",
+    completionId: `c${seq}`,
+    turnIndex: 0,
+    turnKind: "main",
+    origin: "opening",
+    policyVersion: 0,
+    policyDigest: "0".repeat(64),
+    messages: [...messages],
+    tools: [...TOOLS],
+    answer,
+    finishReason: "stop",
+    rollout: { promptTokens: [1, 2], responseTokens: [3], rolloutLogProbs: [-0.1], sampling: { seed: 1, temperature: 0, topP: 1, masked: false } },
+    ...changes,
+  };
+  return { ...header(), turnId: `t${seq}`, eventId: `t${seq}/finished`, seq, payload };
+}
+
+export function nextState(of: LoggedTurn, messages: readonly ChatMessage[]): LoggedEvent {
+  seq += 1;
+  const payload = { kind: "nextState:arrived", completionId: of.payload.completionId, messages: [...messages] } as const;
+  return { ...header(), turnId: of.turnId, eventId: `${of.turnId}/next`, seq, payload: { ...payload, messages: [...messages] } };
+}
+
+function header(): Omit<LoggedEvent, "seq" | "payload" | "eventId" | "turnId"> {
+  return { agent: "assistant", line: "shared", sessionId: "s1", user: "u1", createdAt: "2026-01-01T00:00:00.000Z" };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { mentions } from "../../../trainer/data/mention.ts";
+import { findParameter } from "../../../trainer/data/parameters.ts";
+import { createRandom } from "../../../trainer/data/random.ts";
+import { generateContexts, type Context, type Correction } from "../../../trainer/teacher/contexts.ts";
+import { replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
+import { SEARCH, TOOLS, user } from "../hotel.ts";
+
+function correctionOf(name: string, value: string): Correction {
+  const parameter = findParameter(SEARCH, name);
+  if (parameter === undefined) throw new Error(`no parameter ${name}`);
+  return { tool: SEARCH, parameter, hint: { parameter: name, value } };
+}
+
+const ROOMS = correctionOf("number_of_rooms", "2");
+const COUNTS = { silent: 20, stated: 20, other: 20 };
+
+function userWords({ messages }: Context): string {
+  return messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
+}
+
+function generated(correction: Correction, kind: Context["kind"], seed = 1): Context[] {
+  return generateContexts({ correction, tools: TOOLS, system: [] }, COUNTS, createRandom(seed)).filter((context) => context.kind === kind);
+}
+
+describe("generateContexts", () => {
+  it("says nothing about the corrected parameter where the user is silent", () => {
+    const silent = generated(ROOMS, "silent");
+    expect(silent).toHaveLength(20);
+    for (const context of silent) expect(userWords(context)).not.toMatch(/room/i);
+  });
+
+  it("states another value, in words that can be found, where the user speaks", () => {
+    const stated = generated(ROOMS, "stated");
+    expect(stated).toHaveLength(20);
+    for (const context of stated) {
+      expect(["1", "3"]).toContain(context.stated);
+      expect(mentions(userWords(context), { parameter: ROOMS.parameter, value: context.stated ?? "" })).toBe(true);
+    }
+  });
+
+  it("asks other tools only for what they are for", () => {
+    for (const context of generated(ROOMS, "other")) expect(context.tool).toBe("GetWeather");
+  });
+
+  it("makes no counter-case that the schema does not allow", () => {
+    const only = { ...ROOMS, parameter: { ...ROOMS.parameter, allowed: ["2"] } };
+    expect(generated(only, "stated")).toEqual([]);
+  });
+
+  it("gives the same contexts for the same seed and others for another", () => {
+    expect(generated(ROOMS, "silent", 5)).toEqual(generated(ROOMS, "silent", 5));
+    expect(generated(ROOMS, "silent", 5)).not.toEqual(generated(ROOMS, "silent", 6));
+  });
+
+  it("always offers the tool that is due", () => {
+    for (const context of generated(ROOMS, "silent")) expect(context.tools.map(({ function: { name } }) => name)).toContain("SearchHotel");
+  });
+});
+
+describe("replayContext", () => {
+  const turnOf = (content: string, args: Record<string, unknown>, name = "SearchHotel") => ({ turnId: "t1", messages: [user(content)], tools: TOOLS, called: [{ name, arguments: args }] });
+
+  it.each([
+    { name: "silent where the call used a value nobody named", turn: turnOf("A hotel in Porto", { city: "Porto", number_of_rooms: "1" }), kind: "silent" },
+    { name: "silent where the call left the argument out", turn: turnOf("A hotel in Porto", { city: "Porto" }), kind: "silent" },
+    { name: "stated where the user named the value", turn: turnOf("Porto, three rooms", { city: "Porto", number_of_rooms: "3" }), kind: "stated" },
+    { name: "other where another tool was called", turn: turnOf("Weather in Porto", { place: "Porto" }, "GetWeather"), kind: "other" },
+  ])("is $name", ({ turn, kind }) => {
+    expect(replayContext(turn, ROOMS)?.kind).toBe(kind);
+  });
+
+  it("learns nothing from a user who asked for the value anyway", () => {
+    expect(replayContext(turnOf("Porto, two rooms", { city: "Porto", number_of_rooms: "2" }), ROOMS)).toBeUndefined();
+  });
+
+  it("makes a counter-case of a real request by one more sentence", () => {
+    const silent = replayContext(turnOf("A hotel in Porto.", { city: "Porto" }), ROOMS);
+    const stated = silent === undefined ? undefined : withStatement(silent, ROOMS, createRandom(3));
+    expect(stated?.kind).toBe("stated");
+    expect(stated === undefined ? "" : userWords(stated)).toMatch(/^A hotel in Porto\. ./);
+    expect(["1", "3"]).toContain(stated?.stated);
+  });
+});
