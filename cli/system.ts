@@ -71,7 +71,7 @@ function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string;
     // By environment, because a command line can be read by everybody on the machine.
     env: { NEXTSTATE_TRAINER_KEY: keys.trainer },
     onStart: (pid) => writePid(stateFolder, "trainer", pid),
-    onLine: (line) => say(`trainer  ${line}`),
+    onLine: say,
     onDeath: (how, waitMs) => say(`trainer  ended (${how}); starting again in ${waitMs / 1000} s. Serving is not affected.`),
   });
 }
