@@ -1,6 +1,7 @@
 /** Sampled tokens → what a client sees: text in whole characters, cut at stop strings, and tool calls. */
 import type { AnswerDelta, WrittenCall } from "./completer.ts";
 import { StopStrings } from "./stop-strings.ts";
+import { TokenText } from "./token-text.ts";
 import { CallReader } from "./tool-calls.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -11,7 +12,7 @@ export class AnswerReader {
   readonly #markers: CallMarkers;
   readonly #stops: StopStrings;
   readonly #calls: WrittenCall[] = [];
-  #utf8 = newDecoder();
+  readonly #text: TokenText;
   #reader: CallReader | undefined;
   #content = "";
 
@@ -19,6 +20,7 @@ export class AnswerReader {
     this.#vocabulary = vocabulary;
     this.#markers = markers;
     this.#stops = new StopStrings(stop);
+    this.#text = new TokenText(vocabulary.erased);
   }
 
   /** A stop string has ended the answer. Stop strings are looked for in text, not in calls. */
@@ -37,8 +39,8 @@ export class AnswerReader {
 
   /** What one more token shows; nothing while it may be part of something longer. */
   push(tokenId: number): AnswerDelta[] {
-    if (!this.#vocabulary.isSpecial(tokenId)) return this.#text(this.#utf8.decode(this.#vocabulary.bytesOf(tokenId), { stream: true }));
-    const deltas = this.#text(this.#endOfBytes());
+    if (!this.#vocabulary.isSpecial(tokenId)) return this.#read(this.#text.push(this.#vocabulary.bytesOf(tokenId)));
+    const deltas = this.#read(this.#text.flush());
     if (tokenId === this.#markers.openId) deltas.push(...this.#release(), ...this.#endCall(false), ...this.#openCall());
     if (tokenId === this.#markers.closeId) deltas.push(...this.#endCall(true));
     return deltas;
@@ -46,10 +48,10 @@ export class AnswerReader {
 
   /** What is left when no more tokens come. A call without its end marker is not valid. */
   finish(): AnswerDelta[] {
-    return [...this.#text(this.#endOfBytes()), ...this.#release(), ...this.#endCall(false)];
+    return [...this.#read(this.#text.flush()), ...this.#release(), ...this.#endCall(false)];
   }
 
-  #text(text: string): AnswerDelta[] {
+  #read(text: string): AnswerDelta[] {
     if (text === "") return [];
     return this.#reader === undefined ? this.#show(this.#stops.push(text)) : this.#reader.push(text);
   }
@@ -61,13 +63,6 @@ export class AnswerReader {
 
   #release(): AnswerDelta[] {
     return this.#reader === undefined ? this.#show(this.#stops.flush()) : [];
-  }
-
-  /** A character cut off by a special token or the end becomes U+FFFD. */
-  #endOfBytes(): string {
-    const rest = this.#utf8.decode();
-    this.#utf8 = newDecoder();
-    return rest;
   }
 
   #openCall(): AnswerDelta[] {
@@ -82,8 +77,4 @@ export class AnswerReader {
     this.#calls.push(call);
     return deltas;
   }
-}
-
-function newDecoder(): TextDecoder {
-  return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 }

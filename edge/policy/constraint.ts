@@ -11,6 +11,8 @@ export type ConstraintOptions = {
   readonly vocabulary: Vocabulary;
   readonly markers: CallMarkers;
   readonly eosId: number;
+  /** Bytes of the tokens that a text is encoded to, so as the policy has learned to write it. */
+  readonly encodeBytes: (text: string) => Uint8Array;
 };
 
 export class Constraint {
@@ -18,24 +20,26 @@ export class Constraint {
   /** Bytes that a named call must still begin with. */
   #forced: Uint8Array;
   #mustOpen: boolean;
+  #opened = false;
   #ended = false;
 
   constructor(options: ConstraintOptions) {
     const { toolChoice } = options;
     const named = typeof toolChoice === "object" ? `{"name": ${JSON.stringify(toolChoice.name)}, "arguments": {` : "";
     this.#options = options;
-    this.#forced = new TextEncoder().encode(named);
+    this.#forced = options.encodeBytes(named);
     this.#mustOpen = toolChoice === "required" || typeof toolChoice === "object";
   }
 
   /** The mask for the next token, undefined where every token is free. */
   mask(): TokenMask | undefined {
-    const { toolChoice, markers, eosId, vocabulary } = this.#options;
+    const { toolChoice, parallelToolCalls, markers, eosId, vocabulary } = this.#options;
     if (this.#ended) return { kind: "allow", ids: [eosId] };
     if (this.#mustOpen) return { kind: "allow", ids: [markers.openId] };
     // Any split of the forced bytes into tokens is allowed, so the policy chooses the one that it learned.
     if (this.#forced.length > 0) return { kind: "allow", ids: vocabulary.idsTowards(this.#forced) };
-    return toolChoice === "none" ? { kind: "ban", ids: [markers.openId] } : undefined;
+    const noCall = toolChoice === "none" || (this.#opened && !parallelToolCalls);
+    return noCall ? { kind: "ban", ids: [markers.openId] } : undefined;
   }
 
   /** Takes note of the token that was chosen. */
@@ -43,6 +47,7 @@ export class Constraint {
     const { markers, parallelToolCalls, vocabulary } = this.#options;
     if (this.#mustOpen) this.#mustOpen = false;
     else if (this.#forced.length > 0) this.#forced = this.#forced.slice(vocabulary.bytesOf(tokenId).length);
+    if (tokenId === markers.openId) this.#opened = true;
     if (tokenId === markers.closeId && !parallelToolCalls) this.#ended = true;
   }
 }

@@ -19,6 +19,7 @@ export type GenerationParts = {
   readonly vocabulary: Vocabulary;
   readonly markers: CallMarkers;
   readonly eosId: number;
+  readonly encodeBytes: (text: string) => Uint8Array;
   /** Resolves after everything else that was waiting for the event loop has run. */
   readonly pause: () => Promise<void>;
   readonly sequence: KvSequence;
@@ -28,7 +29,7 @@ export type GenerationParts = {
 /** @throws {session/aborted} once the signal has fired */
 export async function* generate(parts: GenerationParts, request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
   const { decoder, vocabulary, markers, eosId, sequence } = parts;
-  const constraint = new Constraint({ ...request, vocabulary, markers, eosId });
+  const constraint = new Constraint({ ...request, ...parts });
   const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
   const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: vocabulary.bytesOf(tokenId) });
   let masked = false;

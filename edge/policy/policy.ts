@@ -105,6 +105,7 @@ export class Policy implements Completer {
       vocabulary: this.#vocabulary,
       markers: this.#markers,
       eosId: this.tokenizer.eosId,
+      encodeBytes: (text: string) => this.#vocabulary.bytesOfAll(this.tokenizer.encode(text)),
       pause: this.#pause,
       ...leases,
     };

@@ -35,13 +35,13 @@ export class StopStrings {
     return text;
   }
 
-  /** Length of the longest end of `text` that begins a stop string. */
   #heldLength(text: string): number {
     return Math.max(0, ...this.#stops.map((stop) => overlap(text, stop)));
   }
 }
 
-function overlap(text: string, stop: string): number {
+/** Length of the longest end of `text` that is a beginning of `stop`, but not all of it. */
+export function overlap(text: string, stop: string): number {
   for (let length = Math.min(text.length, stop.length - 1); length > 0; length--) {
     if (text.endsWith(stop.slice(0, length))) return length;
   }

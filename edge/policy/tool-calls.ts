@@ -4,7 +4,7 @@
  */
 import type { AnswerDelta, WrittenCall } from "./completer.ts";
 
-const HEAD = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*/s;
+const HEAD = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*(?=\S)/s;
 
 export class CallReader {
   readonly #index: number;

@@ -3,15 +3,21 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import type { TokenizerFiles } from "../../shared/tokenizer.ts";
 
+const ByteLevel = z.object({ type: z.literal("ByteLevel") });
+/** Takes out a literal that the normalizer put in. */
+const Erasure = z.object({ type: z.literal("Replace"), pattern: z.object({ String: z.string().min(1) }), content: z.literal("") });
+
 const TokenizerJson = z.object({
   added_tokens: z.array(z.object({ id: z.number().int(), content: z.string() })).default([]),
-  decoder: z.object({ type: z.literal("ByteLevel") }),
+  decoder: z.union([ByteLevel, z.object({ type: z.literal("Sequence"), decoders: z.tuple([ByteLevel]).rest(Erasure) })]),
   model: z.object({ type: z.literal("BPE"), vocab: z.record(z.string(), z.number().int()) }),
 });
 
 const NO_BYTES = new Uint8Array(0);
 
 export class Vocabulary {
+  /** Literals that are no part of the text that tokens stand for. */
+  readonly erased: readonly string[];
   readonly #bytes: Uint8Array[] = [];
   readonly #special = new Set<number>();
 
@@ -19,7 +25,8 @@ export class Vocabulary {
   constructor({ tokenizer }: TokenizerFiles, vocabSize: number) {
     const parsed = TokenizerJson.safeParse(tokenizer);
     if (!parsed.success) throw new AppError("policy/refused", `tokenizer.json: ${z.prettifyError(parsed.error)}`, { cause: parsed.error });
-    const { added_tokens: added, model } = parsed.data;
+    const { added_tokens: added, model, decoder } = parsed.data;
+    this.erased = decoder.type === "Sequence" ? decoder.decoders.slice(1).map((step) => erasedLiteral(step)) : [];
     const byteOf = byteAlphabet();
     for (const [token, id] of Object.entries(model.vocab)) this.#bytes[id] = decodeToken(token, byteOf);
     for (const { id, content } of added) {
@@ -35,6 +42,10 @@ export class Vocabulary {
     return this.#bytes[id] ?? NO_BYTES;
   }
 
+  bytesOfAll(ids: readonly number[]): Uint8Array {
+    return Uint8Array.from(ids.flatMap((id) => [...this.bytesOf(id)]));
+  }
+
   isSpecial(id: number): boolean {
     return this.#special.has(id);
   }
@@ -47,6 +58,10 @@ export class Vocabulary {
     });
     return ids;
   }
+}
+
+function erasedLiteral(step: z.infer<typeof ByteLevel> | z.infer<typeof Erasure>): string {
+  return step.type === "Replace" ? step.pattern.String : "";
 }
 
 function agree(a: Uint8Array, b: Uint8Array): boolean {
