@@ -22,7 +22,12 @@ export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
 }
 
 /** A call, its result and reply, and a user who says that one argument should have been another. */
-export function correctedExchange(conversation: Conversation, pool: ValuePool, random: Random): { exchange: Exchange; hint: Hint } | undefined {
+export function correctedExchange(
+  conversation: Conversation,
+  pool: ValuePool,
+  random: Random,
+  worded: (name: string, value: string) => string = (name, value) => correction(name, value, random),
+): { exchange: Exchange; hint: Hint } | undefined {
   const { steps } = conversation;
   const places = steps.flatMap((_, index) => (isGuidable(steps, index) ? [index] : []));
   if (places.length === 0) return undefined;
@@ -33,7 +38,7 @@ export function correctedExchange(conversation: Conversation, pool: ValuePool, r
   const parameter = random.pick(call.tool.parameters);
   const value = otherValue(parameter, call.values[parameter.slot], pool, random);
   if (value === undefined) return undefined;
-  const exchange = toExchange(steps.slice(at - 1, reply + 1), correction(parameter.name, value, random));
+  const exchange = toExchange(steps.slice(at - 1, reply + 1), worded(parameter.name, value));
   return { exchange, hint: { parameter: parameter.name, value: parameter.type === "boolean" ? value.toLowerCase() : value } };
 }
 

@@ -53,6 +53,13 @@ export function readSgd(folder: string, split: Split): Sgd {
   throw new Error(`no SGD ${split} split in ${folder}: expected ${split}.jsonl.gz with ${split}.schemas.json.gz, or ${split}/schema.json of the upstream repository`);
 }
 
+/** The services that the training split shows; evaluation reports the others apart. */
+export const TRAIN_SERVICES: readonly string[] = [
+  ...["Banks_1", "Buses_1", "Buses_2", "Calendar_1", "Events_1", "Events_2", "Flights_1", "Flights_2", "Homes_1", "Hotels_1", "Hotels_2", "Hotels_3", "Media_1"],
+  ...["Movies_1", "Music_1", "Music_2", "RentalCars_1", "RentalCars_2", "Restaurants_1", "RideSharing_1", "RideSharing_2", "Services_1", "Services_2", "Services_3"],
+  ...["Travel_1", "Weather_1"],
+];
+
 /** A part of train kept out of training, by dialogue id, for tuning; dev stays for reporting. */
 export function isTuning(dialogue: Dialogue): boolean {
   let hash = 7;

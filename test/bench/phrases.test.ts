@@ -1,0 +1,32 @@
+/** Evaluation words nothing as training does: no shared template, and no evaluation wording that a training one matches. */
+import { describe, expect, it } from "vitest";
+import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../bench/phrases.ts";
+import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, HINTS, NOTES } from "../../trainer/pretrain/phrases.ts";
+
+const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
+const corrections = CORRECTION_OPENERS.flatMap((opener) => CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)));
+const training = [...HINTS, ...NOTES, ...corrections];
+
+/** Letters only, so that case and punctuation cannot make two wordings differ. */
+const bare = (text: string): string => text.toLowerCase().replace(/[^a-z{} ]/g, "").replace(/\s+/g, " ").trim();
+
+describe("evaluation wordings", () => {
+  it("share no template with training", () => {
+    const shown = new Set(training.map(bare));
+    expect(evaluation.filter((template) => shown.has(bare(template)))).toEqual([]);
+  });
+
+  it("contain no training core whole", () => {
+    const cores = [...HINTS, ...NOTES, ...CORRECTION_CORES].map((core) => bare(core)).filter((core) => core.replace(/\{\w+\}/g, "").trim().split(" ").length >= 3);
+    expect(evaluation.filter((template) => cores.some((core) => bare(template).includes(core)))).toEqual([]);
+  });
+
+  it("name slot and value and use no JSON", () => {
+    for (const template of evaluation) {
+      const text = fill(template, "SLOT", "VALUE");
+      expect(text).toContain("SLOT");
+      expect(text).toContain("VALUE");
+      expect(text).not.toMatch(/[{}"[\]]/);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+/** What a training row teaches: which tokens weigh, what guidance changes, and that every row can be drawn again. */
+import { describe, expect, it } from "vitest";
+import { parseHint } from "../../../shared/jobs.ts";
+import { Tokenizer } from "../../../shared/tokenizer.ts";
+import { rewardOfActs } from "../../../trainer/pretrain/acts.ts";
+import { drawConversation, plainConversation } from "../../../trainer/pretrain/augment.ts";
+import { BUCKETS, toBatch } from "../../../trainer/pretrain/batches.ts";
+import { actExample, type Example, guidedExample } from "../../../trainer/pretrain/examples.ts";
+import { correctedExchange, naturalExchanges } from "../../../trainer/pretrain/exchanges.ts";
+import { bySpeech } from "../../../trainer/pretrain/guidance.ts";
+import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
+import { Random } from "../../../trainer/pretrain/random.ts";
+import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
+import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
+
+const sgd = { dialogues: [DIALOGUE], schemas: SCHEMAS };
+const tokenizer = new Tokenizer(trainTokenizer(sgd, { size: 400, seed: 1, context: 4096 }));
+const pool = valuePool([DIALOGUE, { ...DIALOGUE, turns: DIALOGUE.turns.map((turn) => ({ ...turn, calls: turn.calls?.map((call) => ({ ...call, parameters: { ...call.parameters, valley: "Birch Valley" } })) })) }]);
+const plain = plainConversation(DIALOGUE, SCHEMAS);
+
+/** The texts whose tokens weigh as much as `weight`, one per run of such tokens. */
+function weighing({ tokens, weights }: Example, weight: number): string[] {
+  const runs: number[][] = [];
+  tokens.forEach((token, index) => {
+    if (weights[index] !== weight) return;
+    if (index > 0 && weights[index - 1] === weight) runs.at(-1)?.push(token);
+    else runs.push([token]);
+  });
+  return runs.map((run) => tokenizer.decode(run));
+}
+
+describe("actExample", () => {
+  it("weighs calls with their end token fully, and of a reply the first token only", () => {
+    const example = actExample(tokenizer, plain, 4096);
+    const full = weighing(example, 1);
+    expect(full[0]).toBe('<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>');
+    expect(full.filter((text) => text.includes("<tool_call>"))).toHaveLength(2);
+    expect(weighing(example, 0.3).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
+  });
+
+  it("gives tool output and the system prompt no weight", () => {
+    const example = actExample(tokenizer, plain, 4096);
+    const text = [1, 0.3, 0.1].flatMap((weight) => weighing(example, weight)).join("");
+    expect(text).not.toContain("count");
+    expect(text).not.toContain("# Tools");
+  });
+});
+
+describe("guidedExample", () => {
+  it("is the plain row where nothing but the guidance and the guided arguments differ", () => {
+    const rows = Array.from({ length: 40 }, (_, seed) => tokenizer.decode(guidedExample(tokenizer, plain, pool, 4096, new Random(seed)).tokens));
+    expect(rows.some((row) => row.includes("<hint>"))).toBe(true);
+    expect(rows.some((row) => row.includes("<note>"))).toBe(true);
+    for (const row of rows) expect(row.replace(/\n<(hint|note)>[^\n<]*/g, "").replace(/"arguments": \{[^}]*\}/g, "")).toBe(tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, ""));
+  });
+});
+
+describe("bySpeech", () => {
+  it("calls an optional argument that nobody mentioned silent and a mentioned one stated", () => {
+    const call = plain.steps[1];
+    if (call?.kind !== "call") throw new Error("step 1 is the first call");
+    const { silent, stated } = bySpeech(plain.steps, 1, call);
+    expect(silent.map(({ slot }) => slot)).toEqual(["number_of_beds", "has_stove"]);
+    expect(stated.map(({ slot }) => slot)).toEqual(["valley"]);
+  });
+});
+
+describe("exchanges", () => {
+  it("labels the user's next turn by its acts", () => {
+    expect(naturalExchanges(plain.steps).map(({ reward }) => reward)).toEqual([-1, 1, 1]);
+  });
+
+  it.each([
+    ["a thankful end after 'anything else?'", [["NEGATE", "", []], ["THANK_YOU", "", []]], [["REQ_MORE", "", []]], 1],
+    ["a bare no after 'anything else?'", [["NEGATE", "", []]], [["REQ_MORE", "", []]], 0],
+    ["a no to a confirmation", [["NEGATE", "", []]], [["CONFIRM", "x", ["1"]]], -1],
+    ["an answer to a question", [["INFORM", "x", ["1"]]], [["REQUEST", "x", []]], 0],
+    ["another offer wanted", [["REQUEST_ALTS", "", []]], [["OFFER", "x", ["1"]]], 0],
+  ] as const)("%s", (_, user, assistant, reward) => {
+    const acts = (list: typeof user | typeof assistant) => list.map(([act, slot, values]): [string, string, string[]] => [act, slot, [...values]]);
+    expect(rewardOfActs(acts(user), acts(assistant))).toBe(reward);
+  });
+
+  it("a corrected exchange ends in words that hold the hint's value, and the hint can be read back", () => {
+    const corrected = correctedExchange(plain, pool, new Random(3), (name, value) => `I said ${value} for ${name}`);
+    if (corrected === undefined) throw new Error("a call with another value exists");
+    const { hint, exchange } = corrected;
+    expect(exchange.nextState[0]?.content).toContain(hint.value);
+    expect(parseHint(`${hint.parameter} should be ${hint.value}.`)).toEqual({ kind: "hint", text: `${hint.parameter} should be ${hint.value}.`, hint });
+  });
+});
+
+describe("drawConversation", () => {
+  it("renames consistently: every argument of a call is a parameter of the tool shown", () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const drawn = drawConversation(DIALOGUE, SCHEMAS, new Random(seed));
+      for (const step of drawn.steps) {
+        if (step.kind !== "call") continue;
+        const shown = drawn.tools.find(({ function: tool }) => tool.name === step.tool.name);
+        expect(Object.keys(shown?.function.parameters?.properties ?? {})).toEqual(step.tool.parameters.map(({ name }) => name));
+      }
+    }
+  });
+
+  it("swaps a value for the same made-up name in words, calls and results", () => {
+    const drawn = Array.from({ length: 30 }, (_, seed) => drawConversation(DIALOGUE, SCHEMAS, new Random(seed)));
+    const swapped = drawn.filter(({ steps }) => steps[1]?.kind === "call" && steps[1].values.valley !== "Alder Valley");
+    expect(swapped.length).toBeGreaterThan(3);
+    for (const { steps } of swapped) expect(steps[0]?.kind === "user" && steps[0].text.includes(steps[1]?.kind === "call" ? (steps[1].values.valley ?? "?") : "?")).toBe(true);
+  });
+});
+
+describe("Mixture", () => {
+  it("draws the same row at the same position, whatever was drawn before", () => {
+    const [first, second] = [0, 1].map(() => new Mixture({ sgd, tokenizer, maxTokens: 4096 }));
+    for (const index of [0, 1, 2]) first?.at(9, index);
+    expect(first?.at(9, 7)).toEqual(second?.at(9, 7));
+  });
+});
+
+describe("toBatch", () => {
+  it("predicts each weighted token from the place before it", () => {
+    const batch = toBatch([{ tokens: [5, 6, 7], weights: [0, 0, 1] }, { tokens: [8, 9], weights: [0, 0.5] }], { length: 8, rows: 2 });
+    expect([...batch.positions.slice(0, 2)]).toEqual([1, 8]);
+    expect([...batch.targets.slice(0, 2)]).toEqual([7, 9]);
+    expect([...batch.weights.slice(0, 3)]).toEqual([1, 0.5, 0]);
+  });
+
+  it("keeps the weightiest targets where there are more than places", () => {
+    const batch = toBatch([{ tokens: [1, 2, 3, 4, 5, 6, 7, 8], weights: [0, 0.1, 0.1, 0.1, 0.1, 1, 1, 1] }], { length: 8, rows: 1 });
+    expect(batch.weights.every((weight) => weight === 1)).toBe(true);
+    expect(BUCKETS.every(({ length, rows }) => length * rows <= 4096)).toBe(true);
+  });
+});
