@@ -40,6 +40,7 @@ const HuggingFaceConfig = z.object({
   max_position_embeddings: count,
   rope_theta: z.number().positive().default(10_000),
   rope_scaling: z.null().optional(),
+  rope_parameters: z.never().optional(), // where newer files keep rope_theta; reading around it would run another model
   rms_norm_eps: z.number().positive(),
   hidden_act: z.literal("silu").default("silu"),
   tie_word_embeddings: z.boolean().default(false),

@@ -1,0 +1,121 @@
+/** The prefix cache's bookkeeping: what is kept, what goes, and that a dead holder does not hold for ever. */
+import { describe, expect, it } from "vitest";
+import { createKernel } from "../../../edge/kernel/kernel.ts";
+import { KvCache, type KvSequence } from "../../../edge/policy/kv-cache.ts";
+import { LEASE_IDLE_MS } from "../../../edge/policy/lease.ts";
+import { kernelModule } from "../kernel/decode.ts";
+
+const PAGE_BYTES = 4096;
+const PAGES = 6;
+
+function createCache(): { cache: KvCache; clock: { now: number }; hold: (key: string, tokens: number, policyDigest?: string) => KvSequence | undefined } {
+  const clock = { now: 0 };
+  const cache = new KvCache({
+    kernel: createKernel(kernelModule),
+    pageBytes: PAGE_BYTES,
+    budgetBytes: PAGES * PAGE_BYTES,
+    contextTokens: 256,
+    now: () => clock.now,
+  });
+  const hold = (cacheKey: string, tokens: number, policyDigest = "base"): KvSequence | undefined =>
+    cache.acquire({ policyDigest, cacheKey, promptTokens: prompt(tokens), capacityTokens: tokens });
+  return { cache, clock, hold };
+}
+
+function prompt(length: number): number[] {
+  return Array.from({ length }, (_, index) => index);
+}
+
+/** What a generation does to a sequence: runs the rest of the prompt, then lets go. */
+function run(sequence: KvSequence | undefined, tokens: number): void {
+  sequence?.tokens.push(...prompt(tokens).slice(sequence.tokens.length));
+  sequence?.release();
+}
+
+describe("KvCache", () => {
+  it("keeps the longest shared prefix and gives up the rest", () => {
+    const { cache, hold } = createCache();
+    run(hold("a", 100), 100);
+    const promptTokens = [...prompt(70), 999, 998];
+    const sequence = cache.acquire({ policyDigest: "base", cacheKey: "a", promptTokens, capacityTokens: 80 });
+    expect(sequence).toMatchObject({ reusedTokens: 70, tokens: prompt(70) });
+    expect(cache.stats).toMatchObject({ reusedTokens: 70, prefilledTokens: 102 });
+  });
+
+  it("always leaves the last prompt token to be run", () => {
+    const { hold } = createCache();
+    run(hold("a", 100), 100);
+    expect(hold("a", 100)?.reusedTokens).toBe(99);
+  });
+
+  it("keeps conversations apart, and policies of one conversation", () => {
+    const { hold } = createCache();
+    run(hold("a", 64), 64);
+    expect(hold("b", 64)?.reusedTokens).toBe(0);
+    expect(hold("a", 64, "version 1")?.reusedTokens).toBe(0);
+  });
+
+  it("gives back the pages that an answer did not fill", () => {
+    const { cache, hold } = createCache();
+    const sequence = hold("a", 256);
+    expect(cache.stats.kvBytes).toBe(4 * PAGE_BYTES);
+    run(sequence, 65);
+    expect(cache.stats.kvBytes).toBe(2 * PAGE_BYTES);
+  });
+
+  it("evicts the least recently used conversation and stays within its bound", () => {
+    const { cache, hold } = createCache();
+    run(hold("old", 128), 128);
+    run(hold("new", 128), 128);
+    run(hold("old", 128), 128);
+    run(hold("third", 256), 256); // 2 + 2 + 4 pages in a room of 6
+    expect(cache.stats).toMatchObject({ kvEvictions: 1, kvBytes: PAGES * PAGE_BYTES });
+    expect(hold("old", 128)?.reusedTokens).toBe(127);
+  });
+
+  it("never evicts a conversation in use: it gives nothing instead, and costs nobody anything", () => {
+    const { cache, hold } = createCache();
+    hold("used", 256);
+    run(hold("idle", 128), 128);
+    expect(hold("big", 256)).toBeUndefined();
+    expect(cache.stats.kvEvictions).toBe(0);
+    expect(hold("idle", 128)?.reusedTokens).toBe(127);
+  });
+
+  it("serves a second answer of a conversation in use cold, and forgets it afterwards", () => {
+    const { cache, hold } = createCache();
+    const first = hold("a", 64);
+    const second = hold("a", 64);
+    expect(second?.table).not.toBe(first?.table);
+    run(second, 64);
+    expect(cache.stats).toMatchObject({ kvSequences: 1, kvBytes: PAGE_BYTES });
+    run(first, 64);
+    expect(hold("a", 64)?.reusedTokens).toBe(63);
+  });
+
+  it("takes from a holder that was silent too long, who then finds out", () => {
+    const { clock, hold } = createCache();
+    const dead = hold("dead", 256);
+    clock.now += LEASE_IDLE_MS;
+    expect(hold("other", 256)).toBeDefined();
+    expect(() => dead?.lease.touch()).toThrow("answer read within");
+    dead?.release();
+    expect(hold("third", 128)).toBeDefined();
+  });
+
+  it("hands a silent holder's conversation to the next request without letting the old one release it", () => {
+    const { cache, clock, hold } = createCache();
+    const dead = hold("a", 64);
+    clock.now += LEASE_IDLE_MS;
+    const next = hold("a", 128);
+    dead?.release();
+    expect(cache.stats.kvBytes).toBe(2 * PAGE_BYTES);
+    expect(() => next?.lease.touch()).not.toThrow();
+  });
+
+  it("refuses a budget that cannot hold one context", () => {
+    const kernel = createKernel(kernelModule);
+    const small = { kernel, pageBytes: PAGE_BYTES, budgetBytes: PAGE_BYTES, contextTokens: 256, now: () => 0 };
+    expect(() => new KvCache(small)).toThrow(`at least ${4 * PAGE_BYTES} bytes expected, got ${PAGE_BYTES}`);
+  });
+});
