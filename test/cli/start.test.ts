@@ -43,6 +43,20 @@ describe("npm start", { timeout: START_MS }, () => {
     await until(() => children.every((pid) => describeProcess(pid) === undefined));
   });
 
+  it("goes when the launcher that npm knows is killed", async () => {
+    const run = start("launched", 0, ["cli/bootstrap.mjs", "cli/start.ts"]);
+    await run.endpoint();
+    const children = run.children();
+    run.process.kill("SIGKILL");
+    await until(() => children.every((pid) => describeProcess(pid) === undefined));
+  });
+
+  it("says what is wrong with an option", async () => {
+    const run = start("wrong", 70_000, ["cli/bootstrap.mjs", "cli/start.ts"]);
+    expect(await run.exit()).toBe(2);
+    expect(run.output()).toContain("--port: 0 to 65535 expected, got 70000");
+  });
+
   it("keeps serving when workerd is killed, and says so", async () => {
     const run = start("crashed");
     const url = await run.endpoint();
@@ -97,9 +111,9 @@ type Run = {
   exit: () => Promise<number | null>;
 };
 
-function start(name: string, port = 0): Run {
+function start(name: string, port = 0, command = ["cli/start.ts"]): Run {
   const state = join(folder, name);
-  const child = spawn(process.execPath, ["cli/start.ts", "--port", String(port), "--state", state, "--base", baseFolder]);
+  const child = spawn(process.execPath, [...command, "--port", String(port), "--state", state, "--base", baseFolder]);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
