@@ -1,0 +1,118 @@
+/**
+ * One pretraining run: from scratch or from a checkpoint's 16-bit weights and data position, nothing else. Every
+ * checkpoint is a complete Hugging Face folder, so a killed run loses only the steps since the last one.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { Tokenizer } from "../../shared/tokenizer.ts";
+import { Engine } from "../engine/engine.ts";
+import { type Checkpoint, readCheckpoint, writeCheckpoint } from "../model/checkpoint.ts";
+import { type ModelConfig, parseModelConfig } from "../model/config.ts";
+import { listParameters } from "../model/parameters.ts";
+import { scheduleFactor } from "../optim/schedule.ts";
+import { Batcher } from "./batches.ts";
+import { Mixture } from "./mixture.ts";
+import { modelCard } from "./model-card.ts";
+import type { Sgd } from "./sgd.ts";
+import { trainTokenizer } from "./tokenizer.ts";
+
+/** Where a run stands; with the weights, all that is needed to go on. */
+export const TrainingState = z.object({ seed: z.number(), examples: z.number(), tokens: z.number(), steps: z.number() });
+export type TrainingState = z.infer<typeof TrainingState>;
+
+export type PretrainOptions = {
+  sgd: Sgd;
+  /** The checkpoint's config.json, as Hugging Face names its fields. */
+  configJson: Record<string, unknown>;
+  /** Checkpoint folder that is written. */
+  out: string;
+  /** Checkpoint folder to go on from; from scratch where it holds none. */
+  from: string;
+  /** Tokens of this run. */
+  runTokens: number;
+  tokensPerStep: number;
+  checkpointEverySteps: number;
+  warmupSteps: number;
+  /** Last share of the run over which the learning rate falls to zero. */
+  decayShare: number;
+  threads: number;
+  seed: number;
+  say: (line: string) => void;
+  onStep: (step: StepReport) => void;
+};
+export type StepReport = { state: TrainingState; goalTokens: number; loss: number; gradNorm: number; factor: number };
+
+const STATE_FILE = "training_state.json";
+// Muon's customary rate for hidden matrices; the embedding and norms learn by AdamW.
+const MUON_LR = 0.02;
+const ADAM_LR = 0.003;
+
+export async function pretrain(options: PretrainOptions): Promise<TrainingState> {
+  const { sgd, configJson, out, from, seed, say } = options;
+  const config = parseModelConfig(configJson);
+  const resumed = existsSync(join(from, STATE_FILE)) ? readCheckpoint(from) : undefined;
+  const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0 } : readState(from);
+  if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
+  const tokenizerFiles = resumed?.tokenizerFiles ?? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions });
+  const mixture = new Mixture({ sgd, tokenizer: new Tokenizer(tokenizerFiles), maxTokens: config.maxPositions });
+  const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
+  say(`${parameters.toLocaleString("en")} parameters, ${resumed === undefined ? "from scratch" : `from ${from} at ${state.tokens.toLocaleString("en")} tokens`}`);
+
+  const engine = await startEngine(config, resumed, options);
+  const save = async (): Promise<void> => {
+    const extra = { [STATE_FILE]: state, "README.md": modelCard({ parameters, ...state }) };
+    writeCheckpoint(out, { configJson, weights: await engine.readWeights(), tokenizerFiles, extra });
+  };
+  try {
+    await train(engine, mixture, state, options, save);
+    await save();
+  } finally {
+    await engine.close();
+  }
+  say(`saved to ${out}`);
+  return state;
+}
+
+async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined, { threads, seed }: PretrainOptions): Promise<Engine> {
+  const engine = await Engine.start({ config, threads });
+  await (resumed === undefined ? engine.initialise({ seed }) : engine.loadWeights(resumed.weights));
+  return engine;
+}
+
+async function train(engine: Engine, mixture: Mixture, state: TrainingState, options: PretrainOptions, save: () => Promise<void>): Promise<void> {
+  const { runTokens, tokensPerStep, checkpointEverySteps, warmupSteps, decayShare, onStep } = options;
+  const totalSteps = Math.ceil(runTokens / tokensPerStep);
+  const schedule = { totalSteps, warmupSteps, decaySteps: Math.round(totalSteps * decayShare) };
+  const goalTokens = state.tokens + runTokens;
+  const batcher = new Batcher();
+  for (let step = 0; step < totalSteps && state.tokens < goalTokens; step++) {
+    const { tokens, loss } = await accumulateStep(engine, mixture, batcher, state, tokensPerStep);
+    const factor = scheduleFactor(step, schedule);
+    const { gradNorm } = await engine.step({ lr: ADAM_LR * factor, muonLr: MUON_LR * factor });
+    state.tokens += tokens;
+    state.steps++;
+    onStep({ state, goalTokens, loss, gradNorm, factor });
+    if (state.steps % checkpointEverySteps === 0) await save();
+  }
+}
+
+/** Gradients of one step. Rows are drawn on this thread while the engine's thread works on the batch before. */
+async function accumulateStep(engine: Engine, mixture: Mixture, batcher: Batcher, state: TrainingState, tokensPerStep: number): Promise<{ tokens: number; loss: number }> {
+  const pending: Promise<{ loss: number; weight: number }>[] = [];
+  let tokens = 0;
+  while (tokens < tokensPerStep) {
+    const batch = batcher.add(mixture.at(state.seed, state.examples++));
+    if (batch === undefined) continue;
+    tokens += batch.tokens.length;
+    const weight = batch.weights.reduce((sum, each) => sum + each, 0);
+    pending.push(engine.accumulate(batch).then(({ loss }) => ({ loss, weight })));
+  }
+  const parts = await Promise.all(pending);
+  const weight = parts.reduce((sum, part) => sum + part.weight, 0);
+  return { tokens, loss: parts.reduce((sum, part) => sum + part.loss * part.weight, 0) / weight };
+}
+
+function readState(folder: string): TrainingState {
+  return TrainingState.parse(JSON.parse(readFileSync(join(folder, STATE_FILE), "utf8")));
+}
