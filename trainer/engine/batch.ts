@@ -2,45 +2,66 @@
 import { AppError } from "../../shared/errors.ts";
 import { at } from "../../shared/assert.ts";
 import type { Feeds } from "../onnx/session.ts";
-import type { Bucket } from "../model/training.ts";
+import type { Bucket } from "../model/forward.ts";
 
-export type TokenBatch = {
+/** Token sequences and the positions in them that predict something. */
+export type PositionBatch = {
   /** B */
   readonly rows: number;
   /** T */
   readonly length: number;
   /** [B·T] row by row, right-padded with 0. */
   readonly tokens: Int32Array;
-  /** [N] flat index b·T + t of the position whose hidden state predicts. No position may carry weight twice. */
+  /** [N] flat index b·T + t of the position whose hidden state predicts. */
   readonly positions: Int32Array;
   /** [N] the token predicted there. */
   readonly targets: Int32Array;
-  /** [N], 0 = padding. */
+};
+
+export type TokenBatch = PositionBatch & {
+  /** [N], 0 = padding. No position may carry weight twice. */
   readonly weights: Float32Array;
 };
 
-export function bucketOf({ rows, length, positions }: TokenBatch): Bucket {
+export function bucketOf({ rows, length, positions }: PositionBatch): Bucket {
   return { rows, length, positions: positions.length };
 }
 
 /** @throws {train/lengths | input/invalid} naming the array and value at fault. */
-export function checkBatch(batch: TokenBatch, { vocabSize, maxPositions }: { vocabSize: number; maxPositions: number }): void {
-  const { rows, length, tokens, positions, targets, weights } = batch;
+export function checkPositions(batch: PositionBatch, { vocabSize, maxPositions }: { vocabSize: number; maxPositions: number }): void {
+  const { rows, length, tokens, positions, targets } = batch;
   expectLength("tokens", tokens.length, rows * length);
   expectLength("targets", targets.length, positions.length);
-  expectLength("weights", weights.length, positions.length);
   if (positions.length === 0) throw new AppError("train/lengths", "positions: one or more expected, got none");
   if (length > maxPositions) throw new AppError("input/invalid", `length at most ${maxPositions} expected, got ${length}`);
   expectBelow("tokens", tokens, vocabSize);
   expectBelow("targets", targets, vocabSize);
   expectBelow("positions", positions, rows * length);
-  if (!weights.every(Number.isFinite)) throw new AppError("train/nonFinite", "weights: finite values expected");
-  const weighted = positions.filter((_, index) => weights[index] !== 0);
-  if (new Set(weighted).size !== weighted.length) throw new AppError("input/invalid", "positions: each weighted at most once expected, got a repeated one");
+}
+
+/** Where in `positions` each row of the batch is named with a weight: time-major [T·B], N where it is not. @throws {input/invalid} for one named twice. */
+export function inversePositions({ rows, length, positions }: PositionBatch, weights: Float32Array): Int32Array {
+  const inverse = new Int32Array(rows * length).fill(positions.length);
+  timeMajorPositions({ rows, length, positions }).forEach((row, index) => {
+    if (weights[index] === 0) return;
+    if (inverse[row] !== positions.length) throw new AppError("input/invalid", `positions[${index}]: a position weighted once expected, got ${positions[index]} again`);
+    inverse[row] = index;
+  });
+  return inverse;
+}
+
+function timeMajorPositions({ rows, length, positions }: Pick<PositionBatch, "rows" | "length" | "positions">): Int32Array {
+  return positions.map((position) => (position % length) * rows + Math.floor(position / length));
 }
 
 export function expectLength(name: string, got: number, expected: number): void {
   if (got !== expected) throw new AppError("train/lengths", `${name}: ${expected} values expected, got ${got}`, { details: { expected, got } });
+}
+
+/** @throws {train/nonFinite} */
+export function expectFinite(name: string, values: Float32Array): void {
+  const index = values.findIndex((value) => !Number.isFinite(value));
+  if (index >= 0) throw new AppError("train/nonFinite", `${name}[${index}]: a finite value expected, got ${values[index]}`);
 }
 
 export function expectBelow(name: string, values: Int32Array, limit: number): void {
@@ -49,24 +70,16 @@ export function expectBelow(name: string, values: Int32Array, limit: number): vo
 }
 
 /** Tokens by time: element t·B + b is token t of row b. */
-export function timeMajor({ rows, length, tokens }: TokenBatch): Int32Array {
+export function timeMajor({ rows, length, tokens }: PositionBatch): Int32Array {
   return tokens.map((_, index) => at(tokens, (index % rows) * length + Math.floor(index / rows)));
 }
 
 /** The feeds every batch graph reads, but for parameters and loss inputs. */
-export function batchFeeds(batch: TokenBatch): Feeds {
-  const { rows, length, positions, weights } = batch;
-  const total = rows * length;
-  const moved = positions.map((position) => (position % length) * rows + Math.floor(position / length));
-  const inverse = new Int32Array(total).fill(positions.length);
-  moved.forEach((position, index) => {
-    if (weights[index] !== 0) inverse[position] = index;
-  });
+export function positionFeeds(batch: PositionBatch): Feeds {
+  const count = batch.positions.length;
   return {
-    tokens: { values: timeMajor(batch), shape: [total] },
-    positions: { values: moved, shape: [positions.length] },
-    inverse: { values: inverse, shape: [total] },
-    targets: { values: batch.targets, shape: [positions.length, 1] },
-    weights: { values: weights, shape: [positions.length] },
+    tokens: { values: timeMajor(batch), shape: [batch.tokens.length] },
+    positions: { values: timeMajorPositions(batch), shape: [count] },
+    targets: { values: batch.targets, shape: [count, 1] },
   };
 }

@@ -1,33 +1,37 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
 import { createRandom } from "../model/random.ts";
-import type { TokenBatch } from "./batch.ts";
+import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
+import { type Adapter, type AdapterCreation, AdapterStore, type AdapterWeights } from "./adapters.ts";
+import type { PositionBatch, TokenBatch } from "./batch.ts";
+import type { EngineContext } from "./feeds.ts";
 import { FullTrainer } from "./full-trainer.ts";
-import type { BatchLoss, EngineCalls, EngineOptions, StepOptions } from "./protocol.ts";
+import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
+import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, StepOptions } from "./protocol.ts";
+import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
 import { SessionCache } from "./session-cache.ts";
 
 export class EngineCore implements EngineCalls {
-  readonly #options: EngineOptions;
-  readonly #parameters: ParameterBuffer;
+  readonly #context: EngineContext;
   readonly #full: FullTrainer;
+  readonly #adapters: AdapterStore;
 
-  constructor(options: EngineOptions) {
-    const { config, threads } = options;
-    this.#options = options;
-    this.#parameters = new ParameterBuffer(listParameters(config));
-    this.#full = new FullTrainer({ config, parameters: this.#parameters, sessions: new SessionCache({ threads }) });
+  constructor({ config, threads }: EngineOptions) {
+    this.#context = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
+    this.#full = new FullTrainer(this.#context);
+    this.#adapters = new AdapterStore(config);
   }
 
   async initialise({ seed }: { seed: number }): Promise<void> {
-    initialiseParameters(this.#parameters, { layers: this.#options.config.layers, random: createRandom(seed) });
+    initialiseParameters(this.#context.parameters, { layers: this.#context.config.layers, random: createRandom(seed) });
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
-    this.#parameters.load(weights);
+    this.#context.parameters.load(weights);
   }
 
   async readWeights(): Promise<Map<string, Float32Array>> {
-    return this.#parameters.read();
+    return this.#context.parameters.read();
   }
 
   accumulate(batch: TokenBatch): Promise<BatchLoss> {
@@ -36,5 +40,46 @@ export class EngineCore implements EngineCalls {
 
   step(options: StepOptions): Promise<{ gradNorm: number }> {
     return this.#full.step(options);
+  }
+
+  async createAdapter(name: string, options: AdapterCreation): Promise<void> {
+    this.#adapters.create(name, options);
+  }
+
+  async loadAdapter(name: string, weights: AdapterWeights): Promise<void> {
+    this.#adapters.load(name, weights);
+  }
+
+  async readAdapter(name: string): Promise<AdapterWeights> {
+    return this.#adapters.read(name);
+  }
+
+  async dropAdapter(name: string): Promise<void> {
+    this.#adapters.drop(name);
+  }
+
+  async accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss> {
+    return accumulateAdapter(this.#context, this.#adapters.get(name), batch);
+  }
+
+  async stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }> {
+    return stepAdapter(this.#adapters.get(name), options);
+  }
+
+  async score(batch: PositionBatch, { adapter, ...options }: ScoreOptions & AdapterChoice = {}): Promise<Scores> {
+    return scoreBatch(this.#context, batch, { ...options, adapter: this.#chosen(adapter) });
+  }
+
+  async generate({ adapter, ...options }: GenerateOptions & AdapterChoice): Promise<Generation[]> {
+    return new Generator(this.#context, options, this.#chosen(adapter)).generate();
+  }
+
+  /** Closes every session. */
+  close(): Promise<void> {
+    return this.#context.sessions.close();
+  }
+
+  #chosen(name: string | undefined): Adapter | undefined {
+    return name === undefined ? undefined : this.#adapters.get(name);
   }
 }

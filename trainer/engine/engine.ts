@@ -1,8 +1,12 @@
 /** The engine as the rest of the trainer sees it: asynchronous calls answered by a worker thread, in the order they were made. */
 import { Worker } from "node:worker_threads";
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
-import type { TokenBatch } from "./batch.ts";
-import type { BatchLoss, CallArguments, CallMessage, CallName, CallResult, EngineCalls, EngineOptions, ReplyMessage, StepOptions } from "./protocol.ts";
+import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
+import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
+import type { PositionBatch, TokenBatch } from "./batch.ts";
+import type { GenerateOptions, Generation } from "./generator.ts";
+import type { ScoreOptions, Scores } from "./scorer.ts";
+import type { AdapterChoice, BatchLoss, CallArguments, CallMessage, CallName, CallResult, EngineCalls, EngineOptions, ReplyMessage, StepOptions } from "./protocol.ts";
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: AppError) => void };
 
@@ -52,6 +56,44 @@ export class Engine implements EngineCalls {
   /** Updates the parameters from the accumulated gradient divided by the accumulated weight; `gradNorm` is of that, before clipping. */
   step(options: StepOptions): Promise<{ gradNorm: number }> {
     return this.#call("step", options);
+  }
+
+  /** Makes an adapter that changes nothing yet, in place of any of that name. */
+  createAdapter(name: string, options: AdapterCreation): Promise<void> {
+    return this.#call("createAdapter", name, options);
+  }
+
+  /** Takes an adapter's tensors by PEFT name, in place of any of that name; its moments begin at zero. */
+  loadAdapter(name: string, weights: AdapterWeights): Promise<void> {
+    return this.#call("loadAdapter", name, weights);
+  }
+
+  readAdapter(name: string): Promise<AdapterWeights> {
+    return this.#call("readAdapter", name);
+  }
+
+  dropAdapter(name: string): Promise<void> {
+    return this.#call("dropAdapter", name);
+  }
+
+  /** Adds the gradient of Σ_terms Σ_i weights_i · loss_i to the adapter's. */
+  accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss> {
+    return this.#call("accumulateAdapter", name, batch);
+  }
+
+  /** Updates the adapter by AdamW from its accumulated gradient, divided by `divisor`; `gradNorm` is of that, before clipping. */
+  stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }> {
+    return this.#call("stepAdapter", name, options);
+  }
+
+  /** Log-probabilities without gradients. */
+  score(batch: PositionBatch, options: ScoreOptions & AdapterChoice = {}): Promise<Scores> {
+    return this.#call("score", batch, options);
+  }
+
+  /** Answers in the order of the prompts. */
+  generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]> {
+    return this.#call("generate", options);
   }
 
   #call<K extends CallName>(name: K, ...args: CallArguments<K>): Promise<CallResult<K>> {

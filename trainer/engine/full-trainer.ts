@@ -1,49 +1,49 @@
 /** Full-model training: gradients of every parameter added up over batches, applied by AdamW, or Muon for hidden matrices. */
 import { at, invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { ModelConfig } from "../model/config.ts";
 import { EMBEDDING, type Parameter, ParameterBuffer } from "../model/parameters.ts";
 import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/training.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
 import type { Feeds } from "../onnx/session.ts";
-import { type TokenBatch, batchFeeds, bucketOf, checkBatch, timeMajor } from "./batch.ts";
+import { type TokenBatch, bucketOf, checkPositions, expectFinite, expectLength, inversePositions, positionFeeds, timeMajor } from "./batch.ts";
+import { type EngineContext, tensorFeeds } from "./feeds.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
-import type { SessionCache } from "./session-cache.ts";
 
 type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
 
 export class FullTrainer {
-  readonly #config: ModelConfig;
-  readonly #parameters: ParameterBuffer;
-  readonly #sessions: SessionCache;
+  readonly #context: EngineContext;
   // Made by the first batch: an engine that only scores or trains adapters never holds them.
   #gradient: ParameterBuffer | undefined;
   #moments: Moments | undefined;
   #weight = 0;
   #steps = 0;
 
-  constructor({ config, parameters, sessions }: { config: ModelConfig; parameters: ParameterBuffer; sessions: SessionCache }) {
-    this.#config = config;
-    this.#parameters = parameters;
-    this.#sessions = sessions;
+  constructor(context: EngineContext) {
+    this.#context = context;
   }
 
   /** Adds the gradient of Σ weight · cross-entropy. @throws {train/nonFinite} before the gradient buffer is touched. */
   async accumulate(batch: TokenBatch): Promise<BatchLoss> {
-    checkBatch(batch, this.#config);
+    const { config, parameters, sessions } = this.#context;
+    const { weights } = batch;
+    checkPositions(batch, config);
+    expectLength("weights", weights.length, batch.positions.length);
+    expectFinite("weights", weights);
     const bucket = bucketOf(batch);
-    const key = `full ${bucket.rows}×${bucket.length} ${bucket.positions}`;
-    const outputs = await this.#sessions.run(key, () => buildFullTraining(this.#config, bucket), { ...this.parameterFeeds(), ...batchFeeds(batch) });
-    const found = meanLoss(outputs["logProbs"] ?? new Float32Array(0), batch.weights);
+    const feeds: Feeds = {
+      ...tensorFeeds(parameters),
+      ...positionFeeds(batch),
+      inverse: { values: inversePositions(batch, weights), shape: [batch.tokens.length] },
+      weights: { values: weights, shape: [weights.length] },
+    };
+    const outputs = await sessions.run(`full ${Object.values(bucket)}`, () => buildFullTraining(config, bucket), feeds);
+    const found = meanLoss(outputs["logProbs"] ?? new Float32Array(0), weights);
     this.#add(outputs, timeMajor(batch));
-    this.#weight += batch.weights.reduce((sum, weight) => sum + weight, 0);
+    this.#weight += weights.reduce((sum, weight) => sum + weight, 0);
     return found;
-  }
-
-  parameterFeeds(): Feeds {
-    return Object.fromEntries(this.#parameters.parameters.map((parameter) => [parameter.name, { values: this.#parameters.view(parameter), shape: parameter.shape }]));
   }
 
   /** One update from what was accumulated, which is then forgotten. @throws {train/nonFinite} leaving parameters and moments as they were. */
@@ -62,13 +62,13 @@ export class FullTrainer {
   }
 
   #add(outputs: Readonly<Record<string, Float32Array>>, tokens: Int32Array): void {
-    this.#gradient ??= new ParameterBuffer(this.#parameters.parameters);
-    for (const parameter of this.#parameters.parameters) {
+    this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters);
+    for (const parameter of this.#context.parameters.parameters) {
       const part = outputs[gradientOf(parameter.name)];
       if (part !== undefined) addInto(this.#gradient.view(parameter), part);
       else invariant(parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
     }
-    const [embedding] = this.#parameters.parameters;
+    const [embedding] = this.#context.parameters.parameters;
     invariant(embedding?.name === EMBEDDING, "the embedding comes first");
     addRows(this.#gradient.view(embedding), { tokens, rows: outputs[EMBEDDED_GRADIENT] ?? new Float32Array(0) });
   }
@@ -81,7 +81,7 @@ export class FullTrainer {
     for (const parameter of gradient.parameters) {
       if (matrices.includes(parameter)) continue;
       const views = {
-        values: this.#parameters.view(parameter),
+        values: this.#context.parameters.view(parameter),
         gradient: gradient.view(parameter),
         first: first.view(parameter),
         second: second.view(parameter),
@@ -107,10 +107,10 @@ export class FullTrainer {
       muonDirection({ gradient: gradient.view(parameter), momentum: first.view(parameter), direction: part(directions, index) }, options);
     });
     const feeds = { direction: { values: directions, shape: [group.length, ...dims] } };
-    const { orthogonal } = await this.#sessions.run(`muon ${group.length}×${dims}`, () => buildOrthogonaliser(shape, group.length), feeds);
+    const { orthogonal } = await this.#context.sessions.run(`muon ${group.length}×${dims}`, () => buildOrthogonaliser(shape, group.length), feeds);
     invariant(orthogonal !== undefined, "orthogonal expected");
     group.forEach((parameter, index) => {
-      muonUpdate({ values: this.#parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
+      muonUpdate({ values: this.#context.parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
     });
   }
 }

@@ -1,7 +1,11 @@
 /** What crosses between the engine's two threads, and the calls that may cross. */
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { ModelConfig } from "../model/config.ts";
-import type { TokenBatch } from "./batch.ts";
+import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
+import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
+import type { PositionBatch, TokenBatch } from "./batch.ts";
+import type { GenerateOptions, Generation } from "./generator.ts";
+import type { ScoreOptions, Scores } from "./scorer.ts";
 
 export type EngineOptions = {
   readonly config: ModelConfig;
@@ -34,6 +38,9 @@ export type BatchLoss = {
   readonly tokens: number;
 };
 
+/** The adapter to run with; the bare base without. */
+export type AdapterChoice = { readonly adapter?: string };
+
 /** Everything an engine does; the proxy and the core both implement it. */
 export interface EngineCalls {
   initialise(options: { seed: number }): Promise<void>;
@@ -41,6 +48,14 @@ export interface EngineCalls {
   readWeights(): Promise<Map<string, Float32Array>>;
   accumulate(batch: TokenBatch): Promise<BatchLoss>;
   step(options: StepOptions): Promise<{ gradNorm: number }>;
+  createAdapter(name: string, options: AdapterCreation): Promise<void>;
+  loadAdapter(name: string, weights: AdapterWeights): Promise<void>;
+  readAdapter(name: string): Promise<AdapterWeights>;
+  dropAdapter(name: string): Promise<void>;
+  accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss>;
+  stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }>;
+  score(batch: PositionBatch, options?: ScoreOptions & AdapterChoice): Promise<Scores>;
+  generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]>;
 }
 
 export type CallName = keyof EngineCalls;

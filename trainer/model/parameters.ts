@@ -37,9 +37,14 @@ export function listParameters(config: ModelConfig): Parameter[] {
   for (let layer = 0; layer < layers; layer += 1) entries.push(...layerParameters(config, layer));
   entries.push([FINAL_NORM, "norm", [hiddenSize]]);
   if (!config.tiedHead) entries.push([HEAD, "head", [vocabSize, hiddenSize]]);
+  return packParameters(entries.map(([name, kind, shape]) => ({ name, kind, shape })));
+}
+
+/** Lays parameters one after another. */
+export function packParameters(entries: readonly Pick<Parameter, "name" | "kind" | "shape">[]): Parameter[] {
   let offset = 0;
-  return entries.map(([name, kind, shape]) => {
-    const parameter = { name, kind, shape, offset, size: sizeOf(shape) };
+  return entries.map((entry) => {
+    const parameter = { ...entry, offset, size: sizeOf(entry.shape) };
     offset += parameter.size;
     return parameter;
   });

@@ -2,11 +2,11 @@
 import { at } from "../../../shared/assert.ts";
 import { cast, div, equal, expand, mul, reduceSum, reshape } from "../build.ts";
 import type { Node } from "../graph.ts";
-import type { Attribute, Emission, OpDef } from "../op-def.ts";
+import { type Attribute, type Emission, type OpDef, nonDifferentiable } from "../op-def.ts";
 import { type Shape, type ValueType, sizeOf } from "../shape.ts";
 
 type Axes = { axes: readonly number[]; keepdims: boolean };
-export type ReductionAttrs = { ReduceSum: Axes; ReduceMean: Axes; ReduceMax: Axes };
+export type ReductionAttrs = { ReduceSum: Axes; ReduceMean: Axes; ReduceMax: Axes; ArgMax: Record<string, never> };
 
 function infer(inputs: readonly ValueType[], { axes, keepdims }: Axes): ValueType {
   const { element, shape } = at(inputs, 0);
@@ -46,5 +46,11 @@ export const REDUCTION: { readonly [K in keyof ReductionAttrs]: OpDef<ReductionA
       const attains = cast(equal(x, spread(node, x, attrs)), "float32");
       return [mul(attains, div(spread(cotangent, x, attrs), reduceSum(attains, attrs.axes, true)))];
     },
+  },
+  // Of the last axis; the first of equal values.
+  ArgMax: {
+    infer: (inputs) => ({ element: "int64", shape: at(inputs, 0).shape.slice(0, -1) }),
+    vjp: nonDifferentiable,
+    emit: () => ({ attributes: { axis: { int: -1 }, keepdims: { int: 0 } } }),
   },
 };

@@ -1,0 +1,54 @@
+/** A decoder small enough for exact checks, and batches for it. */
+import type { TokenBatch } from "../../trainer/engine/batch.ts";
+import { type ModelConfig, parseModelConfig } from "../../trainer/model/config.ts";
+import { type Random, createRandom } from "../../trainer/model/random.ts";
+
+const TINY = {
+  model_type: "qwen3",
+  vocab_size: 19,
+  hidden_size: 12,
+  intermediate_size: 10,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 4,
+  max_position_embeddings: 256,
+  rms_norm_eps: 1e-6,
+  tie_word_embeddings: true,
+};
+
+export function tinyConfig(changes: Readonly<Record<string, unknown>> = {}): ModelConfig {
+  return parseModelConfig({ ...TINY, ...changes });
+}
+
+const draws = (random: Random, count: number, limit: number): Int32Array => Int32Array.from({ length: count }, () => Math.floor(random.uniform() * limit));
+
+/** Random tokens, the first `positions` of a random order of positions, random targets and weights in (0, 1]. */
+export function randomBatch({ rows, length, positions, vocab = 19, seed = 1 }: { rows: number; length: number; positions: number; vocab?: number; seed?: number }): TokenBatch {
+  const random = createRandom(seed);
+  const order = Array.from({ length: rows * length }, (_, position) => ({ position, key: random.uniform() }));
+  return {
+    rows,
+    length,
+    tokens: draws(random, rows * length, vocab),
+    positions: Int32Array.from(order.toSorted((a, b) => a.key - b.key).slice(0, positions), ({ position }) => position),
+    targets: draws(random, positions, vocab),
+    weights: Float32Array.from({ length: positions }, () => 1 - random.uniform()),
+  };
+}
+
+/** Weights large enough that every part of the model matters. */
+export function spreadWeights(weights: ReadonlyMap<string, Float32Array>, seed = 3): Map<string, Float32Array> {
+  const random = createRandom(seed);
+  return new Map([...weights].map(([name, values]) => [name, values.map((value) => 2 * value + 0.3 * random.normal())]));
+}
+
+/** ‖a − b‖ / ‖b‖ */
+export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [difference, norm] = [0, 0];
+  for (let index = 0; index < b.length; index += 1) {
+    difference += ((a[index] ?? Number.NaN) - (b[index] ?? Number.NaN)) ** 2;
+    norm += (b[index] ?? Number.NaN) ** 2;
+  }
+  return Math.sqrt(difference / norm);
+}

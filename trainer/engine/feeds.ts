@@ -1,0 +1,18 @@
+/** What every part of the engine shares, and how stored tensors become feeds. */
+import type { AdapterShape } from "../model/adapter.ts";
+import type { ModelConfig } from "../model/config.ts";
+import type { ParameterBuffer } from "../model/parameters.ts";
+import type { Feeds } from "../onnx/session.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+export type EngineContext = { readonly config: ModelConfig; readonly parameters: ParameterBuffer; readonly sessions: SessionCache };
+
+/** Views of every tensor of a buffer: nothing is copied. */
+export function tensorFeeds(buffer: ParameterBuffer): Feeds {
+  return Object.fromEntries(buffer.parameters.map((parameter) => [parameter.name, { values: buffer.view(parameter), shape: parameter.shape }]));
+}
+
+/** The part of a session's key that says which adapter its graph is for. */
+export function adapterKey(shape: AdapterShape | undefined): string {
+  return shape === undefined ? "base" : `${shape.rank}/${shape.alpha} ${shape.layers.join()}`;
+}

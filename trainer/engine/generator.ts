@@ -1,0 +1,199 @@
+/** Generation with a key/value cache: prompts in batches, one prefill, then one token per row and step. */
+import { at, invariant } from "../../shared/assert.ts";
+import { AppError } from "../../shared/errors.ts";
+import { MASKED } from "../model/attention.ts";
+import { buildDecodeStep, buildPrefill, cachedKeysOf, cachedValuesOf, keysOf, valuesOf } from "../model/decoding.ts";
+import { type Random, createRandom } from "../model/random.ts";
+import type { Feeds, Tensor } from "../onnx/session.ts";
+import type { Adapter } from "./adapters.ts";
+import { expectBelow } from "./batch.ts";
+import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { sampleToken } from "./sampling.ts";
+
+export type GenerateOptions = {
+  readonly prompts: readonly Int32Array[];
+  /** Tokens per prompt at most; the end of the context may come first. */
+  readonly maxTokens: number;
+  readonly stopTokens: readonly number[];
+  /** 0 takes the most probable token. */
+  readonly temperature: number;
+  /** With the prompt's index, decides its draws whatever it is batched with. */
+  readonly seed: number;
+};
+
+export type Generation = {
+  /** With the stop token, where one ended it. */
+  readonly tokens: Int32Array;
+  /** ln p under the distribution drawn from; at temperature 0, at temperature 1. */
+  readonly logProbs: Float32Array;
+};
+
+// Rounding sizes up keeps the number of compiled graphs small.
+const PROMPT_ROUND = 64;
+const SLOT_ROUND = 128;
+const MAX_ROWS = 32;
+const MAX_PREFILL_TOKENS = 16_384; // bounds activations at a few hundred megabytes for the shipped base
+
+type Row = { readonly index: number; readonly prompt: Int32Array; readonly random: Random; readonly tokens: number[]; readonly logProbs: number[]; finished: boolean };
+type Group = { readonly rows: readonly Row[]; readonly length: number };
+type Cache = { readonly keys: Float32Array[]; readonly values: Float32Array[]; /** Slots filled. */ filled: number };
+
+export class Generator {
+  readonly #context: EngineContext;
+  readonly #options: GenerateOptions;
+  readonly #adapter: Adapter | undefined;
+
+  constructor(context: EngineContext, options: GenerateOptions, adapter: Adapter | undefined) {
+    this.#context = context;
+    this.#options = options;
+    this.#adapter = adapter;
+    const { vocabSize, maxPositions } = context.config;
+    options.prompts.forEach((prompt, index) => {
+      expectBelow(`prompts[${index}]`, prompt, vocabSize);
+      if (prompt.length === 0 || prompt.length >= maxPositions) throw new AppError("input/invalid", `prompts[${index}]: 1 to ${maxPositions - 1} tokens expected, got ${prompt.length}`);
+    });
+    if (!(options.temperature >= 0)) throw new AppError("input/invalid", `temperature: 0 or more expected, got ${options.temperature}`);
+  }
+
+  async generate(): Promise<Generation[]> {
+    const { prompts, seed } = this.#options;
+    const rows = prompts.map((prompt, index): Row => ({ index, prompt, random: createRandom(seed + Math.imul(index, 0x9e3779b1)), tokens: [], logProbs: [], finished: this.#options.maxTokens < 1 }));
+    // Rows of like length share a batch: little padding, and all of a batch end near each other.
+    const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
+    while (sorted.length > 0) await this.#generateGroup(takeGroup(sorted));
+    return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
+  }
+
+  async #generateGroup(group: Group): Promise<void> {
+    const { config } = this.#context;
+    const cache = this.#createCache(group);
+    let logits = await this.#prefill(group, cache);
+    while (true) {
+      group.rows.forEach((row, index) => this.#extend(row, logits.subarray(index * config.vocabSize, (index + 1) * config.vocabSize)));
+      if (group.rows.every(({ finished }) => finished)) return;
+      logits = await this.#decode(group, cache);
+    }
+  }
+
+  #extend(row: Row, logits: Float32Array): void {
+    if (row.finished) return;
+    const { maxTokens, stopTokens, temperature } = this.#options;
+    const { token, logProb } = sampleToken(logits, { temperature, random: row.random });
+    if (!Number.isFinite(logProb)) throw new AppError("train/nonFinite", `prompts[${row.index}]: a finite log-probability expected, got ${logProb}`);
+    row.tokens.push(token);
+    row.logProbs.push(logProb);
+    const room = this.#context.config.maxPositions - row.prompt.length;
+    row.finished = stopTokens.includes(token) || row.tokens.length >= Math.min(maxTokens, room);
+  }
+
+  #createCache({ rows, length }: Group): Cache {
+    const { layers, keyValueHeads, headSize } = this.#context.config;
+    const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
+    const create = (): Float32Array[] => Array.from({ length: layers }, () => new Float32Array(slots * bucketRows(rows) * keyValueHeads * headSize));
+    return { keys: create(), values: create(), filled: 0 };
+  }
+
+  async #prefill({ rows, length }: Group, cache: Cache): Promise<Float32Array> {
+    const { config, sessions } = this.#context;
+    const count = bucketRows(rows);
+    const tokens = new Int32Array(length * count);
+    const times = new BigInt64Array(length * count);
+    rows.forEach(({ prompt }, row) => {
+      const padding = length - prompt.length;
+      prompt.forEach((token, time) => {
+        tokens[(padding + time) * count + row] = token;
+        times[(padding + time) * count + row] = BigInt(time);
+      });
+    });
+    const mask = this.#mask(rows, { length, slots: length, filled: length });
+    const feeds = this.#feeds({ tokens, times, mask: { values: mask, shape: [count * config.keyValueHeads, 1, 1, length] } });
+    const shape = this.#adapter?.shape;
+    const outputs = await sessions.run(`prefill ${count} ${length} ${adapterKey(shape)}`, () => buildPrefill(config, { rows: count, length }, { adapter: shape }), feeds);
+    return this.#append(outputs, { cache, steps: length });
+  }
+
+  async #decode({ rows, length }: Group, cache: Cache): Promise<Float32Array> {
+    const { config, sessions } = this.#context;
+    const count = bucketRows(rows);
+    const slots = roundUp(cache.filled, SLOT_ROUND);
+    const tokens = new Int32Array(count);
+    const times = new BigInt64Array(count);
+    rows.forEach(({ prompt, tokens: own, finished }, row) => {
+      tokens[row] = own.at(-1) ?? 0;
+      // A finished row computes on, unread; its time must stay inside the rotary table.
+      times[row] = BigInt(finished ? 0 : prompt.length + own.length - 1);
+    });
+    const batch = count * config.keyValueHeads;
+    const mask = this.#mask(rows, { length, slots, filled: cache.filled });
+    const cached: Record<string, Tensor> = {};
+    const view = (values: Float32Array): Tensor => ({ values: values.subarray(0, slots * batch * config.headSize), shape: [slots, batch, config.headSize] });
+    cache.keys.forEach((values, layer) => (cached[cachedKeysOf(layer)] = view(values)));
+    cache.values.forEach((values, layer) => (cached[cachedValuesOf(layer)] = view(values)));
+    const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cached };
+    const shape = this.#adapter?.shape;
+    const outputs = await sessions.run(`decode ${count} ${slots} ${adapterKey(shape)}`, () => buildDecodeStep(config, { rows: count, slots }, { adapter: shape }), feeds);
+    return this.#append(outputs, { cache, steps: 1 });
+  }
+
+  #feeds({ tokens, times, mask }: { tokens: Int32Array; times: BigInt64Array; mask: Tensor }): Feeds {
+    return {
+      ...tensorFeeds(this.#context.parameters),
+      ...(this.#adapter ? tensorFeeds(this.#adapter.parameters) : {}),
+      tokens: { values: tokens, shape: [tokens.length] },
+      times: { values: times, shape: [times.length, 1] },
+      mask,
+    };
+  }
+
+  /** [B·J, slots]: a large negative number over the left padding of each row and over slots not yet filled. */
+  #mask(rows: readonly Row[], { length, slots, filled }: { length: number; slots: number; filled: number }): Float32Array {
+    const { keyValueHeads } = this.#context.config;
+    const mask = new Float32Array(bucketRows(rows) * keyValueHeads * slots);
+    for (let line = 0; line * slots < mask.length; line += 1) {
+      const prompt = rows[Math.floor(line / keyValueHeads)]?.prompt;
+      mask.fill(MASKED, line * slots, line * slots + length - (prompt?.length ?? 1));
+      mask.fill(MASKED, line * slots + filled, (line + 1) * slots);
+    }
+    return mask;
+  }
+
+  #append(outputs: Readonly<Record<string, Float32Array>>, { cache, steps }: { cache: Cache; steps: number }): Float32Array {
+    for (let layer = 0; layer < cache.keys.length; layer += 1) {
+      const [keys, values] = [outputs[keysOf(layer)], outputs[valuesOf(layer)]];
+      invariant(keys !== undefined && values !== undefined, `keys and values of layer ${layer} expected`);
+      const offset = (cache.filled * keys.length) / steps;
+      at(cache.keys, layer).set(keys, offset);
+      at(cache.values, layer).set(values, offset);
+    }
+    cache.filled += steps;
+    const { logits } = outputs;
+    invariant(logits !== undefined, "logits expected");
+    return logits;
+  }
+}
+
+/** Takes from the front of `sorted` as many rows as one batch holds. */
+function takeGroup(sorted: Row[]): Group {
+  let count = 0;
+  let length = 0;
+  for (const { prompt } of sorted.slice(0, MAX_ROWS)) {
+    const next = roundUp(prompt.length, PROMPT_ROUND);
+    if (count > 0 && powerOfTwo(count + 1) * next > MAX_PREFILL_TOKENS) break;
+    count += 1;
+    length = next;
+  }
+  return { rows: sorted.splice(0, count), length };
+}
+
+function roundUp(value: number, unit: number): number {
+  return Math.ceil(value / unit) * unit;
+}
+
+function powerOfTwo(value: number): number {
+  return 2 ** Math.ceil(Math.log2(value));
+}
+
+/** Rows of the compiled graph: the power of two that holds them. */
+function bucketRows(rows: readonly Row[]): number {
+  return powerOfTwo(rows.length);
+}

@@ -1,0 +1,66 @@
+/** Log-probabilities of a batch under the base or an adapter over it, without gradients. */
+import { AppError } from "../../shared/errors.ts";
+import { invariant } from "../../shared/assert.ts";
+import { buildScoring } from "../model/scoring.ts";
+import type { Adapter } from "./adapters.ts";
+import { type PositionBatch, bucketOf, checkPositions, positionFeeds } from "./batch.ts";
+import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+
+export type Candidates = { /** [N·k] most probable first */ readonly tokens: Int32Array; /** [N·k] */ readonly logProbs: Float32Array };
+
+export type Scores = {
+  /** [N] ln π of the targets */
+  readonly logProbs: Float32Array;
+  /** [N] the most probable token */
+  readonly argmax: Int32Array;
+  /** [N·V] ln π */
+  readonly full?: Float32Array;
+  readonly topK?: Candidates;
+};
+
+export type ScoreOptions = { readonly fullLogProbs?: boolean; readonly topK?: number };
+
+export async function scoreBatch(
+  { config, parameters, sessions }: EngineContext,
+  batch: PositionBatch,
+  { adapter, fullLogProbs = false, topK }: ScoreOptions & { adapter?: Adapter | undefined },
+): Promise<Scores> {
+  checkPositions(batch, config);
+  if (topK !== undefined && (topK < 1 || topK > config.vocabSize)) throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
+  const full = fullLogProbs || topK !== undefined;
+  const bucket = bucketOf(batch);
+  const shape = adapter?.shape;
+  const feeds = { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...positionFeeds(batch) };
+  const outputs = await sessions.run(`score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`, () => buildScoring(config, bucket, { adapter: shape, full }), feeds);
+  const { logProbs, argmax, full: all } = outputs;
+  invariant(logProbs !== undefined && argmax !== undefined, "scores expected");
+  return {
+    logProbs,
+    argmax: Int32Array.from(argmax),
+    ...(fullLogProbs && all ? { full: all } : {}),
+    ...(topK !== undefined && all ? { topK: topCandidates(all, { vocabSize: config.vocabSize, count: topK }) } : {}),
+  };
+}
+
+/** The `count` most probable tokens of every row of `all` [N, V]; among equals the smaller token first. */
+export function topCandidates(all: Float32Array, { vocabSize, count }: { vocabSize: number; count: number }): Candidates {
+  const rows = all.length / vocabSize;
+  const tokens = new Int32Array(rows * count);
+  const logProbs = new Float32Array(rows * count).fill(-Infinity);
+  for (let row = 0; row < rows; row += 1) {
+    const kept = { tokens: tokens.subarray(row * count, (row + 1) * count), logProbs: logProbs.subarray(row * count, (row + 1) * count) };
+    for (let token = 0; token < vocabSize; token += 1) insert(kept, token, all[row * vocabSize + token] ?? -Infinity);
+  }
+  return { tokens, logProbs };
+}
+
+/** Keeps `logProbs` in falling order. */
+function insert({ tokens, logProbs }: Candidates, token: number, logProb: number): void {
+  let place = logProbs.length;
+  while (place > 0 && logProb > (logProbs[place - 1] ?? 0)) place -= 1;
+  if (place === logProbs.length) return;
+  logProbs.copyWithin(place + 1, place);
+  tokens.copyWithin(place + 1, place);
+  logProbs[place] = logProb;
+  tokens[place] = token;
+}

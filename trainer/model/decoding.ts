@@ -1,0 +1,71 @@
+/**
+ * The two graphs of generation. Prefill reads whole prompts, left-padded so that every row ends at the last time step; a decode
+ * step reads one token per row and a cache of keys and values [S, B·J, K] per layer. Both give the new keys and values as outputs.
+ */
+import { gemm, reshape, slice } from "../autodiff/build.ts";
+import { Graph, type Node } from "../autodiff/graph.ts";
+import type { AdapterShape } from "./adapter.ts";
+import { type Operands, cachedAttention, causalAttention, splitHeads } from "./attention.ts";
+import type { ModelConfig } from "./config.ts";
+import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
+import { modelInputs } from "./inputs.ts";
+import type { Outputs } from "./training.ts";
+
+export const keysOf = (layer: number): string => `keys:${layer}`;
+export const valuesOf = (layer: number): string => `values:${layer}`;
+export const cachedKeysOf = (layer: number): string => `cached:keys:${layer}`;
+export const cachedValuesOf = (layer: number): string => `cached:values:${layer}`;
+
+type Options = { readonly adapter?: AdapterShape | undefined };
+type Step = { readonly rows: number; readonly steps: number };
+
+/**
+ * Inputs `tokens` [T·B] time-major, `times` [T·B, 1] int64, `mask` [B·J, 1, 1, T].
+ * Outputs `logits` [B, V] after the last token and every layer's keys and values [T·B, J·K].
+ */
+export function buildPrefill(config: ModelConfig, { rows, length }: { rows: number; length: number }, options: Options): Outputs {
+  const groups = config.heads / config.keyValueHeads;
+  const split = (x: Node, perGroup: number): Node => splitHeads(x, { length, groups: perGroup, headSize: config.headSize });
+  return buildGeneration(config, { rows, steps: length, ...options }, (graph) => {
+    const mask = graph.input("mask", [rows * config.keyValueHeads, 1, 1, length]);
+    return ({ query, key, value }) => reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
+  });
+}
+
+/**
+ * Inputs `tokens` [B], `times` [B, 1] int64, `mask` [B·J, 1, S], every layer's cached keys and values [S, B·J, K].
+ * Outputs `logits` [B, V] and every layer's new keys and values [B, J·K], to be appended to the cache.
+ */
+export function buildDecodeStep(config: ModelConfig, { rows, slots }: { rows: number; slots: number }, options: Options): Outputs {
+  const { heads, keyValueHeads, headSize } = config;
+  const batch = rows * keyValueHeads;
+  const split = (x: Node, perGroup: number): Node => reshape(x, [batch, perGroup, headSize]);
+  return buildGeneration(config, { rows, steps: 1, ...options }, (graph) => {
+    const mask = graph.input("mask", [batch, 1, slots]);
+    return ({ query, key, value }, layer) => {
+      const keys = graph.input(cachedKeysOf(layer), [slots, batch, headSize]);
+      const values = graph.input(cachedValuesOf(layer), [slots, batch, headSize]);
+      const operands = { query: split(query, heads / keyValueHeads), key: split(key, 1), value: split(value, 1) };
+      return reshape(cachedAttention(operands, { keys, values, mask }), query.type.shape);
+    };
+  });
+}
+
+function buildGeneration(config: ModelConfig, { rows, steps, adapter }: Step & Options, attendIn: (graph: Graph) => Attend): Outputs {
+  const graph = new Graph();
+  const weights = modelInputs(graph, config, adapter);
+  const outputs: Outputs = {};
+  const attend = attendIn(graph);
+  const { hidden } = buildDecoder(config, {
+    tokens: graph.input("tokens", [rows * steps], "int32"),
+    rotary: { positions: graph.input("times", [rows * steps, 1], "int64"), ...rotaryTables(graph, config, config.maxPositions) },
+    weights,
+    attend: (operands: Operands, layer) => {
+      outputs[keysOf(layer)] = operands.key;
+      outputs[valuesOf(layer)] = operands.value;
+      return attend(operands, layer);
+    },
+  });
+  outputs["logits"] = gemm(slice(hidden, 0, [rows * (steps - 1), rows * steps]), headWeight(config, weights), { transB: true });
+  return outputs;
+}

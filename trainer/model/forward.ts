@@ -1,0 +1,50 @@
+/** The forward pass over whole sequences, to logits at chosen positions: what training and scoring share. */
+import { concat, customGradient, expand, gather, gemm, reshape } from "../autodiff/build.ts";
+import type { Graph, Node } from "../autodiff/graph.ts";
+import { causalAttention, splitHeads } from "./attention.ts";
+import type { ModelConfig } from "./config.ts";
+import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
+import type { Weights } from "./linear.ts";
+
+/** Rows B, tokens per row T, chosen positions N. One compiled graph per bucket. */
+export type Bucket = { readonly rows: number; readonly length: number; readonly positions: number };
+
+export type Forward = {
+  /** [T·B, D] */
+  readonly embedded: Node;
+  /** [N, V] */
+  readonly logits: Node;
+};
+
+/** Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only). */
+export function buildForward(graph: Graph, { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights }): Forward {
+  const { rows, length, positions } = bucket;
+  const total = rows * length;
+  const times = BigInt64Array.from({ length: total }, (_, row) => BigInt(Math.floor(row / rows)));
+  const { embedded, hidden } = buildDecoder(config, {
+    tokens: graph.input("tokens", [total], "int32"),
+    rotary: { positions: graph.constant(times, [total, 1]), ...rotaryTables(graph, config, length) },
+    weights,
+    attend: attendWithin(config, length),
+  });
+  const chosen = pickRows(hidden, graph.input("positions", [positions], "int32"), graph.input("inverse", [total], "int32"));
+  return { embedded, logits: graph.scope("head", () => gemm(chosen, headWeight(config, weights), { transB: true })) };
+}
+
+/** Attention of every token to those before it in its own row. */
+function attendWithin(config: ModelConfig, length: number): Attend {
+  const groups = config.heads / config.keyValueHeads;
+  const split = (rows: Node, perGroup: number): Node => splitHeads(rows, { length, groups: perGroup, headSize: config.headSize });
+  return ({ query, key, value }) => reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }), query.type.shape);
+}
+
+/**
+ * Rows of `x` [M, D] at `positions` [N]. `inverse` [M] holds, per row of `x`, where `positions` names it, or N.
+ * The gradient is then a gather too: no scattered addition, whose order threads would not fix.
+ */
+function pickRows(x: Node, positions: Node, inverse: Node): Node {
+  return customGradient(gather(x, positions), [x], (cotangent) => {
+    const zero = expand(x.graph.scalar(0), [1, ...x.type.shape.slice(1)]);
+    return [gather(concat([cotangent, zero], 0), inverse)];
+  });
+}
