@@ -16,6 +16,7 @@ export const REFUSAL_CODES = [
   "hint/none",
   "hint/ungrounded",
   "hint/held",
+  "hint/superseded",
   "teacher/noLift",
   "teacher/fails",
   "update/notLearned",

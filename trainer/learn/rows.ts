@@ -19,9 +19,9 @@ export type PackedRows = {
   readonly offsets: readonly number[];
 };
 
-const LENGTHS = [128, 192, 256, 320, 384, 512, 640, 768, 1024] as const; // T of a bucket; one graph each
+const LENGTHS = [128, 256, 384, 512, 768, 1024] as const; // T of a bucket; a graph each, and a second to build one
 const TOKENS_PER_BATCH = 3_072; // B·T; activations stay well under a gigabyte at this size
-const POSITIONS_STEP = 64; // N is rounded up to this
+const POSITIONS_PER_ROW = 48; // N = B times this, doubled until it holds the answers
 
 /** Packs rows by length so that little is padding. Every answer position carries weight 1. @throws {train/lengths} for a row that no bucket holds. */
 export function packRows(rows: readonly Row[]): PackedRows[] {
@@ -45,8 +45,10 @@ function packBucket(rows: readonly Row[], indices: readonly number[], length: nu
 function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: number): PackedRows {
   const chosen = rowIndices.map((index) => at(rows, index));
   const count = chosen.reduce((sum, { answer }) => sum + answer.length, 0);
-  const size = Math.ceil(count / POSITIONS_STEP) * POSITIONS_STEP;
-  const tokens = new Int32Array(chosen.length * length);
+  const height = batchHeight(chosen.length, length);
+  let size = height * POSITIONS_PER_ROW;
+  while (size < count) size *= 2;
+  const tokens = new Int32Array(height * length);
   const positions = new Int32Array(size);
   const targets = new Int32Array(size);
   const weights = new Float32Array(size);
@@ -63,7 +65,14 @@ function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: 
       filled += 1;
     });
   });
-  return { batch: { rows: chosen.length, length, tokens, positions, targets, weights }, rowIndices, offsets };
+  return { batch: { rows: height, length, tokens, positions, targets, weights }, rowIndices, offsets };
+}
+
+/** B: a full batch, or the half, quarter … of one that still holds the rows, so that few graphs are needed. Rows beyond are empty. */
+function batchHeight(rows: number, length: number): number {
+  let height = Math.max(1, Math.floor(TOKENS_PER_BATCH / length));
+  while (Math.ceil(height / 2) >= rows && height > 1) height = Math.ceil(height / 2);
+  return height;
 }
 
 function bucketLength({ prompt, answer }: Row, index: number): number {

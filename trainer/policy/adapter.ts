@@ -5,7 +5,7 @@ import type { ModelConfig } from "../../shared/model-config.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** Tensors under their PEFT names. */
-export type AdapterTensors = { readonly rank: number; readonly alpha: number; readonly tensors: ReadonlyMap<string, Float32Array> };
+export type AdapterTensors = { readonly rank: number; readonly alpha: number; readonly tensors: Map<string, Float32Array> };
 
 export type AdapterBytes = {
   readonly rank: number;

@@ -1,0 +1,36 @@
+/** An update's adapters in the engine: which they are, how they answer, how they are rounded. */
+import type { UpdateSettings } from "../config.ts";
+import type { Engine } from "../engine/engine.ts";
+import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
+import type { Base } from "../policy/base.ts";
+import type { AskTeacher } from "../teacher/answers.ts";
+import { ANSWER_TOKENS } from "./lessons.ts";
+
+export type LearnerDependencies = {
+  readonly engine: Engine;
+  readonly base: Pick<Base, "tokenizer" | "config">;
+  readonly settings: UpdateSettings;
+  /** A monotone clock, ms. */
+  readonly now: () => number;
+  /** Told of every look at the held-back contexts. */
+  readonly onLook?: (look: { readonly step: number; readonly loss: number; readonly honoured: number; readonly kept: number; readonly driftNats: number }) => void;
+};
+
+/** The adapters of one update in the engine, by role. `parent` is undefined where the parent is the bare base. */
+export type Adapters = { readonly parent: string | undefined; readonly candidate: string };
+
+/** Greedy answers through the engine. */
+export function askGreedily(engine: Pick<Engine, "generate">, { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number }): AskTeacher {
+  return async (prompts) => {
+    if (prompts.length === 0) return [];
+    const answers = await engine.generate({ prompts: prompts.map((prompt) => Int32Array.from(prompt)), maxTokens: ANSWER_TOKENS, stopTokens: [eosId], temperature: 0, seed, ...(adapter === undefined ? {} : { adapter }) });
+    return answers.map(({ tokens }) => [...tokens]);
+  };
+}
+
+/** The candidate as it will be stored: rounded, and put back, so that what is confirmed is what is published. */
+export async function roundCandidate(engine: Pick<Engine, "readAdapter" | "loadAdapter">, name: string): Promise<AdapterTensors> {
+  const rounded = roundAdapter(await engine.readAdapter(name));
+  await engine.loadAdapter(name, rounded);
+  return rounded;
+}

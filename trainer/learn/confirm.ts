@@ -1,0 +1,88 @@
+/**
+ * Whether a candidate has learnt what it should and nothing else, on contexts that were made for the correction and
+ * never trained on. `look` is cheap and steers an update; `confirm` lets the candidate speak for itself before anybody sees it.
+ */
+import { at } from "../../shared/assert.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import { shows, type AskTeacher, type Lesson } from "../teacher/answers.ts";
+import type { ContextKind, Correction } from "../teacher/contexts.ts";
+import { argumentSpan } from "../teacher/span.ts";
+import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
+
+export type HeldBack = {
+  readonly correction: Correction;
+  readonly lessons: readonly Lesson[];
+  /** Scores of the parent without guidance, in the order of `lessons`. */
+  readonly before: readonly RowScore[];
+};
+
+export type Look = {
+  /** Share of silent contexts in which the value would be used, in [0, 1]. */
+  readonly honoured: number;
+  /** Share of the stated contexts won before in which the user's value would still win. */
+  readonly kept: number;
+  /** Mean KL(parent ‖ candidate) per token on contexts of other tools, nats. */
+  readonly driftNats: number;
+};
+
+/** Holds lessons back with the parent's own view of them. */
+export async function holdBack(engine: Scoring, lessons: readonly Lesson[], { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number }): Promise<HeldBack> {
+  return { correction, lessons, before: await scoreRows(engine, rowsOf(lessons), { adapter: parent, full: true, vocabSize }) };
+}
+
+/** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there. */
+export async function look(engine: Scoring, held: HeldBack, { adapter, tokenizer, vocabSize }: { adapter: string; tokenizer: Tokenizer; vocabSize: number }): Promise<Look> {
+  const scores = await scoreRows(engine, rowsOf(held.lessons), { adapter, full: true, vocabSize });
+  const others = held.lessons.flatMap(({ context }, index) => (context.kind === "other" ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : []));
+  const silent = held.lessons.flatMap((lesson, index) => (lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : []));
+  return { honoured: share(silent), kept: share(wonBefore(tokenizer, held).map((index) => agrees(tokenizer, held.correction, { lesson: at(held.lessons, index), score: at(scores, index) }))), driftNats: mean(others) };
+}
+
+/** How the parent did before: the share of silent contexts in which it used the value already. */
+export function honouredBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number {
+  return share(lessons.flatMap((lesson, index) => (lesson.context.kind === "silent" ? [agrees(tokenizer, correction, { lesson, score: at(before, index) })] : [])));
+}
+
+/** Shares over the candidate's own greedy answers. */
+export async function confirm(ask: AskTeacher, tokenizer: Tokenizer, held: HeldBack): Promise<Omit<Look, "driftNats">> {
+  const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
+  const silent = held.lessons.filter(({ context }) => context.kind === "silent");
+  const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
+  const right = [...silent, ...won].map(({ context }, index) => shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])));
+  return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)) };
+}
+
+/** Stated contexts in which the user's value won under the parent; all of them where it hardly ever did. */
+function wonBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number[] {
+  const stated = lessons.flatMap(({ context }, index) => (context.kind === "stated" ? [index] : []));
+  const won = stated.filter((index) => agrees(tokenizer, correction, { lesson: at(lessons, index), score: at(before, index) }));
+  return won.length >= MIN_WON ? won : stated;
+}
+
+const MIN_WON = 3; // fewer say nothing about a share
+
+function agrees(tokenizer: Tokenizer, { parameter }: Correction, { lesson, score }: { lesson: Lesson; score: RowScore }): boolean {
+  const span = argumentSpan(tokenizer, lesson.answer, parameter.name);
+  if (span === undefined) return false;
+  return lesson.answer.slice(span.from, span.to).every((token, offset) => score.argmax[span.from + offset] === token);
+}
+
+function rowsOf(lessons: readonly Lesson[]) {
+  return lessons.map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+}
+
+export function countKinds(lessons: readonly Lesson[]): Record<ContextKind, number> {
+  const counts: Record<ContextKind, number> = { silent: 0, stated: 0, other: 0 };
+  for (const { context } of lessons) counts[context.kind] += 1;
+  return counts;
+}
+
+/** 1 where there is nothing to share: an absent test refuses nobody. */
+function share(outcomes: readonly boolean[]): number {
+  return outcomes.length === 0 ? 1 : outcomes.filter(Boolean).length / outcomes.length;
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

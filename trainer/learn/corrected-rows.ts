@@ -1,0 +1,41 @@
+/** The corrected turns' own sampled tokens, with what the teacher under the hint says about each and the credited reward. */
+import { withGuidance } from "../../shared/chat.ts";
+import { hintText } from "../../shared/jobs.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { creditedAdvantages } from "../advantage/credit.ts";
+import type { CorrectedExchange } from "./learner.ts";
+import type { Objective } from "./objective.ts";
+import { fits, type Row } from "./rows.ts";
+import { scoreRows, type RowScore, type Scoring } from "./scores.ts";
+
+export type CorrectedRow = {
+  readonly row: Row;
+  /** Under the hint, at the student's tokens. */
+  readonly teacher: RowScore;
+  /** A_t of the binary reward. */
+  readonly advantages: readonly number[];
+};
+
+/** Rows of every turn of the exchanges that the context holds. Turns drawn with top_p < 1 or a mask carry no reward: their ratios mean nothing. */
+export async function correctedRows(
+  engine: Scoring,
+  corrected: readonly CorrectedExchange[],
+  { tokenizer, parent, objective, baseline, vocabSize }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
+): Promise<CorrectedRow[]> {
+  const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, hint: hintText(correction.hint), reward })));
+  const pairs = turns.flatMap(({ payload, hint, reward }) => {
+    const { promptTokens, responseTokens, sampling } = payload.rollout;
+    const teacherPrompt = tokenizer.encodePrompt({ messages: withGuidance(payload.messages, { hint }), tools: payload.tools, addGenerationPrompt: true });
+    if (!fits(teacherPrompt.length, responseTokens.length)) return [];
+    const comparable = sampling.topP >= 1 && !sampling.masked;
+    return [{ student: { prompt: promptTokens, answer: responseTokens }, teacher: { prompt: teacherPrompt, answer: responseTokens }, advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0 }];
+  });
+  const students = await scoreRows(engine, pairs.map(({ student }) => student), { adapter: parent, vocabSize });
+  const teachers = await scoreRows(engine, pairs.map(({ teacher }) => teacher), { adapter: parent, full: true, vocabSize });
+  return pairs.flatMap(({ student: row, advantage }, index) => {
+    const [studentScore, teacher] = [students[index], teachers[index]];
+    if (studentScore === undefined || teacher === undefined) return [];
+    const credited = objective.credit === "all" ? row.answer.map(() => advantage) : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
+    return [{ row, teacher, advantages: credited }];
+  });
+}

@@ -1,0 +1,57 @@
+/** Contexts of one correction, split into what is trained on and what is held back, and the teacher's answers to both. */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { UpdateSettings } from "../config.ts";
+import { createRandom, type Random } from "../data/random.ts";
+import { askLessons, type AskTeacher, type Lesson } from "../teacher/answers.ts";
+import { generateContexts, type Context, type Correction } from "../teacher/contexts.ts";
+import { replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
+import type { CorrectedExchange } from "./learner.ts";
+import { fits } from "./rows.ts";
+
+export type Lessons = {
+  readonly training: readonly Lesson[];
+  readonly heldBack: readonly Lesson[];
+  /** Silent contexts asked and those the teacher failed on. */
+  readonly silentAsked: number;
+  readonly silentFailed: number;
+};
+
+export const ANSWER_TOKENS = 96; // a call with a handful of arguments
+
+export async function collectLessons(
+  corrected: readonly CorrectedExchange[],
+  { correction, replay, settings, tokenizer, ask, seed }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; tokenizer: Tokenizer; ask: AskTeacher; seed: number },
+): Promise<Lessons> {
+  const random = createRandom(seed);
+  const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
+  const training = [...realContexts(corrected, { correction, replay, settings, random }), ...generateContexts(source, settings.contexts, random)];
+  const heldBack = generateContexts(source, settings.heldBack, random);
+  const { lessons, failed } = await askLessons([...training, ...heldBack], { correction, tokenizer, ask, fits: (promptTokens) => fits(promptTokens, ANSWER_TOKENS) });
+  const held = new Set<Context>(heldBack);
+  const silentFailed = failed.filter(({ kind }) => kind === "silent").length;
+  return {
+    training: lessons.filter(({ context }) => !held.has(context)),
+    heldBack: lessons.filter(({ context }) => held.has(context)),
+    silentAsked: silentFailed + lessons.filter(({ context }) => context.kind === "silent").length,
+    silentFailed,
+  };
+}
+
+/** The corrected turns, their counter-cases, and the most recent other turns of the agent. */
+function realContexts(corrected: readonly CorrectedExchange[], { correction, replay, settings, random }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; random: Random }): Context[] {
+  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
+  const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
+  const contexts = [...own, ...recent].map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
+  const counterCases = contexts.filter(({ kind }) => kind === "silent").map((context) => withStatement(context, correction, random));
+  return [...contexts, ...counterCases.filter((context) => context !== undefined)];
+}
+
+function toolsOf(corrected: readonly CorrectedExchange[], { tool }: Correction): readonly ToolDefinition[] {
+  return corrected.at(-1)?.turns.at(-1)?.payload.tools ?? [tool];
+}
+
+function systemOf(corrected: readonly CorrectedExchange[]): ChatMessage[] {
+  return (corrected.at(-1)?.turns.at(-1)?.payload.messages ?? []).filter(({ role }) => role === "system");
+}

@@ -1,0 +1,45 @@
+/** Log-probs of rows under a policy, row by row; the packing into batches stays inside. */
+import { at, invariant } from "../../shared/assert.ts";
+import type { Engine } from "../engine/engine.ts";
+import { packRows, type Row } from "./rows.ts";
+
+export type RowScore = {
+  /** ln p of each answer token. */
+  readonly logProbs: Float32Array;
+  /** The most probable token at each answer position. */
+  readonly argmax: Int32Array;
+  /** [n·V] the whole distribution at each answer position, where asked for. */
+  readonly full: Float32Array;
+};
+
+export type Scoring = Pick<Engine, "score">;
+
+/** Scores in the order of `rows`. `adapter` undefined is the bare base. */
+export async function scoreRows(engine: Scoring, rows: readonly Row[], { adapter, full = false, vocabSize }: { adapter: string | undefined; full?: boolean; vocabSize: number }): Promise<RowScore[]> {
+  const scores = new Map<number, RowScore>();
+  for (const { batch, rowIndices, offsets } of packRows(rows)) {
+    const result = await engine.score(batch, { fullLogProbs: full, ...(adapter === undefined ? {} : { adapter }) });
+    rowIndices.forEach((row, place) => {
+      const [start, end] = [at(offsets, place), at(offsets, place) + at(rows, row).answer.length];
+      const distributions = result.full?.slice(start * vocabSize, end * vocabSize) ?? new Float32Array(0);
+      scores.set(row, { logProbs: result.logProbs.slice(start, end), argmax: result.argmax.slice(start, end), full: distributions });
+    });
+  }
+  return rows.map((_, index) => {
+    const score = scores.get(index);
+    invariant(score !== undefined, `row ${index} is in a batch`);
+    return score;
+  });
+}
+
+/** Σ ln p over the answer's tokens, nats. */
+export function totalLogProb({ logProbs }: RowScore): number {
+  return logProbs.reduce((sum, logProb) => sum + logProb, 0);
+}
+
+/** Mean over tokens of KL(p ‖ q) in nats from two [n·V] log-probs. */
+export function meanKlNats(p: Float32Array, q: Float32Array, vocabSize: number): number {
+  let sum = 0;
+  for (let index = 0; index < p.length; index += 1) sum += Math.exp(at(p, index)) * (at(p, index) - at(q, index));
+  return p.length === 0 ? 0 : (sum * vocabSize) / p.length;
+}

@@ -1,0 +1,118 @@
+/** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
+import { at, invariant } from "../../shared/assert.ts";
+import { hindsightCandidates } from "../advantage/hindsight.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Lesson } from "../teacher/answers.ts";
+import type { CorrectedRow } from "./corrected-rows.ts";
+import { CLIP, type Objective } from "./objective.ts";
+import { packRows, type PackedRows } from "./rows.ts";
+import { scoreRows } from "./scores.ts";
+
+/** A lesson with the distributions to match at each token of its answer. */
+export type TaughtLesson = {
+  readonly lesson: Lesson;
+  /** [n·V] */
+  readonly teacherLogProbs: Float32Array;
+  /** Σ ln p_teacher of the answer, nats. */
+  readonly teacherLogProb: number;
+};
+
+export type Training = {
+  readonly engine: Pick<Engine, "score" | "accumulateAdapter" | "stepAdapter">;
+  readonly adapter: string;
+  readonly objective: Objective;
+  readonly vocabSize: number;
+  readonly lr: number;
+};
+
+type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Float32Array; readonly weights: Float32Array };
+
+const GROUPS = 2; // optimizer steps per pass over the lessons
+
+/** Splits lessons into groups that each hold every kind, and packs them once. */
+export function groupLessons(taught: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[][] {
+  const byKind = taught.toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
+  const groups = Array.from({ length: Math.min(GROUPS, Math.max(1, taught.length)) }, (_, group) => byKind.filter((__, index) => index % GROUPS === group));
+  return groups.map((group) => packLessons(group, { objective, vocabSize }));
+}
+
+function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[] {
+  const counts = new Map<string, number>();
+  for (const { lesson } of group) counts.set(lesson.context.kind, (counts.get(lesson.context.kind) ?? 0) + 1);
+  return packRows(group.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer }))).map((packed) => {
+    const size = packed.batch.positions.length;
+    const teacherLogProbs = new Float32Array(size * vocabSize);
+    const weights = new Float32Array(size);
+    packed.rowIndices.forEach((row, place) => {
+      const { lesson, teacherLogProbs: rowLogProbs } = at(group, row);
+      const { kind } = lesson.context;
+      const offset = at(packed.offsets, place);
+      teacherLogProbs.set(rowLogProbs, offset * vocabSize);
+      // The mean over lessons of a kind, so that no kind wins by number.
+      weights.fill(objective.lessons[kind] / (counts.get(kind) ?? 1), offset, offset + lesson.answer.length);
+    });
+    return { packed, teacherLogProbs, weights };
+  });
+}
+
+/** One optimizer step; returns the weighted loss before it, nats. */
+export async function trainStep(training: Training, { step, groups, corrected }: { step: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] }): Promise<number> {
+  const { engine, adapter, lr } = training;
+  let loss = 0;
+  for (const { packed, teacherLogProbs, weights } of groups[step % groups.length] ?? []) {
+    const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
+    loss += losses.forwardKl ?? 0;
+  }
+  if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
+  await engine.stepAdapter(adapter, { lr });
+  return loss;
+}
+
+/** Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. */
+async function accumulateCorrected({ engine, adapter, objective, vocabSize }: Training, { step, corrected }: { step: number; corrected: readonly CorrectedRow[] }): Promise<number> {
+  const students = await scoreRows(engine, corrected.map(({ row }) => row), { adapter, full: true, vocabSize });
+  let loss = 0;
+  for (const packed of packRows(corrected.map(({ row }) => row))) {
+    const size = packed.batch.positions.length;
+    const terms = emptyTerms(size);
+    packed.rowIndices.forEach((row, place) => {
+      const offset = at(packed.offsets, place);
+      const { teacher, advantages, row: tokens } = at(corrected, row);
+      const student = at(students, row);
+      const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
+      const width = candidates.tokens.length / tokens.answer.length;
+      invariant(width === terms.width, `${terms.width} candidates per token`);
+      terms.candidates.set(candidates.tokens, offset * width);
+      terms.candidateAdvantages.set(candidates.advantages, offset * width);
+      terms.candidateOld.set(candidates.oldLogProbs, offset * width);
+      terms.advantages.set(advantages, offset);
+      terms.old.set(student.logProbs, offset);
+      terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset, offset + tokens.answer.length);
+      terms.rewardWeights.fill(step < objective.rewardSteps ? objective.reward / corrected.length : 0, offset, offset + tokens.answer.length);
+    });
+    const { losses } = await engine.accumulateAdapter(adapter, {
+      ...tokensOf(packed),
+      distillation: { candidates: terms.candidates, advantages: terms.candidateAdvantages, oldLogProbs: terms.candidateOld, weights: terms.hindsightWeights, ...CLIP },
+      policy: { advantages: terms.advantages, oldLogProbs: terms.old, weights: terms.rewardWeights, ...CLIP },
+    });
+    loss += (losses.distillation ?? 0) + (losses.policy ?? 0);
+  }
+  return loss;
+}
+
+function emptyTerms(size: number, width = 4) {
+  return {
+    width,
+    candidates: new Int32Array(size * width),
+    candidateAdvantages: new Float32Array(size * width),
+    candidateOld: new Float32Array(size * width),
+    hindsightWeights: new Float32Array(size),
+    advantages: new Float32Array(size),
+    old: new Float32Array(size),
+    rewardWeights: new Float32Array(size),
+  };
+}
+
+function tokensOf({ batch: { rows, length, tokens, positions, targets } }: PackedRows) {
+  return { rows, length, tokens, positions, targets };
+}

@@ -1,0 +1,92 @@
+/**
+ * One update: corrections become lessons, lessons become an adapter, the adapter proves itself or is refused.
+ * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
+ * is already known is what the next teacher already does. Same request and seed, same adapter.
+ */
+import type { z } from "zod";
+import { linearNames } from "../../shared/lora.ts";
+import type { UpdateMetrics } from "../../shared/policy.ts";
+import type { AdapterTensors } from "../policy/adapter.ts";
+import type { Adapters, LearnerDependencies } from "./candidate.ts";
+import { learnCorrection, learnAsPublished, type LearntCorrection } from "./correction.ts";
+import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
+
+type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
+
+export function createLearner(deps: LearnerDependencies): Learner {
+  let updates = 0;
+  return {
+    async update(request) {
+      updates += 1;
+      const started = deps.now();
+      const refused: Refused[] = [];
+      const learnt: LearntCorrection[] = [];
+      let current = request.parent;
+      const { groups, superseded } = groupCorrections(request.corrected);
+      refused.push(...superseded);
+      for (const [index, group] of groups.entries()) {
+        const result = await learnGroup(deps, { group, current, request, name: `${updates}.${index}` });
+        if (result.status === "refused") refused.push(...group.map(({ eventId }) => ({ eventId, code: result.code, detail: result.detail })));
+        else {
+          current = result.adapter;
+          learnt.push(result);
+        }
+      }
+      if (current === null || learnt.length === 0) return { status: "refused", refused };
+      const seconds = (deps.now() - started) / 1_000;
+      return { status: "learned", adapter: current, metrics: summarise(learnt, { request, seconds }), changes: learnt.flatMap(({ changes }) => changes), lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])), refused };
+    },
+  };
+}
+
+type GroupResult = LearntCorrection | { readonly status: "refused"; readonly code: Refused["code"]; readonly detail: string };
+
+/** Loads the adapters, learns one correction, and leaves the engine as it was. */
+async function learnGroup(deps: LearnerDependencies, { group, current, request, name }: { group: readonly CorrectedExchange[]; current: AdapterTensors | null; request: UpdateRequest; name: string }): Promise<GroupResult> {
+  const { engine, settings } = deps;
+  const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
+  try {
+    if (current !== null && adapters.parent !== undefined) {
+      await engine.loadAdapter(adapters.parent, current);
+      await engine.loadAdapter(adapters.candidate, current);
+    } else await engine.createAdapter(adapters.candidate, { rank: settings.rank, alpha: settings.alpha, targets: linearNames(), seed: request.seed });
+    const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;
+    return await learn(deps, { group, adapters, request });
+  } finally {
+    if (adapters.parent !== undefined) await engine.dropAdapter(adapters.parent);
+    await engine.dropAdapter(adapters.candidate);
+  }
+}
+
+/** One group per tool and parameter. Where corrections of one parameter disagree, the latest counts. */
+function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: CorrectedExchange[][]; superseded: Refused[] } {
+  const byParameter = new Map<string, CorrectedExchange[]>();
+  for (const exchange of corrected) {
+    const key = `${exchange.correction.tool.function.name}.${exchange.correction.parameter.name}`;
+    byParameter.set(key, [...(byParameter.get(key) ?? []), exchange]);
+  }
+  const groups: CorrectedExchange[][] = [];
+  const superseded: Refused[] = [];
+  for (const [key, exchanges] of byParameter) {
+    const value = exchanges.at(-1)?.correction.hint.value;
+    groups.push(exchanges.filter(({ correction }) => correction.hint.value === value));
+    for (const { eventId, correction } of exchanges.filter((each) => each.correction.hint.value !== value))
+      superseded.push({ eventId, code: "hint/superseded", detail: `${key} = ${correction.hint.value} was corrected to ${value} later in the batch` });
+  }
+  return { groups, superseded };
+}
+
+function summarise(learnt: readonly LearntCorrection[], { request, seconds }: { request: UpdateRequest; seconds: number }): z.infer<typeof UpdateMetrics> {
+  const last = learnt.at(-1)?.metrics;
+  const [first] = learnt;
+  return {
+    objective: request.objective,
+    steps: learnt.reduce((sum, { metrics }) => sum + metrics.steps, 0),
+    loss: last?.loss ?? 0,
+    lossBefore: first?.metrics.lossBefore ?? 0,
+    klToParentNats: Math.max(...learnt.map(({ metrics }) => metrics.klToParentNats)),
+    klToBaseNats: last?.klToBaseNats ?? 0,
+    contexts: learnt.reduce((sum, { metrics }) => sum + metrics.contexts, 0),
+    seconds,
+  };
+}

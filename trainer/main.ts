@@ -1,0 +1,141 @@
+/**
+ * The trainer process: `node trainer/main.ts --edge URL --key K --base folder --state folder`.
+ * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
+ * and SIGINT, and when its parent process is gone.
+ */
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { AppError, toErrorRecord } from "../shared/errors.ts";
+import { SHARED_LINE } from "../shared/policy.ts";
+import { TrainerConfig } from "./config.ts";
+import { createRandom } from "./data/random.ts";
+import { Engine } from "./engine/engine.ts";
+import { createEdgeClient } from "./feed/client.ts";
+import { retryForever } from "./feed/retry.ts";
+import { createPanel } from "./judge/panel.ts";
+import { createLearner } from "./learn/update.ts";
+import { LineLoop, type LoopDependencies } from "./loop.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { readAdapterFiles, writeAdapterFiles } from "./policy/adapter.ts";
+import { createJobSampler } from "./policy/answerer.ts";
+import { loadBase } from "./policy/base.ts";
+
+const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
+const PARENT_CHECK_MS = 1_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.argv.slice(2));
+  const metrics = createMetrics(config.state, () => new Date());
+  const stop = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
+  watchParent(config.parentPid, stop);
+  const base = loadBase(config.base);
+  const engine = await Engine.start({ config: base.config, threads: config.threads });
+  try {
+    await engine.loadWeights(base.weights);
+    metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
+    const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
+    const sampler = createJobSampler({ engine, tokenizer: base.tokenizer, contextTokens: base.shape.contextTokens });
+    const learner = createLearner({ engine, base, settings: config.update, now: () => performance.now() });
+    await followAgents({
+      edge,
+      judge: createPanel(sampler),
+      learner: oneAtATime(learner),
+      metrics,
+      config,
+      now: () => new Date(),
+      loadAdapter: async ({ adapter }) => {
+        if (adapter === null) return null;
+        const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
+        return readAdapterFiles(base.shape, { configBytes, weightBytes });
+      },
+      writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
+      runtime: describeRuntime(config.threads),
+    }, stop);
+  } finally {
+    await engine.close();
+    metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
+  }
+}
+
+/** Starts a loop per agent as agents appear; returns when the signal stops them all. @throws what stopped one of them */
+async function followAgents(deps: LoopDependencies, stop: AbortController): Promise<void> {
+  const { signal } = stop;
+  const loops = new Map<string, Promise<void>>();
+  const random = createRandom(process.pid);
+  while (!signal.aborted) {
+    const agents = await retryForever(() => deps.edge.listAgents(), { random, signal, onRetry: reportRetry(deps.metrics, "agents") });
+    for (const { agent, line } of agents ?? []) if (line === SHARED_LINE && !loops.has(agent)) loops.set(agent, followLine(agent, deps, stop));
+    await sleep(AGENTS_REFRESH_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+  }
+  await Promise.all(loops.values()); // throws what stopped one of them
+}
+
+async function followLine(agent: string, deps: LoopDependencies, stop: AbortController): Promise<void> {
+  const { signal } = stop;
+  const loop = new LineLoop({ agent, line: SHARED_LINE }, deps);
+  const random = createRandom(process.pid + agent.length);
+  deps.metrics("line:opened", { agent, line: SHARED_LINE });
+  try {
+    while (!signal.aborted) await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
+  } catch (error) {
+    deps.metrics("line:failed", { agent, ...toErrorRecord(error) });
+    stop.abort("a line failed");
+    throw error;
+  }
+}
+
+function reportRetry(metrics: Metrics, agent: string): (error: unknown, delayMs: number) => void {
+  return (error, delayMs) => metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+}
+
+/** Updates share one engine and two cores: each starts when the one before it has ended. */
+function oneAtATime(learner: LoopDependencies["learner"]): LoopDependencies["learner"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    update(request) {
+      const next = last.then(() => learner.update(request));
+      last = next.catch(() => undefined); // the caller sees the failure; the queue goes on
+      return next;
+    },
+  };
+}
+
+/** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */
+function watchParent(parentPid: number | undefined, stop: AbortController): void {
+  if (parentPid === undefined) return;
+  setInterval(() => {
+    if (!isAlive(parentPid)) stop.abort(`parent ${parentPid} is gone`);
+  }, PARENT_CHECK_MS).unref();
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function describeRuntime(threads: number): Record<string, string> {
+  return { node: process.version, platform: `${process.platform}-${process.arch}`, cpu: cpus()[0]?.model ?? "unknown", threads: String(threads) };
+}
+
+function readConfig(argv: readonly string[]): TrainerConfig {
+  const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
+  const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
+  const fields = Object.entries(values).map(([name, value]) => [name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()), value]);
+  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
+  if (parsed.success) return parsed.data;
+  throw new AppError("input/invalid", `trainer: --edge URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`trainer: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof AppError ? error.exitCode : 1);
+  },
+);
