@@ -7,7 +7,8 @@ import { z } from "zod";
 export const ToolCall = z.object({
   id: z.string().min(1),
   type: z.literal("function"),
-  function: z.object({ name: z.string().min(1), arguments: z.string() }),
+  /** As the policy wrote them: a name is empty, and arguments are not JSON, where the call cannot be read. */
+  function: z.object({ name: z.string(), arguments: z.string() }),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

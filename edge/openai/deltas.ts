@@ -1,0 +1,31 @@
+/** The stream of a session's answer, line by line, as deltas. */
+import { AppError } from "../../shared/errors.ts";
+import type { TurnDelta } from "../session/port.ts";
+
+/** Reads deltas as they come. Ending the iteration early cancels the answer. @throws {upstream/failed} where it breaks off */
+export async function* readDeltas(lines: ReadableStream<Uint8Array>): AsyncGenerator<TurnDelta, void, void> {
+  const reader = lines.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await readOrFail(reader);
+      if (done) break;
+      const parts = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = parts.pop() ?? "";
+      // The session writes these lines from the same type.
+      for (const line of parts) yield JSON.parse(line) as TurnDelta;
+    }
+    if (rest !== "") throw new AppError("upstream/failed", "the session's answer broke off within a line");
+  } finally {
+    await reader.cancel().catch(() => undefined); // already over, or gone: nothing is left to stop
+  }
+}
+
+async function readOrFail(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {
+  try {
+    return await reader.read();
+  } catch (cause) {
+    throw new AppError("upstream/failed", "the session's answer broke off; send the request again", { cause });
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The message list of a request: each message's shape, and the order that tool calls impose.
+ * Content parts become one text and `developer` becomes `system`, so everything behind this file sees one form.
+ */
+import { z } from "zod";
+import type { ChatMessage } from "../../shared/chat.ts";
+import { assertNever } from "../../shared/assert.ts";
+import { invalid } from "./refuse.ts";
+
+const TextPart = z.strictObject({ type: z.literal("text", "only text parts are supported"), text: z.string() });
+const Content = z.union([z.string(), z.array(TextPart).min(1)], "a string or a list of text parts expected");
+const Call = z.strictObject({
+  id: z.string().min(1),
+  type: z.literal("function", "only function calls are supported"),
+  function: z.strictObject({ name: z.string(), arguments: z.string() }),
+});
+
+/** What clients send back of an answer of ours beside its content; empty always. */
+const EMPTY_ECHO = {
+  refusal: z.null("refusals are not supported").optional(),
+  audio: z.null("audio is not supported").optional(),
+  function_call: z.null("use tool_calls").optional(),
+  annotations: z.array(z.never("annotations are not supported")).optional(),
+};
+
+const Message = z.discriminatedUnion("role", [
+  z.strictObject({ role: z.literal("system"), content: Content }),
+  z.strictObject({ role: z.literal("developer"), content: Content }),
+  z.strictObject({ role: z.literal("user"), content: Content }),
+  z.strictObject({
+    role: z.literal("assistant"),
+    content: Content.nullish(),
+    tool_calls: z.array(Call).min(1, "leave it out where there are no calls").optional(),
+    ...EMPTY_ECHO,
+  }),
+  z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1) }),
+]);
+
+export const Messages = z.array(Message).min(1, "at least one message expected, got none");
+type Message = z.infer<typeof Message>;
+
+/** The conversation in our form. @throws {input/invalid} where calls and results do not match, or the turn is not ours to take */
+export function toConversation(messages: readonly Message[]): ChatMessage[] {
+  const conversation = messages.map(toChatMessage);
+  conversation.forEach((message, index) => checkContent(message, index));
+  checkCalls(conversation);
+  const last = conversation.length - 1;
+  if (conversation[last]?.role === "assistant")
+    throw invalid(`messages.${last}`, "the last message must be from user, tool or system, got assistant; answers are not continued");
+  return conversation;
+}
+
+function toChatMessage(message: Message): ChatMessage {
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return { role: "system", content: toText(message.content) };
+    case "user":
+      return { role: "user", content: toText(message.content) };
+    case "tool":
+      return { role: "tool", content: toText(message.content), tool_call_id: message.tool_call_id };
+    case "assistant": {
+      const content = message.content === null || message.content === undefined ? null : toText(message.content);
+      return { role: "assistant", content, ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls }) };
+    }
+    default:
+      return assertNever(message);
+  }
+}
+
+function toText(content: z.infer<typeof Content>): string {
+  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
+}
+
+function checkContent(message: ChatMessage, index: number): void {
+  if (message.role === "assistant" && message.content === null && message.tool_calls === undefined)
+    throw invalid(`messages.${index}`, "an assistant message needs content or tool_calls, got neither");
+  if (message.role === "user" && message.content === "") throw invalid(`messages.${index}.content`, "a user's text expected, got an empty one");
+}
+
+/** Every call is answered by exactly one result, before anything else is said. */
+function checkCalls(messages: readonly ChatMessage[]): void {
+  let open = new Map<string, number>();
+  messages.forEach((message, index) => {
+    if (message.role === "tool") return takeResult(open, message.tool_call_id, index);
+    checkAnswered(open);
+    if (message.role === "assistant") open = openCalls(message.tool_calls ?? [], index);
+  });
+  checkAnswered(open);
+}
+
+function openCalls(calls: readonly z.infer<typeof Call>[], index: number): Map<string, number> {
+  const open = new Map(calls.map(({ id }) => [id, index]));
+  if (open.size !== calls.length) throw invalid(`messages.${index}.tool_calls`, "distinct ids expected, got one id twice");
+  return open;
+}
+
+function takeResult(open: Map<string, number>, id: string, index: number): void {
+  if (open.delete(id)) return;
+  throw invalid(`messages.${index}.tool_call_id`, `the id of an unanswered call just before expected, got ${id}`);
+}
+
+function checkAnswered(open: ReadonlyMap<string, number>): void {
+  for (const [id, index] of open) throw invalid(`messages.${index}.tool_calls`, `a tool message for every call expected, got none for ${id}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * Which parameters of a chat completion exist, and what becomes of each. A parameter is honoured (request.ts reads
+ * it), accepted at the value that the API gives it anyway, or refused by name; none is ignored.
+ */
+import { canonicalJson } from "../../shared/digest.ts";
+import { AppError } from "../../shared/errors.ts";
+
+const HONOURED: ReadonlySet<string> = new Set([
+  "messages", "model", "tools", "tool_choice", "parallel_tool_calls", "seed", "temperature", "top_p", "stop",
+  "max_tokens", "max_completion_tokens", "logprobs", "top_logprobs", "stream", "stream_options", "store",
+  "user", "safety_identifier", "metadata", "session_id",
+]); // prettier-ignore
+
+type Fixed = { readonly accepted: readonly unknown[]; readonly advice?: string };
+
+/** Known parameters that change nothing at the accepted values, which are the API's defaults. */
+const FIXED: Readonly<Record<string, Fixed>> = {
+  audio: { accepted: [null] },
+  frequency_penalty: { accepted: [0, null] },
+  function_call: { accepted: [], advice: "use tool_choice" },
+  functions: { accepted: [], advice: "use tools" },
+  logit_bias: { accepted: [null, {}] },
+  modalities: { accepted: [null, ["text"]] },
+  moderation: { accepted: [null] },
+  n: { accepted: [1, null], advice: "send several requests" },
+  prediction: { accepted: [null] },
+  presence_penalty: { accepted: [0, null] },
+  prompt_cache_key: { accepted: [null], advice: "conversations are cached without one" },
+  prompt_cache_options: { accepted: [null] },
+  prompt_cache_retention: { accepted: [null, "in_memory"] },
+  reasoning_effort: { accepted: [null, "none"] },
+  response_format: { accepted: [null, { type: "text" }], advice: "describe a tool and force it with tool_choice" },
+  service_tier: { accepted: [null, "auto", "default"] },
+  verbosity: { accepted: [null, "medium"] },
+  web_search_options: { accepted: [null] },
+};
+
+/** @throws {input/unsupported} naming a parameter that cannot be honoured, {input/invalid} one that does not exist */
+export function checkParameters(body: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (HONOURED.has(name)) continue;
+    const fixed = Object.hasOwn(FIXED, name) ? FIXED[name] : undefined;
+    if (fixed === undefined) throw new AppError("input/invalid", `unknown parameter ${name}: remove it`, { details: { param: name } });
+    checkFixed(name, value, fixed);
+  }
+}
+
+function checkFixed(name: string, value: unknown, { accepted, advice }: Fixed): void {
+  const given = canonicalJson(value);
+  if (accepted.some((each) => canonicalJson(each) === given)) return;
+  const wanted = accepted.length === 0 ? "is not supported" : `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")} only`;
+  const shown = given.length <= 60 ? given : `${given.slice(0, 60)}…`;
+  const tail = advice === undefined ? "" : `; ${advice}`;
+  throw new AppError("input/unsupported", `${name} ${wanted}, got ${shown}${tail}`, { details: { param: name } });
+}

@@ -1,0 +1,108 @@
+/** POST /v1/chat/completions: the body → a request in our own terms, or a refusal that says what to change. */
+import { z } from "zod";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { AppError } from "../../shared/errors.ts";
+import { parseWith } from "../http-errors.ts";
+import { Messages, toConversation } from "./messages.ts";
+import { checkParameters } from "./parameters.ts";
+import { invalid } from "./refuse.ts";
+import { checkTools, ToolChoiceParameter, Tools } from "./tools.ts";
+
+const MAX_STOPS = 4; // this and the next as the API
+const MAX_TOP_LOGPROBS = 20;
+
+const Parameters = z.object({
+  model: z.string().min(1),
+  messages: Messages,
+  tools: Tools.optional(),
+  tool_choice: ToolChoiceParameter.optional(),
+  parallel_tool_calls: z.boolean().nullish(),
+  seed: z.int().nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().gt(0, "above 0 expected; for the most likely token set temperature to 0").max(1).nullish(),
+  stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(MAX_STOPS)], `a text or at most ${MAX_STOPS} texts expected, none empty`).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(MAX_TOP_LOGPROBS).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.strictObject({ include_usage: z.boolean().optional(), include_obfuscation: z.boolean().optional() }).nullish(),
+  store: z.boolean().nullish(),
+  user: z.string().max(256).nullish(),
+  safety_identifier: z.string().max(256).nullish(),
+  metadata: z.record(z.string().max(64), z.string().max(512)).refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected").nullish(),
+  session_id: z.string().nullish(),
+});
+type Parameters = z.infer<typeof Parameters>;
+
+export type ChatRequest = {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  /** Undefined where the request names none: the agent's own then apply. */
+  readonly tools: readonly ToolDefinition[] | undefined;
+  /** As asked for; `toToolChoice` resolves it once the agent's tools are known. */
+  readonly toolChoice: z.infer<typeof ToolChoiceParameter> | undefined;
+  readonly parallelToolCalls: boolean;
+  readonly seed: number | undefined;
+  readonly temperature: number;
+  readonly topP: number;
+  readonly stop: readonly string[];
+  /** Undefined: what is left of the context. */
+  readonly maxTokens: number | undefined;
+  readonly logprobs: boolean;
+  readonly topLogprobs: number;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** False: nothing but digests is kept. Unset is true: without a record there is no learning. */
+  readonly store: boolean;
+  /** Whom the client says it speaks for, not yet scoped to its key. */
+  readonly user: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly sessionId: string | undefined;
+};
+
+/** @throws {input/invalid} and {input/unsupported} naming the parameter in `details.param` */
+export function parseChatRequest(body: unknown): ChatRequest {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new AppError("input/invalid", `body: a JSON object expected, got ${body === null ? "null" : Array.isArray(body) ? "a list" : typeof body}`);
+  checkParameters({ ...body });
+  const parameters = parseWith(Parameters, body);
+  checkCombinations(parameters);
+  checkTools(parameters.tools ?? []);
+  return toRequest(parameters);
+}
+
+function checkCombinations(parameters: Parameters): void {
+  if (isSet(parameters.max_tokens) && isSet(parameters.max_completion_tokens))
+    throw invalid("max_tokens", "one of max_tokens and max_completion_tokens expected, got both");
+  if (isSet(parameters.top_logprobs) && parameters.logprobs !== true) throw invalid("top_logprobs", "logprobs: true expected beside it");
+  if (isSet(parameters.stream_options) && parameters.stream !== true) throw invalid("stream_options", "stream: true expected beside it");
+}
+
+function toRequest(parameters: Parameters): ChatRequest {
+  const { stop, metadata } = parameters;
+  return {
+    model: parameters.model,
+    messages: toConversation(parameters.messages),
+    tools: parameters.tools,
+    toolChoice: parameters.tool_choice,
+    parallelToolCalls: parameters.parallel_tool_calls ?? true,
+    seed: parameters.seed ?? undefined,
+    temperature: parameters.temperature ?? 1,
+    topP: parameters.top_p ?? 1,
+    stop: typeof stop === "string" ? [stop] : (stop ?? []),
+    maxTokens: parameters.max_completion_tokens ?? parameters.max_tokens ?? undefined,
+    logprobs: parameters.logprobs ?? false,
+    topLogprobs: parameters.top_logprobs ?? 0,
+    stream: parameters.stream ?? false,
+    includeUsage: parameters.stream_options?.include_usage ?? false,
+    store: parameters.store ?? true,
+    user: parameters.safety_identifier ?? parameters.user ?? undefined,
+    metadata: metadata ?? {},
+    sessionId: parameters.session_id ?? metadata?.["session_id"],
+  };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined;
+}

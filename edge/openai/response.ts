@@ -1,0 +1,70 @@
+/** The whole answer of a turn as one `chat.completion`. */
+import type { ToolCall } from "../../shared/chat.ts";
+import { AppError, fromErrorRecord } from "../../shared/errors.ts";
+import type { ContentLogprob, FinishedDelta, TurnDelta } from "../session/port.ts";
+import { toLogprobs, toUsage, type Envelope, type Logprobs, type Usage } from "./wire.ts";
+
+export type Completion = Envelope & {
+  readonly object: "chat.completion";
+  readonly choices: readonly {
+    readonly index: 0;
+    readonly message: {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly refusal: null;
+      readonly annotations: readonly never[];
+      readonly tool_calls?: readonly ToolCall[];
+    };
+    readonly logprobs: Logprobs | null;
+    readonly finish_reason: FinishedDelta["finishReason"];
+  }[];
+  readonly usage: Usage;
+  readonly service_tier: "default";
+};
+
+type Collected = { content: string; calls: { id: string; name: string; text: string }[]; logprobs: ContentLogprob[] | undefined };
+
+/** Collects an answer. @throws what the turn failed with, {upstream/failed} where it ends without an end */
+export async function collectCompletion(deltas: AsyncIterable<TurnDelta>, { envelope, logprobs }: { envelope: Envelope; logprobs: boolean }): Promise<Completion> {
+  const collected: Collected = { content: "", calls: [], logprobs: logprobs ? [] : undefined };
+  for await (const delta of deltas) {
+    if (delta.kind === "finished") return toCompletion(envelope, collected, delta);
+    if (delta.kind === "failed") throw fromErrorRecord(delta.error);
+    collect(collected, delta);
+  }
+  throw new AppError("upstream/failed", "the session's answer ended without an end; send the request again");
+}
+
+function collect(collected: Collected, delta: Exclude<TurnDelta, { kind: "finished" | "failed" }>): void {
+  switch (delta.kind) {
+    case "content":
+      collected.content += delta.text;
+      collected.logprobs?.push(...(delta.logprobs ?? []));
+      break;
+    case "call":
+      collected.calls[delta.index] = { id: delta.id, name: delta.name, text: "" };
+      break;
+    case "arguments": {
+      const call = collected.calls[delta.index];
+      if (call !== undefined) call.text += delta.text;
+    }
+  }
+}
+
+function toCompletion(envelope: Envelope, { content, calls, logprobs }: Collected, finished: FinishedDelta): Completion {
+  const toolCalls = calls.map(({ id, name, text }): ToolCall => ({ id, type: "function", function: { name, arguments: text } }));
+  const message = {
+    role: "assistant" as const,
+    content: content === "" && toolCalls.length > 0 ? null : content,
+    refusal: null,
+    annotations: [],
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+  };
+  return {
+    ...envelope,
+    object: "chat.completion",
+    choices: [{ index: 0, message, logprobs: toLogprobs(logprobs), finish_reason: finished.finishReason }],
+    usage: toUsage(finished),
+    service_tier: "default",
+  };
+}

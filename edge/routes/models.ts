@@ -1,0 +1,21 @@
+/** GET /v1/models: the agents, as models. */
+import { AppError } from "../../shared/errors.ts";
+import { readAgents } from "../db/agents.ts";
+import type { App } from "../env.ts";
+
+export function mountModels(app: App): void {
+  app.get("/v1/models", async (context) => {
+    const agents = await readAgents(context.env.DB);
+    return context.json({ object: "list", data: agents.map(toModel) });
+  });
+  app.get("/v1/models/:model", async (context) => {
+    const name = context.req.param("model");
+    const agent = (await readAgents(context.env.DB)).find((each) => each.name === name);
+    if (agent !== undefined) return context.json(toModel(agent));
+    throw new AppError("policy/unknown", `model: the name of an agent expected, got ${name}`, { details: { param: "model", code: "model_not_found" } });
+  });
+}
+
+function toModel({ name, createdAt }: { name: string; createdAt: number }) {
+  return { id: name, object: "model", created: Math.floor(createdAt / 1000), owned_by: "nextstate" };
+}

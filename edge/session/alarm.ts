@@ -1,0 +1,46 @@
+/**
+ * What a session does by its one alarm, and when: it closes turns that nobody samples any more, empties the outbox,
+ * makes up for registrations that failed, closes when idle and disappears when nothing can lead to it any longer.
+ */
+
+/** A conversation that nobody continued for so long is over; a later message reopens it. */
+export const IDLE_MS = 30 * 60_000;
+/** As long as the directory leads to it, and an hour more. */
+export const FORGET_MS = 7 * 24 * 3_600_000 + 3_600_000;
+/** How soon a turn that was open when its Worker died is closed. */
+export const RECOVER_MS = 10_000;
+/** How soon what could not be written is tried again: doubled from the first to the last, with full jitter. */
+const RETRY_MS = { first: 500, last: 60_000 };
+
+export type Pending = {
+  /** Some turn is open. */
+  readonly open: boolean;
+  /** Events, registrations or counters are not where they belong. */
+  readonly unwritten: boolean;
+  /** How often in a row writing has failed; 0 after a success. */
+  readonly failures: number;
+  readonly activeAt: number;
+  readonly closedAt: number | null;
+};
+
+/** The epoch milliseconds at which the alarm has to ring next. `random` is in [0, 1). */
+export function nextAlarm(pending: Pending, { now, random }: { now: number; random: number }): number {
+  const due = [pending.closedAt === null ? pending.activeAt + IDLE_MS : pending.closedAt + FORGET_MS];
+  if (pending.open) due.push(now + RECOVER_MS);
+  if (pending.unwritten) due.push(now + retryDelayMs(pending.failures, random));
+  return Math.max(Math.min(...due), now);
+}
+
+export function isIdle({ open, activeAt, closedAt }: Pending, now: number): boolean {
+  return !open && closedAt === null && now >= activeAt + IDLE_MS;
+}
+
+/** Nothing is left to write and nothing leads here: the object may go. */
+export function isForgotten({ open, unwritten, closedAt }: Pending, now: number): boolean {
+  return !open && !unwritten && closedAt !== null && now >= closedAt + FORGET_MS;
+}
+
+function retryDelayMs(failures: number, random: number): number {
+  const ceiling = Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.last);
+  return RETRY_MS.first / 2 + random * ceiling;
+}

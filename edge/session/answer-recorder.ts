@@ -1,0 +1,104 @@
+/** The policy's steps → what the client is sent, what the log keeps, and the usage that both state. */
+import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
+import { invariant } from "../../shared/assert.ts";
+import type { Rollout } from "../../shared/events.ts";
+import type { AnswerDelta, CompletionStep, EndStep, TokenLogProb, TokenStep } from "../policy/completer.ts";
+import type { ContentLogprob, FinishedDelta, TokenLogprob, TurnDelta } from "./port.ts";
+
+// The API writes impossible tokens so; JSON has no infinity.
+const MIN_LOGPROB = -9999;
+
+export type RecorderOptions = {
+  readonly logprobs: boolean;
+  /** The token that ends an answer; it is no part of the content. */
+  readonly endTokenId: number;
+  readonly newCallId: () => string;
+};
+
+export class AnswerRecorder {
+  readonly #options: RecorderOptions;
+  readonly #responseTokens: number[] = [];
+  readonly #rolloutLogProbs: number[] = [];
+  readonly #callIds: string[] = [];
+  /** Tokens whose text has not been shown yet. */
+  #pending: ContentLogprob[] = [];
+  #inCall = false;
+  #end: EndStep | undefined;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get tokenCount(): number {
+    return this.#responseTokens.length;
+  }
+
+  /** What one step shows the client. */
+  accept(step: CompletionStep): TurnDelta[] {
+    if (step.kind === "end") this.#end = step;
+    else this.#acceptToken(step);
+    return step.deltas.flatMap((delta) => this.#show(delta));
+  }
+
+  /** The answer as a message. @throws {internal} before the last step */
+  message(): ChatMessage {
+    const { content, calls } = this.#ended();
+    const toolCalls = calls.map(({ name, arguments: text }, index): ToolCall => ({ id: this.#callId(index), type: "function", function: { name, arguments: text } }));
+    return { role: "assistant", content, ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }) };
+  }
+
+  /** The last delta. @throws {internal} before the last step */
+  finished(): FinishedDelta {
+    const { finishReason, reusedTokens, prefilledTokens } = this.#ended();
+    return { kind: "finished", finishReason, promptTokens: reusedTokens + prefilledTokens, cachedTokens: reusedTokens, completionTokens: this.tokenCount };
+  }
+
+  /** What training needs of it. @throws {internal} before the last step */
+  rollout({ promptTokens, seed, temperature, topP }: { promptTokens: readonly number[]; seed: number; temperature: number; topP: number }): Rollout {
+    const sampling = { seed, temperature, topP, masked: this.#ended().masked };
+    return { promptTokens: [...promptTokens], responseTokens: this.#responseTokens, rolloutLogProbs: this.#rolloutLogProbs, sampling };
+  }
+
+  #acceptToken(step: TokenStep): void {
+    this.#responseTokens.push(step.tokenId);
+    this.#rolloutLogProbs.push(step.logProb);
+    if (!this.#options.logprobs || this.#inCall || step.tokenId === this.#options.endTokenId) return;
+    this.#pending.push({ ...toLogprob(step), top_logprobs: step.topLogProbs.map(toLogprob) });
+  }
+
+  #show(delta: AnswerDelta): TurnDelta[] {
+    switch (delta.kind) {
+      case "content":
+        return [{ kind: "content", text: delta.text, ...this.#takePending() }];
+      case "call:opened":
+        this.#inCall = true;
+        this.#pending = []; // the tokens that open a call are no content
+        return [{ kind: "call", index: delta.index, id: this.#callId(delta.index), name: delta.name }];
+      case "call:arguments":
+        return [{ kind: "arguments", index: delta.index, text: delta.text }];
+      case "call:closed":
+        this.#inCall = false;
+        return [];
+    }
+  }
+
+  #takePending(): { logprobs?: ContentLogprob[] } {
+    if (!this.#options.logprobs) return {};
+    const logprobs = this.#pending;
+    this.#pending = [];
+    return { logprobs };
+  }
+
+  #callId(index: number): string {
+    return (this.#callIds[index] ??= this.#options.newCallId());
+  }
+
+  #ended(): EndStep {
+    invariant(this.#end !== undefined, "an ended answer expected, got one that is still sampled");
+    return this.#end;
+  }
+}
+
+function toLogprob({ bytes, logProb }: TokenLogProb): TokenLogprob {
+  return { token: new TextDecoder().decode(bytes), logprob: Math.max(logProb, MIN_LOGPROB), bytes: [...bytes] };
+}

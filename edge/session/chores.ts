@@ -1,0 +1,95 @@
+/**
+ * What a session does beside answering: it closes turns that were cut off, pays what it owes to the log, closes when
+ * idle, and disappears once nothing leads to it. The object's one alarm drives all of it; see alarm.ts for when.
+ */
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import { isForgotten, isIdle, nextAlarm, type Pending } from "./alarm.ts";
+import { sessionClosed, turnAborted } from "./events.ts";
+import { owes, settle } from "./outbox.ts";
+import type { SessionStore } from "./store.ts";
+
+export class SessionChores {
+  readonly #env: Env;
+  readonly #storage: DurableObjectStorage;
+  readonly #store: SessionStore;
+  /** Whether a turn is being sampled in this object. */
+  readonly #runs: (turnId: string) => boolean;
+  #settling: Promise<void> | undefined;
+  #failures = 0;
+
+  constructor(options: { env: Env; storage: DurableObjectStorage; store: SessionStore; runs: (turnId: string) => boolean }) {
+    this.#env = options.env;
+    this.#storage = options.storage;
+    this.#store = options.store;
+    this.#runs = options.runs;
+  }
+
+  /** Aborts turns that are open and that nobody samples: their Worker died. */
+  abortOrphans(): void {
+    const session = this.#store.state();
+    if (session === undefined) return;
+    const now = Date.now();
+    for (const { turnId, policyVersion } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
+      this.#store.transaction(() => {
+        this.#store.abortTurn(turnId);
+        this.#store.enqueue(turnAborted({ session, turnId, now }, { policyVersion, reason: "the Worker died while the turn was open" }));
+      });
+  }
+
+  /** The alarm's work. */
+  async ring(): Promise<void> {
+    this.abortOrphans();
+    const now = Date.now();
+    if (isIdle(this.#pending(), now)) this.#closeIdle(now);
+    await this.settle();
+    if (isForgotten(this.#pending(), now)) await this.#forget();
+  }
+
+  /** Pays what is owed, now if possible, else by the alarm. Never throws. */
+  async settle(): Promise<void> {
+    // One at a time; what is enqueued meanwhile is seen by whoever waits here.
+    while (this.#settling !== undefined) await this.#settling;
+    this.#settling = this.#settleOnce();
+    await this.#settling;
+  }
+
+  async planAlarm(): Promise<void> {
+    await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
+  }
+
+  async #settleOnce(): Promise<void> {
+    try {
+      await settle(this.#env, this.#store);
+      this.#failures = 0;
+    } catch (thrown) {
+      this.#failures += 1;
+      logError("outbox:unwritten", thrown, { sessionId: this.#store.state()?.sessionId, failures: this.#failures });
+    } finally {
+      this.#settling = undefined;
+    }
+    await this.planAlarm();
+  }
+
+  #closeIdle(now: number): void {
+    const session = this.#store.state();
+    const turnId = this.#store.lastTurnId();
+    if (session === undefined || turnId === undefined) return;
+    this.#store.transaction(() => {
+      this.#store.close(now);
+      this.#store.enqueue(sessionClosed({ session, turnId, now }, "idle"));
+    });
+  }
+
+  async #forget(): Promise<void> {
+    await this.#storage.deleteAlarm();
+    await this.#storage.deleteAll();
+  }
+
+  #pending(): Pending {
+    const session = this.#store.state();
+    if (session === undefined) return { open: false, unwritten: false, failures: 0, activeAt: Date.now(), closedAt: null };
+    const { activeAt, closedAt } = session;
+    return { open: this.#store.openTurns().length > 0, unwritten: owes(this.#store), failures: this.#failures, activeAt, closedAt };
+  }
+}

@@ -1,0 +1,38 @@
+/** The events of a session. Each id is made of what the event is about, so a second delivery is recognised. */
+import type { ChatMessage } from "../../shared/chat.ts";
+import { canonicalJson, sha256 } from "../../shared/digest.ts";
+import type { EventPayload, NewEvent, TurnFinished } from "../../shared/events.ts";
+import { completionIdOf } from "./identity.ts";
+import type { FeedbackRequest, SessionIdentity } from "./port.ts";
+
+type Source = { readonly session: SessionIdentity; readonly turnId: string; readonly now: number };
+
+export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" | "completionId">): NewEvent {
+  return toEvent(source, `${source.turnId}/finished`, { kind: "turn:finished", completionId: completionIdOf(source.turnId), ...payload });
+}
+
+export function turnAborted(source: Source, { policyVersion, reason }: { policyVersion: number; reason: string }): NewEvent {
+  return toEvent(source, `${source.turnId}/aborted`, { kind: "turn:aborted", completionId: completionIdOf(source.turnId), policyVersion, reason });
+}
+
+/** A turn has one next state: what came first. */
+export function nextStateArrived(source: Source, messages: readonly ChatMessage[]): NewEvent {
+  return toEvent(source, `${source.turnId}/next`, { kind: "nextState:arrived", completionId: completionIdOf(source.turnId), messages: [...messages] });
+}
+
+/** The same feedback given twice is one event. */
+export async function feedbackGiven(source: Source, { completionId, score, correction, comment }: FeedbackRequest): Promise<NewEvent> {
+  const given = { score, correction, comment };
+  const digest = await sha256(canonicalJson(given));
+  return toEvent(source, `${source.turnId}/feedback/${digest.slice(0, 16)}`, { kind: "feedback:given", completionId, ...given });
+}
+
+/** A session that is taken up again can close again; its last turn tells the two apart. */
+export function sessionClosed(source: Source, reason: "idle" | "done"): NewEvent {
+  return toEvent(source, `${source.turnId}/closed`, { kind: "session:closed", reason });
+}
+
+function toEvent({ session, turnId, now }: Source, eventId: string, payload: EventPayload): NewEvent {
+  const { agent, line, sessionId, user } = session;
+  return { eventId, agent, line, sessionId, turnId, user, createdAt: new Date(now).toISOString(), payload };
+}

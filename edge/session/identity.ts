@@ -1,0 +1,54 @@
+/** Ids of sessions, turns and completions. A completion id leads to its session without a look-up. */
+import { at } from "../../shared/assert.ts";
+import { canonicalJson, sha256 } from "../../shared/digest.ts";
+import type { SessionIdentity } from "./port.ts";
+import type { Scope } from "./transcript.ts";
+
+const SESSION_DIGITS = 32; // 128 bits of the digest
+const TURN_DIGITS = 16;
+const COMPLETION_ID = /^chatcmpl-([0-9a-f]{32})([0-9a-f]{16})$/;
+
+/** The same name under another key, agent or user is another session. */
+export async function identifySession(scope: Scope, { name, line }: { name: string; line: string }): Promise<SessionIdentity> {
+  const digest = await sha256(canonicalJson(["session", scope.agent, scope.keyId, scope.user, name]));
+  return { ...scope, line, name, sessionId: `s_${digest.slice(0, SESSION_DIGITS)}` };
+}
+
+/** The user of a request, scoped to its API key: the same name under two keys is two people. */
+export async function scopedUser(keyId: string, user: string | undefined): Promise<string> {
+  const digest = await sha256(`${keyId}/${user ?? keyId}`);
+  return `u_${digest.slice(0, 16)}`;
+}
+
+/** A name for a session that the client has not named. */
+export function newSessionName(): string {
+  return `n_${randomHex(SESSION_DIGITS)}`;
+}
+
+export function newTurnId(sessionId: string): string {
+  return `${sessionId}/${randomHex(TURN_DIGITS)}`;
+}
+
+export function completionIdOf(turnId: string): string {
+  return `chatcmpl-${turnId.replace(/^s_/, "").replace("/", "")}`;
+}
+
+/** The session and turn of a completion, undefined for an id that is not ours. */
+export function parseCompletionId(completionId: string): { sessionId: string; turnId: string } | undefined {
+  const [, session, turn] = COMPLETION_ID.exec(completionId) ?? [];
+  if (session === undefined || turn === undefined) return undefined;
+  return { sessionId: `s_${session}`, turnId: `s_${session}/${turn}` };
+}
+
+export function newCallId(): string {
+  return `call_${randomHex(24)}`;
+}
+
+/** A seed for a turn whose request names none: 31 bits, so that it is an integer everywhere. */
+export function newSeed(): number {
+  return at(crypto.getRandomValues(new Uint32Array(1)), 0) >>> 1;
+}
+
+function randomHex(digits: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(digits / 2)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,64 @@
+/**
+ * Empties what a session still owes to others: its events to the log, its transcripts to the directory, its totals to
+ * the counters. Every write is idempotent, so whatever was cut off is simply done again.
+ */
+import { agentOf } from "../agent/port.ts";
+import { putSessionCounters } from "../db/counters.ts";
+import { appendEvents } from "../db/events.ts";
+import { directoryOf } from "../directory/client.ts";
+import type { Env } from "../env.ts";
+import { fault } from "../faults.ts";
+import { logError } from "../log.ts";
+import type { SessionStore } from "./store.ts";
+
+const BATCH = 20; // a payload can be a megabyte, and a batch is in memory
+
+/** Whether something is left to write. */
+export function owes(store: SessionStore): boolean {
+  return store.state()?.counted === false || store.outbox(1).events.length > 0 || store.unregistered().length > 0;
+}
+
+/** Writes everything that is owed. @throws where a write fails; what was not written stays owed */
+export async function settle(env: Env, store: SessionStore): Promise<void> {
+  await registerTranscripts(env, store);
+  await appendOutbox(env, store);
+  await writeCounters(env, store);
+}
+
+/** Tells the directory of the transcripts that it lacks. */
+export async function registerTranscripts(env: Env, store: SessionStore): Promise<void> {
+  const state = store.state();
+  if (state === undefined) return;
+  for (const { turnId, answerDigest } of store.unregistered()) {
+    await directoryOf(env, answerDigest).register(answerDigest, { name: state.name, open: state.closedAt === null });
+    store.setRegistered(turnId);
+  }
+}
+
+async function appendOutbox(env: Env, store: SessionStore): Promise<void> {
+  for (;;) {
+    const { events, last } = store.outbox(BATCH);
+    const [first] = events;
+    if (first === undefined) return;
+    const seq = await appendEvents(env, events);
+    await fault(env, "event:appended");
+    store.dequeue(last);
+    await fault(env, "outbox:emptied");
+    await tellAgent(env, first.agent, seq);
+  }
+}
+
+/** A missed notice costs the trainer two seconds and loses nothing. */
+async function tellAgent(env: Env, agent: string, seq: number): Promise<void> {
+  await agentOf(env, agent)
+    .eventsAppended(seq)
+    .catch((thrown: unknown) => logError("agent:untold", thrown, { agent, seq }));
+}
+
+async function writeCounters(env: Env, store: SessionStore): Promise<void> {
+  const state = store.state();
+  if (state === undefined || state.counted) return;
+  const { sessionId, agent, generations, replays, aborted, ambiguous } = state;
+  await putSessionCounters(env.DB, { sessionId, agent, generations, replays, aborted, ambiguous });
+  store.setCounted(state);
+}

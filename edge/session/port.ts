@@ -1,0 +1,113 @@
+/**
+ * What a SessionObject is asked and what it answers over RPC. Errors do not survive RPC as classes, so outcomes are
+ * unions; an answer travels as a stream of deltas, one JSON object per line.
+ */
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { ErrorRecord } from "../../shared/errors.ts";
+import type { AdapterFiles } from "../../shared/policy.ts";
+import type { Env } from "../env.ts";
+import type { ToolChoice } from "../policy/completer.ts";
+import type { RetryFacts } from "./retry.ts";
+import type { Scope } from "./transcript.ts";
+
+/** A session: whose it is, and its name within that scope. `sessionId` is a digest of both and names the object. */
+export type SessionIdentity = Scope & { readonly sessionId: string; readonly name: string; readonly line: string };
+
+/** The version a turn is bound to when it starts. */
+export type TurnPolicy = {
+  readonly version: number;
+  readonly policyDigest: string;
+  readonly baseDigest: string;
+  readonly adapter: AdapterFiles | null;
+};
+
+export type TurnSampling = {
+  /** Undefined: drawn when the turn opens. */
+  readonly seed: number | undefined;
+  readonly temperature: number;
+  readonly topP: number;
+  readonly stop: readonly string[];
+  /** Undefined: what is left of the context. */
+  readonly maxTokens: number | undefined;
+  readonly logprobs: boolean;
+  readonly topLogprobs: number;
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean;
+};
+
+export type TurnRequest = {
+  readonly session: SessionIdentity;
+  readonly turnKind: "main" | "side";
+  /** The conversation as the client sent it. */
+  readonly messages: readonly ChatMessage[];
+  /** Chain digest after each message. */
+  readonly digests: readonly string[];
+  /** The agent's, put before the client's own system message. */
+  readonly instructions: string;
+  readonly tools: readonly ToolDefinition[];
+  readonly policy: TurnPolicy;
+  readonly sampling: TurnSampling;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** False: nothing but digests is kept. */
+  readonly store: boolean;
+  /** Two open sessions hold this conversation. */
+  readonly ambiguous: boolean;
+  /** The session closes after this turn. */
+  readonly closes: boolean;
+  readonly retry: RetryFacts;
+  /** Only a retry is answered; anything else is `new`. */
+  readonly retryOnly: boolean;
+};
+
+/** What is known of an answer before its first token. */
+export type TurnHead = {
+  readonly completionId: string;
+  readonly createdAt: number;
+  readonly policyVersion: number;
+  readonly policyDigest: string;
+};
+
+/** As the API reports a token; `bytes` are UTF-8 and need not be a whole character. */
+export type TokenLogprob = { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] };
+export type ContentLogprob = TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] };
+
+/** A piece of an answer. The last one is `finished` or `failed`. */
+export type TurnDelta =
+  | { readonly kind: "content"; readonly text: string; readonly logprobs?: readonly ContentLogprob[] }
+  | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly kind: "arguments"; readonly index: number; readonly text: string }
+  | FinishedDelta
+  | { readonly kind: "failed"; readonly error: ErrorRecord };
+export type FinishedDelta = {
+  readonly kind: "finished";
+  readonly finishReason: "stop" | "length" | "tool_calls";
+  readonly promptTokens: number;
+  /** Prompt tokens that the KV cache held. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+};
+
+export type AnswerResult =
+  | { status: "answering"; head: TurnHead; deltas: ReadableStream<Uint8Array> }
+  /** Not a retry of anything in this session. */
+  | { status: "new" }
+  | { status: "refused"; error: ErrorRecord };
+
+export type FeedbackRequest = {
+  readonly completionId: string;
+  readonly keyId: string;
+  readonly score?: number | undefined;
+  readonly correction?: string | undefined;
+  readonly comment?: string | undefined;
+};
+export type FeedbackResult = { status: "recorded"; eventId: string } | { status: "unknown" };
+
+export interface SessionPort {
+  answer(request: TurnRequest): Promise<AnswerResult>;
+  giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;
+}
+
+/** A session's object. The types of Workers RPC reject arguments with `unknown` inside (JSON schemas), hence the cast. */
+export function sessionOf(env: Pick<Env, "SESSIONS">, sessionId: string): SessionPort {
+  return env.SESSIONS.getByName(sessionId) as unknown as SessionPort;
+}

@@ -1,0 +1,57 @@
+/** Everything that a turn needs before it opens, and every reason not to open it. */
+import type { ChatMessage } from "../../shared/chat.ts";
+import { AppError } from "../../shared/errors.ts";
+import { getArtifact } from "../artifacts.ts";
+import type { Env } from "../env.ts";
+import kernelModule from "../kernel/kernel.wasm";
+import type { CompletionRequest, ReadFile } from "../policy/completer.ts";
+import type { Policy } from "../policy/policy.ts";
+import { residentPolicy } from "../policy/resident.ts";
+import { newSeed } from "./identity.ts";
+import type { TurnRequest } from "./port.ts";
+
+export type PreparedTurn = {
+  readonly policy: Policy;
+  /** The conversation as rendered into the prompt. */
+  readonly messages: readonly ChatMessage[];
+  readonly completion: CompletionRequest;
+};
+
+/** @throws {input/invalid} where prompt and answer do not fit the context */
+export async function prepareTurn(env: Env, request: TurnRequest): Promise<PreparedTurn> {
+  const readFile = fileReader(env.ARTIFACTS);
+  const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
+  const messages = withInstructions(request.instructions, request.messages);
+  const promptTokens = policy.tokenizer.encodePrompt({ messages, tools: request.tools, addGenerationPrompt: true });
+  const maxTokens = fitContext({ promptCount: promptTokens.length, maxTokens: request.sampling.maxTokens, contextTokens: policy.contextTokens });
+  const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
+  const { policyDigest, adapter } = request.policy;
+  const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs, toolChoice, parallelToolCalls };
+  return { policy, messages, completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, cacheKey: request.session.sessionId } };
+}
+
+/** The agent's instructions stand before the client's own system text, in one system message. */
+export function withInstructions(instructions: string, messages: readonly ChatMessage[]): ChatMessage[] {
+  if (instructions === "") return [...messages];
+  const [first, ...rest] = messages;
+  if (first?.role !== "system") return [{ role: "system", content: instructions }, ...messages];
+  return [{ role: "system", content: `${instructions}\n${first.content}` }, ...rest];
+}
+
+/** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
+function fitContext({ promptCount, maxTokens, contextTokens }: { promptCount: number; maxTokens: number | undefined; contextTokens: number }): number {
+  const wanted = maxTokens ?? Math.max(contextTokens - promptCount, 1);
+  if (promptCount + wanted <= contextTokens) return wanted;
+  const asked = maxTokens === undefined ? "room for an answer" : `${maxTokens} for the answer`;
+  throw new AppError("input/invalid", `messages: at most ${contextTokens} tokens of context expected, got ${promptCount} in the prompt and ${asked}; shorten the conversation or lower max_completion_tokens`, {
+    details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
+  });
+}
+
+function fileReader(bucket: R2Bucket): ReadFile {
+  return async (digest) => {
+    const bytes = await getArtifact(bucket, digest);
+    if (bytes === undefined) throw new AppError("upstream/failed", `file ${digest}: stored bytes expected, got none`);
+    return bytes;
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * What is a retry? The same `Idempotency-Key`; an identical body with `x-stainless-retry-count` of 1 or more; an
+ * identical body while the first is in flight or before its final chunk was sent. A retry joins or replays the turn
+ * and is never a signal.
+ */
+
+export type RetryFacts = {
+  /** Of the body and of whom it is from. */
+  readonly requestDigest: string;
+  readonly idempotencyKey: string | undefined;
+  /** How often the client says that it has tried before. */
+  readonly retryCount: number;
+};
+
+/** A turn as far as retries go. */
+export type KnownTurn = {
+  readonly turnId: string;
+  readonly requestDigest: string;
+  readonly idempotencyKey: string | null;
+  readonly state: "open" | "finished" | "aborted";
+  /** Whether its final chunk was sent. */
+  readonly delivered: boolean;
+  /** Whether its answer was recorded; without a record it is sampled again. */
+  readonly replayable: boolean;
+};
+
+export type RetryDecision =
+  | { readonly kind: "join"; readonly turnId: string }
+  | { readonly kind: "replay"; readonly turnId: string }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "new" };
+
+/** Decides over the turns that share the request's digest or its key, oldest first. */
+export function decideRetry(facts: RetryFacts, turns: readonly KnownTurn[]): RetryDecision {
+  const byKey = facts.idempotencyKey === undefined ? undefined : turns.findLast(({ idempotencyKey }) => idempotencyKey === facts.idempotencyKey);
+  if (byKey !== undefined && byKey.requestDigest !== facts.requestDigest) return { kind: "conflict" };
+  const turn = byKey ?? turns.findLast((each) => each.requestDigest === facts.requestDigest && keysAgree(facts, each));
+  if (turn === undefined || turn.state === "aborted") return { kind: "new" };
+  if (turn.state === "open") return { kind: "join", turnId: turn.turnId };
+  const again = byKey !== undefined || !turn.delivered || facts.retryCount >= 1;
+  return again && turn.replayable ? { kind: "replay", turnId: turn.turnId } : { kind: "new" };
+}
+
+/** Two different keys on one body say that two requests are meant. */
+function keysAgree(facts: RetryFacts, turn: KnownTurn): boolean {
+  return facts.idempotencyKey === undefined || turn.idempotencyKey === null || turn.idempotencyKey === facts.idempotencyKey;
+}

@@ -1,0 +1,147 @@
+/**
+ * A conversation: orders its turns, answers retries from the record, pairs next states with the turns that they
+ * follow, and owes its events to the log until the log has them. A shell: what is a retry and what is a next state is
+ * decided in retry.ts and pair.ts, a turn's life is in turn-run.ts, everything periodic in chores.ts.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { assertNever, invariant } from "../../shared/assert.ts";
+import { AppError, toErrorRecord } from "../../shared/errors.ts";
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import { SessionChores } from "./chores.ts";
+import { feedbackGiven } from "./events.ts";
+import { parseCompletionId } from "./identity.ts";
+import { LiveTurn } from "./live-turn.ts";
+import type { AnswerResult, FeedbackRequest, FeedbackResult, SessionPort, TurnRequest } from "./port.ts";
+import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
+import { SessionStore } from "./store.ts";
+import { TurnQueue } from "./turn-queue.ts";
+import { TurnRun, type TurnHost } from "./turn-run.ts";
+
+/** A turn from its arrival to its end; it may still wait for those before it. */
+type Flight = { readonly run: TurnRun; readonly retry: RetryFacts; readonly opened: Promise<LiveTurn> };
+
+/** How long a retry waits for a first request that the directory knows of and that has not arrived here. */
+const FIRST_REQUEST_MS = 1_000;
+
+export class SessionObject extends DurableObject<Env> implements SessionPort {
+  readonly #store: SessionStore;
+  readonly #chores: SessionChores;
+  readonly #host: TurnHost;
+  readonly #queue = new TurnQueue();
+  readonly #flights = new Map<string, Flight>();
+  #announceFirst: () => void = () => undefined;
+  readonly #firstRequest = new Promise<void>((resolve) => (this.#announceFirst = resolve));
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { storage } = ctx;
+    this.#store = new SessionStore(storage);
+    this.#chores = new SessionChores({ env, storage, store: this.#store, runs: (turnId) => this.#flights.has(turnId) });
+    this.#host = { env, storage, store: this.#store, planAlarm: () => this.#chores.planAlarm() };
+    // Nothing runs in a new object, so a turn that is open was cut off with its Worker.
+    this.#chores.abortOrphans();
+  }
+
+  async answer(request: TurnRequest): Promise<AnswerResult> {
+    try {
+      return await this.#answer(request);
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code === "internal") logError("turn:refused", thrown, { sessionId: request.session.sessionId });
+      return { status: "refused", error: toErrorRecord(thrown) };
+    }
+  }
+
+  /** Records feedback on a completion that this session holds and that the same key asked for. */
+  async giveFeedback(request: FeedbackRequest): Promise<FeedbackResult> {
+    const session = this.#store.state();
+    const turnId = parseCompletionId(request.completionId)?.turnId;
+    if (session === undefined || turnId === undefined || session.keyId !== request.keyId) return { status: "unknown" };
+    if (this.#store.record(turnId) === undefined) return { status: "unknown" };
+    const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
+    this.#store.enqueue(event);
+    await this.#chores.planAlarm();
+    await this.ctx.storage.sync();
+    this.ctx.waitUntil(this.#chores.settle());
+    return { status: "recorded", eventId: event.eventId };
+  }
+
+  override async alarm(): Promise<void> {
+    if (this.#store.state() !== undefined) await this.#chores.ring();
+  }
+
+  async #answer(request: TurnRequest): Promise<AnswerResult> {
+    if (request.retryOnly) await this.#awaitFirstRequest();
+    else this.#announceFirst();
+    const decision = decideRetry(request.retry, this.#turnsLike(request.retry));
+    switch (decision.kind) {
+      case "conflict":
+        throw new AppError("session/conflict", "Idempotency-Key: a key of its own for every request expected, got one that came with another body");
+      case "join":
+        return answering(await this.#join(decision.turnId));
+      case "replay":
+        return answering(this.#replay(decision.turnId));
+      case "new":
+        return request.retryOnly ? { status: "new" } : answering(await this.#start(request));
+      default:
+        return assertNever(decision);
+    }
+  }
+
+  async #awaitFirstRequest(): Promise<void> {
+    if (this.#store.state() !== undefined || this.#flights.size > 0) return;
+    await Promise.race([this.#firstRequest, scheduler.wait(FIRST_REQUEST_MS)]);
+  }
+
+  /** Turns that the request may be a retry of: those recorded, and those that are running or wait to run. */
+  #turnsLike(retry: RetryFacts): KnownTurn[] {
+    const recorded = this.#store.state() === undefined ? [] : this.#store.turnsLike(retry);
+    const running = [...this.#flights].map(([turnId, { run, retry: { requestDigest, idempotencyKey = null } }]): KnownTurn => {
+      return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
+    });
+    return [...recorded.filter(({ turnId }) => !this.#flights.has(turnId)), ...running];
+  }
+
+  async #join(turnId: string): Promise<LiveTurn> {
+    const flight = this.#flights.get(turnId);
+    invariant(flight !== undefined, `turn ${turnId}: a running turn expected, got one that nobody samples`);
+    const live = await flight.opened;
+    this.#countReplay();
+    return live;
+  }
+
+  #replay(turnId: string): LiveTurn {
+    const recorded = this.#store.record(turnId);
+    invariant(recorded !== undefined, `turn ${turnId}: a record expected, got none`);
+    this.#countReplay();
+    return LiveTurn.recorded(recorded.head, recorded.deltas, { onDelivered: () => this.#store.setDelivered(turnId) });
+  }
+
+  #countReplay(): void {
+    this.#store.count("replays");
+    this.ctx.waitUntil(this.#chores.settle());
+  }
+
+  /** Resolves once the turn is open and durable. */
+  #start(request: TurnRequest): Promise<LiveTurn> {
+    const run = new TurnRun(this.#host, request);
+    const opened = new Promise<LiveTurn>((resolve, reject) => {
+      const turn = this.#queue.run(async () => {
+        resolve(await run.open());
+        await run.run();
+      });
+      this.ctx.waitUntil(turn.catch(reject).finally(() => this.#end(run.turnId)));
+    });
+    this.#flights.set(run.turnId, { run, retry: request.retry, opened });
+    return opened;
+  }
+
+  async #end(turnId: string): Promise<void> {
+    this.#flights.delete(turnId);
+    if (this.#store.state() !== undefined) await this.#chores.settle();
+  }
+}
+
+function answering(live: LiveTurn): AnswerResult {
+  return { status: "answering", head: live.head, deltas: live.read() };
+}

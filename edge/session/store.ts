@@ -1,0 +1,228 @@
+/** What a session remembers, in its own SQLite. Every method is one synchronous step. */
+import { NewEvent, type TurnOrigin } from "../../shared/events.ts";
+import type { AnsweredTurn } from "./pair.ts";
+import type { SessionIdentity, TurnDelta, TurnHead } from "./port.ts";
+import type { KnownTurn, RetryFacts } from "./retry.ts";
+import { completionIdOf } from "./identity.ts";
+import { createTables, hasTables } from "./schema.ts";
+
+export type OpenedTurn = {
+  readonly turnIndex: number;
+  readonly turnId: string;
+  readonly turnKind: "main" | "side";
+  readonly origin: TurnOrigin;
+  readonly retry: RetryFacts;
+  readonly transcriptDigest: string;
+  readonly policyVersion: number;
+  readonly policyDigest: string;
+  readonly seed: number;
+  /** Null where nothing is to be stored. */
+  readonly request: string | null;
+  readonly createdAt: number;
+};
+
+export type FinishedTurn = {
+  readonly turnId: string;
+  readonly answerDigest: string;
+  readonly messageDigest: string;
+  /** Null where nothing is to be stored. */
+  readonly deltas: readonly TurnDelta[] | null;
+  /** Whether the directory has to learn of the transcript. */
+  readonly register: boolean;
+};
+
+export type OpenTurn = TurnHead & { readonly turnId: string; readonly stored: boolean };
+export type Counter = "generations" | "replays" | "aborted" | "ambiguous";
+export type SessionState = SessionIdentity & { readonly activeAt: number; readonly closedAt: number | null; readonly counted: boolean } & Readonly<
+    Record<Counter, number>
+  >;
+
+type Row = Record<string, SqlStorageValue>;
+
+export class SessionStore {
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** All of `step` or nothing. */
+  transaction<Value>(step: () => Value): Value {
+    return this.#storage.transactionSync(step);
+  }
+
+  /** Begins the session at its first request; later ones change nothing. */
+  begin(identity: SessionIdentity, now: number): void {
+    if (hasTables(this.#storage.sql)) return;
+    createTables(this.#storage.sql);
+    const { sessionId, agent, line, keyId, user, name } = identity;
+    this.#run("INSERT INTO session (session_id, agent, line, key_id, user, name, active_at) VALUES (?, ?, ?, ?, ?, ?, ?)", sessionId, agent, line, keyId, user, name, now);
+  }
+
+  /** Undefined where no session was begun. */
+  state(): SessionState | undefined {
+    if (!hasTables(this.#storage.sql)) return undefined;
+    const [row] = this.#rows("SELECT * FROM session");
+    return row === undefined ? undefined : toSessionState(row);
+  }
+
+  /** Turns that a request may be a retry of, oldest first. */
+  turnsLike({ requestDigest, idempotencyKey }: RetryFacts): KnownTurn[] {
+    const rows = this.#rows("SELECT * FROM turns WHERE request_digest = ? OR idempotency_key = ? ORDER BY turn_index", requestDigest, idempotencyKey ?? null);
+    return rows.map((row) => ({
+      turnId: text(row, "turn_id"),
+      requestDigest: text(row, "request_digest"),
+      idempotencyKey: textOrNull(row, "idempotency_key"),
+      state: turnState(row),
+      delivered: row["delivered"] === 1,
+      replayable: row["record"] !== null,
+    }));
+  }
+
+  /** Finished main turns, oldest first. */
+  answeredTurns(): AnsweredTurn[] {
+    const rows = this.#rows(
+      "SELECT turn_id, transcript_digest, answer_digest, message_digest, next_digest FROM turns WHERE state = 'finished' AND turn_kind = 'main' ORDER BY turn_index",
+    );
+    return rows.map((row) => ({
+      turnId: text(row, "turn_id"),
+      transcriptDigest: text(row, "transcript_digest"),
+      answerDigest: text(row, "answer_digest"),
+      messageDigest: text(row, "message_digest"),
+      nextDigest: textOrNull(row, "next_digest"),
+    }));
+  }
+
+  openTurn(turn: OpenedTurn): void {
+    const { turnIndex, turnId, turnKind, origin, retry, transcriptDigest, policyVersion, policyDigest, seed, request, createdAt } = turn;
+    this.#run(
+      `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_version, policy_digest, seed, stored, created_at, request)
+       VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[turnIndex, turnId, turnKind, origin, retry.requestDigest, retry.idempotencyKey ?? null, transcriptDigest],
+      ...[policyVersion, policyDigest, seed, request === null ? 0 : 1, createdAt, request],
+    );
+    this.#run("UPDATE session SET active_at = ?, closed_at = NULL", createdAt);
+    this.count("generations");
+  }
+
+  /** Says that the turn's next state has arrived. */
+  setNext(turnId: string, nextDigest: string): void {
+    this.#run("UPDATE turns SET next_digest = ? WHERE turn_id = ?", nextDigest, turnId);
+  }
+
+  finishTurn({ turnId, answerDigest, messageDigest, deltas, register }: FinishedTurn): void {
+    this.#run(
+      "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, record = ?, registered = ?, request = NULL WHERE turn_id = ?",
+      ...[answerDigest, messageDigest, deltas === null ? null : JSON.stringify(deltas), register ? 0 : 1, turnId],
+    );
+  }
+
+  abortTurn(turnId: string): void {
+    this.#run("UPDATE turns SET state = 'aborted', request = NULL WHERE turn_id = ?", turnId);
+    this.count("aborted");
+  }
+
+  setDelivered(turnId: string): void {
+    this.#run("UPDATE turns SET delivered = 1 WHERE turn_id = ?", turnId);
+  }
+
+  openTurns(): OpenTurn[] {
+    return this.#rows("SELECT * FROM turns WHERE state = 'open' ORDER BY turn_index").map((row) => ({ ...toHead(row), turnId: text(row, "turn_id"), stored: row["stored"] === 1 }));
+  }
+
+  /** How many turns were ever opened; the next one's index. */
+  turnCount(): number {
+    return this.#rows("SELECT COUNT(*) AS turns FROM turns").reduce((_, row) => integer(row, "turns"), 0);
+  }
+
+  /** The recorded answer of a finished turn, undefined where there is none. */
+  record(turnId: string): { head: TurnHead; deltas: TurnDelta[] } | undefined {
+    const [row] = this.#rows("SELECT * FROM turns WHERE turn_id = ? AND record IS NOT NULL", turnId);
+    // The record is what this class wrote from the same type.
+    return row === undefined ? undefined : { head: toHead(row), deltas: JSON.parse(text(row, "record")) as TurnDelta[] };
+  }
+
+  lastTurnId(): string | undefined {
+    return this.#rows("SELECT turn_id FROM turns ORDER BY turn_index DESC LIMIT 1").map((row) => text(row, "turn_id"))[0];
+  }
+
+  /** Transcripts of which the directory has to learn. */
+  unregistered(): { turnId: string; answerDigest: string }[] {
+    const rows = this.#rows("SELECT turn_id, answer_digest FROM turns WHERE registered = 0");
+    return rows.map((row) => ({ turnId: text(row, "turn_id"), answerDigest: text(row, "answer_digest") }));
+  }
+
+  setRegistered(turnId: string): void {
+    this.#run("UPDATE turns SET registered = 1 WHERE turn_id = ?", turnId);
+  }
+
+  /** Closes the session; the directory has to learn of it for every transcript. */
+  close(now: number): void {
+    this.#run("UPDATE session SET closed_at = ?", now);
+    this.#run("UPDATE turns SET registered = 0 WHERE state = 'finished' AND turn_kind = 'main'");
+  }
+
+  count(counter: Counter): void {
+    this.#run(`UPDATE session SET ${counter} = ${counter} + 1, counted = 0`);
+  }
+
+  /** Says that these totals are where they survive; totals that have grown since then stay to be written. */
+  setCounted({ generations, replays, aborted, ambiguous }: Readonly<Record<Counter, number>>): void {
+    this.#run("UPDATE session SET counted = 1 WHERE generations = ? AND replays = ? AND aborted = ? AND ambiguous = ?", generations, replays, aborted, ambiguous);
+  }
+
+  enqueue(event: NewEvent): void {
+    this.#run("INSERT INTO outbox (event_id, event) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING", event.eventId, JSON.stringify(event));
+  }
+
+  /** The oldest events that the log lacks, and the position of the last of them. */
+  outbox(limit: number): { events: NewEvent[]; last: number } {
+    const rows = this.#rows("SELECT position, event FROM outbox ORDER BY position LIMIT ?", limit);
+    return { events: rows.map((row) => NewEvent.parse(JSON.parse(text(row, "event")))), last: rows.reduce((_, row) => integer(row, "position"), 0) };
+  }
+
+  dequeue(last: number): void {
+    this.#run("DELETE FROM outbox WHERE position <= ?", last);
+  }
+
+  #rows(query: string, ...bindings: SqlStorageValue[]): Row[] {
+    return this.#storage.sql.exec<Row>(query, ...bindings).toArray();
+  }
+
+  #run(query: string, ...bindings: SqlStorageValue[]): void {
+    this.#storage.sql.exec(query, ...bindings);
+  }
+}
+
+function toHead(row: Row): TurnHead {
+  return {
+    completionId: completionIdOf(text(row, "turn_id")),
+    createdAt: integer(row, "created_at"),
+    policyVersion: integer(row, "policy_version"),
+    policyDigest: text(row, "policy_digest"),
+  };
+}
+
+function toSessionState(row: Row): SessionState {
+  const identity = { sessionId: text(row, "session_id"), agent: text(row, "agent"), line: text(row, "line"), keyId: text(row, "key_id"), user: text(row, "user"), name: text(row, "name") };
+  const counters = { generations: integer(row, "generations"), replays: integer(row, "replays"), aborted: integer(row, "aborted"), ambiguous: integer(row, "ambiguous") };
+  const closedAt = row["closed_at"] === null ? null : integer(row, "closed_at");
+  return { ...identity, ...counters, activeAt: integer(row, "active_at"), closedAt, counted: row["counted"] === 1 };
+}
+
+function turnState(row: Row): KnownTurn["state"] {
+  const state = text(row, "state");
+  return state === "open" || state === "aborted" ? state : "finished";
+}
+
+function text(row: Row, column: string): string {
+  return String(row[column]);
+}
+
+function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column);
+}
+
+function integer(row: Row, column: string): number {
+  return Number(row[column]);
+}

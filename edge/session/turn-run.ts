@@ -1,0 +1,188 @@
+/**
+ * One turn from opening to end. It is durable when it opens, before the first byte; and when it has finished, with its
+ * event, before the last delta. The version is the one that the request came with, whatever is published meanwhile.
+ */
+import { invariant } from "../../shared/assert.ts";
+import { AppError, toErrorRecord } from "../../shared/errors.ts";
+import type { NewEvent } from "../../shared/events.ts";
+import type { Env } from "../env.ts";
+import { fault } from "../faults.ts";
+import { logError } from "../log.ts";
+import { AnswerRecorder } from "./answer-recorder.ts";
+import { nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
+import { completionIdOf, newCallId, newTurnId } from "./identity.ts";
+import { LiveTurn } from "./live-turn.ts";
+import { registerTranscripts } from "./outbox.ts";
+import { pair, type Pairing } from "./pair.ts";
+import type { TurnDelta, TurnRequest } from "./port.ts";
+import { prepareTurn, type PreparedTurn } from "./prepare.ts";
+import type { OpenedTurn, SessionStore } from "./store.ts";
+import { extendChain, messageDigest } from "./transcript.ts";
+
+export type TurnHost = {
+  readonly env: Env;
+  readonly storage: DurableObjectStorage;
+  readonly store: SessionStore;
+  /** Sets the alarm that closes the turn if its Worker dies. */
+  readonly planAlarm: () => Promise<void>;
+};
+
+type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly live: LiveTurn };
+
+export class TurnRun {
+  readonly turnId: string;
+  readonly #host: TurnHost;
+  readonly #request: TurnRequest;
+  readonly #abort = new AbortController();
+  #running: Running | undefined;
+
+  constructor(host: TurnHost, request: TurnRequest) {
+    this.#host = host;
+    this.#request = request;
+    this.turnId = newTurnId(request.session.sessionId);
+  }
+
+  /** Every reader has gone, so the turn is being aborted. */
+  get abandoned(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  /** Opens the turn; it is durable when this resolves. @throws {input/invalid} where it does not fit the context */
+  async open(): Promise<LiveTurn> {
+    const { env, storage, planAlarm } = this.#host;
+    const prepared = await prepareTurn(env, this.#request);
+    const opened = await this.#record(prepared);
+    await planAlarm();
+    await storage.sync();
+    await fault(env, "turn:opened");
+    const live = this.#createLive(opened);
+    this.#running = { prepared, opened, live };
+    return live;
+  }
+
+  /** Samples the answer to its end. Never throws: a turn that fails is aborted, and its readers are told. */
+  async run(): Promise<void> {
+    invariant(this.#running !== undefined, `turn ${this.turnId}: open() expected before run()`);
+    const { live } = this.#running;
+    try {
+      const finished = await this.#sample(this.#running);
+      live.push(finished);
+    } catch (thrown) {
+      live.push(this.#fail(thrown));
+    }
+    live.end();
+    await fault(this.#host.env, "turn:delivered");
+  }
+
+  async #record(prepared: PreparedTurn): Promise<OpenedTurn> {
+    const { store } = this.#host;
+    const { messages, digests, session, ambiguous } = this.#request;
+    const lastAnswer = messages.findLast(({ role }) => role === "assistant");
+    const lastAnswerDigest = lastAnswer === undefined ? undefined : await messageDigest(lastAnswer);
+    const now = Date.now();
+    store.begin(session, now);
+    return store.transaction(() => {
+      const pairing = pair({ messages, digests, lastAnswerDigest }, store.answeredTurns());
+      const opened = this.#toOpened(prepared, { origin: ambiguous ? "ambiguous" : pairing.origin, now });
+      store.openTurn(opened);
+      if (ambiguous) store.count("ambiguous");
+      this.#recordNextState(pairing, now);
+      return opened;
+    });
+  }
+
+  #toOpened({ completion }: PreparedTurn, { origin, now }: { origin: OpenedTurn["origin"]; now: number }): OpenedTurn {
+    const { turnKind, retry, policy, store: stored, messages, metadata } = this.#request;
+    return {
+      turnIndex: this.#host.store.turnCount(),
+      ...{ turnId: this.turnId, turnKind, origin, retry },
+      transcriptDigest: this.#transcriptDigest,
+      ...{ policyVersion: policy.version, policyDigest: policy.policyDigest, seed: completion.seed },
+      request: stored ? JSON.stringify({ messages, metadata }) : null,
+      createdAt: now,
+    };
+  }
+
+  /** Only what a main turn says, and only where it may be kept, is a signal about the turn before. */
+  #recordNextState({ nextState }: Pairing, now: number): void {
+    const { session, turnKind, store: stored } = this.#request;
+    if (nextState === undefined || turnKind === "side") return;
+    this.#host.store.setNext(nextState.turnId, this.#transcriptDigest);
+    const kept = stored && this.#host.store.record(nextState.turnId) !== undefined;
+    if (kept) this.#host.store.enqueue(nextStateArrived({ session, turnId: nextState.turnId, now }, nextState.messages));
+  }
+
+  #createLive({ createdAt, policyVersion, policyDigest }: OpenedTurn): LiveTurn {
+    const head = { completionId: completionIdOf(this.turnId), createdAt, policyVersion, policyDigest };
+    return new LiveTurn(head, { onAbandoned: () => this.#abort.abort(), onDelivered: () => this.#host.store.setDelivered(this.turnId) });
+  }
+
+  async #sample(running: Running): Promise<TurnDelta> {
+    const { env } = this.#host;
+    const { prepared, live } = running;
+    const { policy, completion } = prepared;
+    const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, endTokenId: policy.tokenizer.eosId, newCallId });
+    for await (const step of policy.complete({ ...completion, signal: this.#abort.signal })) {
+      live.push(...recorder.accept(step));
+      if (recorder.tokenCount === 1) await fault(env, "token:first");
+    }
+    await fault(env, "turn:sampled");
+    await this.#finish(running, recorder);
+    return recorder.finished();
+  }
+
+  /** The finished turn and its event become durable; the directory learns of the transcript. */
+  async #finish(running: Running, recorder: AnswerRecorder): Promise<void> {
+    const { env, storage, store } = this.#host;
+    const { store: stored, turnKind, closes, session } = this.#request;
+    const answer = recorder.message();
+    const [answerDigest, ownDigest] = await Promise.all([extendChain(this.#transcriptDigest, answer), messageDigest(answer)]);
+    const deltas = stored ? [...running.live.deltas, recorder.finished()] : null;
+    const now = Date.now();
+    store.transaction(() => {
+      store.finishTurn({ turnId: this.turnId, answerDigest, messageDigest: ownDigest, deltas, register: turnKind === "main" });
+      if (stored) store.enqueue(this.#finishedEvent(running, recorder, now));
+      if (closes) store.close(now);
+      if (closes) store.enqueue(sessionClosed({ session, turnId: this.turnId, now }, "done"));
+    });
+    await storage.sync();
+    await fault(env, "turn:finished");
+    // A directory that cannot be reached is told later, by the alarm.
+    await registerTranscripts(env, store).catch((thrown: unknown) => logError("directory:unreachable", thrown, { turnId: this.turnId }));
+    await fault(env, "turn:registered");
+  }
+
+  #finishedEvent({ prepared, opened }: Running, recorder: AnswerRecorder, now: number): NewEvent {
+    const { session, tools } = this.#request;
+    const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
+    const { promptTokens, seed, temperature, topP } = prepared.completion;
+    return turnFinished(
+      { session, turnId: this.turnId, now },
+      {
+        ...{ turnIndex, turnKind, origin, policyVersion, policyDigest },
+        ...{ messages: [...prepared.messages], tools: [...tools], answer: recorder.message() },
+        finishReason: recorder.finished().finishReason,
+        rollout: recorder.rollout({ promptTokens, seed, temperature, topP }),
+      },
+    );
+  }
+
+  #fail(thrown: unknown): TurnDelta {
+    const { store } = this.#host;
+    const error = toErrorRecord(thrown);
+    const reason = this.abandoned ? "the client went away" : error.message;
+    if (!this.abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
+    store.transaction(() => {
+      store.abortTurn(this.turnId);
+      store.enqueue(turnAborted({ session: this.#request.session, turnId: this.turnId, now: Date.now() }, { policyVersion: this.#request.policy.version, reason }));
+    });
+    const shown = thrown instanceof AppError && error.code !== "internal" ? error : { ...error, message: "internal error while the answer was made" };
+    return { kind: "failed", error: shown };
+  }
+
+  get #transcriptDigest(): string {
+    const digest = this.#request.digests.at(-1);
+    invariant(digest !== undefined, "a digest per message expected, got none");
+    return digest;
+  }
+}
