@@ -5,6 +5,7 @@
 import { invariant } from "../../shared/assert.ts";
 import type { TokenMask } from "./constraint.ts";
 import type { Decoder } from "./decoder.ts";
+import { ln } from "./portable-math.ts";
 
 export type SamplerSettings = {
   readonly temperature: number;
@@ -28,7 +29,7 @@ export function chooseToken(decoder: Decoder, row: number, settings: SamplerSett
   const temperature = settings.temperature === 0 ? 1 : settings.temperature;
   const numerators = decoder.exponentials(row, { max, temperature });
   const total = sum(numerators);
-  const logTotal = Math.log(total);
+  const logTotal = ln(total);
   const logProbOf = (id: number): number => ((logits[id] ?? -Infinity) - max) / temperature - logTotal;
   const tokenId = settings.temperature === 0 ? best : draw(numerators, total, settings);
   return {

@@ -5,6 +5,7 @@ import type { ModelConfig } from "../../shared/model-config.ts";
 import { parseSafetensors, type Tensor, toFloat32 } from "../../shared/safetensors.ts";
 import * as layout from "../kernel/assembly/layout.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { cosSin, exp, ln } from "./portable-math.ts";
 
 export type LoadedModel = {
   readonly config: ModelConfig;
@@ -111,11 +112,15 @@ function buildTable(
 /** cos and sin of position · theta^(−2i / headDim), [context, headDim / 2].   RoPE (arXiv:2104.09864) eq. 15 */
 function ropeTables(kernel: Kernel, config: ModelConfig): { cos: number; sin: number } {
   const half = config.headDim / 2;
-  const angles = Float64Array.from({ length: config.contextTokens * half }, (_, index) => {
-    const position = Math.floor(index / half);
-    return position * config.ropeTheta ** ((-2 * (index % half)) / config.headDim);
-  });
-  return { cos: place(kernel, Float32Array.from(angles, Math.cos)), sin: place(kernel, Float32Array.from(angles, Math.sin)) };
+  const frequencies = Float64Array.from({ length: half }, (_, i) => exp((-i / half) * ln(config.ropeTheta)));
+  const cos = new Float32Array(config.contextTokens * half);
+  const sin = new Float32Array(config.contextTokens * half);
+  for (let index = 0; index < cos.length; index++) {
+    const turned = cosSin(Math.floor(index / half) * (frequencies[index % half] ?? NaN));
+    cos[index] = turned.cos;
+    sin[index] = turned.sin;
+  }
+  return { cos: place(kernel, cos), sin: place(kernel, sin) };
 }
 
 /** Copies values into a fresh block and returns its address. */

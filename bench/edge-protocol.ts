@@ -1,0 +1,6 @@
+/** What `edge-worker.ts` is sent and answers, as JSON. */
+import type { CompletionRequest, EndStep } from "../edge/policy/completer.ts";
+
+/** Files come from the worker's own store. */
+export type PostedRequest = Omit<CompletionRequest, "readFile" | "signal">;
+export type PostedAnswer = { tokens: { tokenId: number; logProb: number }[]; end: EndStep | undefined };
