@@ -3,12 +3,13 @@
  * `npm start` and every test that needs an edge use this one host.
  */
 import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { D1Database } from "@cloudflare/workers-types";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
-import workerd from "workerd";
 import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
+import { z } from "zod";
 import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
 import { bundleWorker } from "./bundle.ts";
 import { ensureKeys, type LocalKeys } from "./keys.ts";
@@ -16,6 +17,8 @@ import { applyMigrations } from "./migrations.ts";
 import { claimStateFolder, readPid, runFolder, startGuard } from "./processes.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+// CommonJS that exports the path of its binary as `default`; `import` shows that differently in Node and in vitest.
+const { default: WORKERD } = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd"));
 
 export type EdgeHostOptions = {
   /** Holds everything that survives a restart: databases, objects, files, keys. Made where it does not exist. */
@@ -101,7 +104,7 @@ function createMiniflare(
       cf: false,
       telemetry: { enabled: false },
       resourcePersistencePath: join(stateFolder, "edge"),
-      unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder), NEXTSTATE_WORKERD: workerd.default },
+      unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder), NEXTSTATE_WORKERD: WORKERD },
       handleStructuredLogs: ({ message }) => onLog?.(message),
       unsafeHandleRuntimeRestart: () => onRestart?.(readPid(stateFolder, "workerd")),
       workers: [worker],
