@@ -4,11 +4,13 @@
  */
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { D1Database } from "@cloudflare/workers-types";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
+import { z } from "zod";
 import { z } from "zod";
 import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
 import { bundleWorker } from "./bundle.ts";
@@ -17,6 +19,11 @@ import { applyMigrations } from "./migrations.ts";
 import { claimStateFolder, readPid, runFolder, startGuard } from "./processes.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+// The package is CommonJS without types; it exports the path of its binary.
+const WORKERD = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd")).default;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 // CommonJS that exports the path of its binary as `default`; `import` shows that differently in Node and in vitest.
 const { default: WORKERD } = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd"));
 
@@ -61,7 +68,7 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
   const killed = claimStateFolder(stateFolder, { workerd: "workerd", trainer: "trainer/main" });
-  const miniflare = createMiniflare(stateFolder, configured, options);
+  const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, configured, options));
   const endGuard = startGuard(stateFolder);
   const close = async (): Promise<void> => {
     await miniflare.dispose();
@@ -110,4 +117,13 @@ function createMiniflare(
       workers: [worker],
     }),
   );
+}
+
+/** Miniflare ends the whole process on a signal; here that is up to the caller, and the guard ends workerd in any case. */
+function withoutSignalHandlers<Result>(make: () => Result): Result {
+  const before = SIGNALS.map((signal) => new Set(process.listeners(signal)));
+  const made = make();
+  for (const [index, signal] of SIGNALS.entries())
+    for (const listener of process.listeners(signal)) if (!before[index]?.has(listener)) process.off(signal, listener);
+  return made;
 }
