@@ -4,13 +4,11 @@
  */
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { D1Database } from "@cloudflare/workers-types";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
-import { z } from "zod";
 import { z } from "zod";
 import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
 import { bundleWorker } from "./bundle.ts";
@@ -24,8 +22,6 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WORKERD = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd")).default;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-// CommonJS that exports the path of its binary as `default`; `import` shows that differently in Node and in vitest.
-const { default: WORKERD } = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd"));
 
 export type EdgeHostOptions = {
   /** Holds everything that survives a restart: databases, objects, files, keys. Made where it does not exist. */
