@@ -1,6 +1,6 @@
 /** Whether words a person wrote mention a parameter's value, in some form. Text is matched, never interpreted. */
 import type { Parameter } from "./parameters.ts";
-import { numberWord } from "./number-words.ts";
+import { writtenForms } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -11,8 +11,7 @@ const COMMON = new Set("a an and any are be by do does for from has have if in i
 export function mentions(text: string, { parameter, value }: MentionedValue): boolean {
   const words = wordsOf(text);
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value)) return topicWords(parameter).some((topic) => words.some((word) => sameStem(word, topic)));
-  const forms = [value, numberWord(value), value.replaceAll("_", " ")].filter((form) => form !== undefined);
-  return forms.some((form) => containsPhrase(words, wordsOf(form)));
+  return writtenForms(value).some((form) => containsPhrase(words, wordsOf(form)));
 }
 
 function topicWords({ words, description }: MentionedValue["parameter"]): string[] {

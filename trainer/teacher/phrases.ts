@@ -4,7 +4,7 @@
  */
 import type { Parameter } from "../data/parameters.ts";
 import type { Random } from "../data/random.ts";
-import { numberWord } from "../data/number-words.ts";
+import { numberWord } from "../data/spoken.ts";
 
 export type Fact = { readonly parameter: Parameter; readonly value: string };
 

@@ -16,6 +16,10 @@ describe("mentions", () => {
     { text: "No, I need 12 rooms", name: "number_of_rooms", value: "2", said: false },
     { text: "Somewhere in San Jose.", name: "city", value: "San Jose", said: true },
     { text: "Somewhere in San Diego.", name: "city", value: "San Jose", said: false },
+    { text: "Make it March 5th", name: "city", value: "2019-03-05", said: true },
+    { text: "the 5th of March, please", name: "city", value: "2019-03-05", said: true },
+    { text: "around 2:30 pm", name: "city", value: "14:30", said: true },
+    { text: "around 2:30 am", name: "city", value: "14:30", said: false },
     { text: "It must have wifi!", name: "has_wifi", value: "True", said: true },
     { text: "It must have a pool!", name: "has_wifi", value: "True", said: false },
   ])("finds that $text says $value for $name: $said", ({ text, name, value, said }) => {
