@@ -1,5 +1,6 @@
 /** What one user says reaches no other user's session, retry record, feedback or feed, whatever ids they guess or copy. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { parseCompletionId } from "../../edge/session/identity.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { FeedPage, type LoggedEvent } from "../../shared/events.ts";
 import { bearer, withEdge } from "../helpers/edge.ts";
@@ -17,15 +18,25 @@ beforeAll(async () => {
 
 type Message = { role: string; content: string | null; [member: string]: unknown };
 type Caller = { key?: string; user?: string; agent?: string; headers?: Record<string, string> };
-type Reply = { status: number; sessionId: string; id: string; message: Message };
+type Reply = { sessionName: string; sessionId: string; id: string; message: Message };
 
 async function say(messages: Message[], { key = edge.keys.client, user, agent = "isolated", headers = {} }: Caller = {}): Promise<Reply> {
   const body = JSON.stringify({ model: agent, messages, max_tokens: 8, seed: 1, ...(user === undefined ? {} : { user }) });
   const response = await fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: bearer(key, headers), body });
-  const answer = (await response.json()) as { id: string; choices: { message: Message }[] };
-  const [choice] = answer.choices;
+  const answer = (await response.json()) as { id: string; choices?: { message: Message }[] };
+  const [choice] = answer.choices ?? [];
   if (choice === undefined) throw new Error(`an answer expected, got ${JSON.stringify(answer)}`);
-  return { status: response.status, sessionId: response.headers.get("x-session-id") ?? "", id: answer.id, message: choice.message };
+  return {
+    sessionName: response.headers.get("x-session-id") ?? "",
+    sessionId: sessionOf(answer.id),
+    id: answer.id,
+    message: choice.message,
+  };
+}
+
+/** The session that gave an answer: the name in the header is the client's, this is ours. */
+function sessionOf(completionId: string): string {
+  return parseCompletionId(completionId)?.sessionId ?? "";
 }
 
 /** The conversation after the reply, with something more to say. */
@@ -77,7 +88,7 @@ describe("sessions", () => {
     for (const copy of copies) {
       const sessionIds = [
         (await say(continued(opening, "This is wrong!"), copy)).sessionId,
-        (await say(continued(opening, "This is wrong!"), { ...copy, headers: { "x-session-id": opening.sessionId } })).sessionId,
+        (await say(continued(opening, "This is wrong!"), { ...copy, headers: { "x-session-id": opening.sessionName } })).sessionId,
       ];
       expect(sessionIds).not.toContain(opening.sessionId);
     }
@@ -105,13 +116,19 @@ describe("sessions", () => {
 });
 
 describe("the retry record", () => {
-  it("answers its own key and user only, also to the same idempotency key and body", async () => {
+  it("answers its own key only, also to the same idempotency key and body", async () => {
     await putAgent(edge, "isolated");
     const headers = { "idempotency-key": "one-and-the-same", "x-stainless-retry-count": "1" };
     const mine = await say([hello], { user: "ada", headers });
     expect((await say([hello], { user: "ada", headers })).id).toBe(mine.id);
-    const others: Caller[] = [{ user: "bob" }, {}, { key: OTHER_KEY, user: "ada" }];
-    for (const other of others) expect((await say([hello], { ...other, headers })).id).not.toBe(mine.id);
+    expect((await say([hello], { user: "ada", key: OTHER_KEY, headers })).id).not.toBe(mine.id);
+  });
+
+  it("refuses an idempotency key that came with another user's request under the same key", async () => {
+    await putAgent(edge, "isolated");
+    const headers = { "idempotency-key": "taken" };
+    await say([hello], { user: "ada", headers });
+    await expect(say([hello], { user: "bob", headers })).rejects.toThrow("session/conflict");
   });
 });
 
@@ -134,7 +151,7 @@ describe("feedback", () => {
 describe("the feed", () => {
   it("of an agent holds no event of another", async () => {
     await Promise.all([putAgent(edge, "feed-a"), putAgent(edge, "feed-b")]);
-    await Promise.all([say([hello], { agent: "feed-a" }), say([hello], { agent: "feed-b" }), say([hello], { agent: "feed-b" })]);
+    for (const agent of ["feed-a", "feed-b", "feed-b"]) await say([hello], { agent });
     expect(new Set((await logged("feed-a", 1)).map(({ agent }) => agent))).toEqual(new Set(["feed-a"]));
     expect(new Set((await logged("feed-b", 2)).map(({ agent }) => agent))).toEqual(new Set(["feed-b"]));
   });

@@ -1,0 +1,71 @@
+/** Random adapters for a base that an edge serves, and the same policy in Node to decode answers again. */
+import type { EdgeHost } from "../../cli/edge-host.ts";
+import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
+import { toTokenizerFiles } from "../../edge/policy/resident.ts";
+import { at } from "../../shared/assert.ts";
+import { linearNames, linearShape, writeAdapter, type LoraPair } from "../../shared/lora.ts";
+import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
+import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
+import { kernelModule } from "../edge/kernel/decode.ts";
+import { call, manifestOf, putFile, utf8 } from "./call.ts";
+
+const RANK = 4;
+const ALPHA = 8;
+
+/** Bytes of a stored file. */
+export async function readStored(edge: EdgeHost, digest: string): Promise<Uint8Array<ArrayBuffer>> {
+  const object = await (await edge.getR2()).get(`files/${digest}`);
+  if (object === null) throw new Error(`file ${digest} expected in storage, got none`);
+  return new Uint8Array(await object.arrayBuffer());
+}
+
+/** The policy that the edge serves, in this process, from the same stored bytes. */
+export async function policyOf(edge: EdgeHost): Promise<{ policy: Policy; config: ModelConfig }> {
+  const text = async (digest: string): Promise<string> => new TextDecoder().decode(await readStored(edge, digest));
+  const { files } = BaseManifest.parse(JSON.parse(await text(edge.baseDigest)));
+  const digestOf = (name: string): string => files[name] ?? "";
+  const names = ["config.json", "tokenizer.json", "tokenizer_config.json"].map(digestOf);
+  const [config, tokenizer, tokenizerConfig] = await Promise.all(names.map(text));
+  const weights = await readStored(edge, digestOf("model.safetensors"));
+  const parsed: unknown = JSON.parse(config ?? "");
+  const base = { config: parsed, tokenizer: toTokenizerFiles(tokenizer ?? "", tokenizerConfig ?? ""), weights };
+  return { policy: createPolicy({ kernelModule, files: base }), config: parseModelConfig(parsed) };
+}
+
+/** Uploads an adapter whose weights are large enough to change most answers. */
+export async function putRandomAdapter(edge: EdgeHost, config: ModelConfig, seed: number): Promise<AdapterFiles> {
+  const random = uniform(seed);
+  const values = (count: number, scale: number): Float32Array => Float32Array.from({ length: count }, () => scale * random());
+  const pairs: LoraPair[] = [];
+  for (let layer = 0; layer < config.layerCount; layer += 1)
+    for (const linear of linearNames()) {
+      const { out, in: width } = linearShape(config, linear);
+      pairs.push({ layer, linear, a: values(RANK * width, 1 / Math.sqrt(width)), b: values(out * RANK, 0.5) });
+    }
+  const { adapterConfig, adapterModel } = writeAdapter(config, { rank: RANK, alpha: ALPHA, pairs }, { baseModel: "random" });
+  const [configFile, weightsFile] = await Promise.all([putFile(edge, utf8(adapterConfig)), putFile(edge, adapterModel)]);
+  return { configDigest: configFile.digest, weightsDigest: weightsFile.digest, rank: RANK, alpha: ALPHA };
+}
+
+/** Publishes an adapter as the agent's next version; returns its number. */
+export async function publishAdapter(edge: EdgeHost, agent: string, adapter: AdapterFiles): Promise<number> {
+  const line = `/trainer/v1/agents/${agent}/lines/shared`;
+  const { body: head } = await call(edge, "trainer", `GET ${line}/head`);
+  const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, parent: head.stable, adapter, fromSeq: head.cursor });
+  const { body } = await call(edge, "trainer", `POST ${line}/versions`, { parent: head.stable, manifest });
+  if (body.status !== "published") throw new Error(`a published version expected, got ${JSON.stringify(body)}`);
+  return Number(body.version);
+}
+
+/** Numbers in [−1, 1): Marsaglia's xorshift32 (J. Stat. Softw. 8/14). */
+export function uniform(seed: number): () => number {
+  const state = Uint32Array.of(seed);
+  return () => {
+    let word = at(state, 0);
+    word ^= word << 13;
+    word ^= word >>> 17;
+    word ^= word << 5;
+    state[0] = word;
+    return at(state, 0) / 2 ** 31 - 1;
+  };
+}
