@@ -1,0 +1,171 @@
+/**
+ * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a second turn
+ * costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node. Medians over
+ * interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
+ */
+import { parseArgs } from "node:util";
+import { parseModelConfig } from "../shared/model-config.ts";
+import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
+import { Engine } from "../trainer/engine/engine.ts";
+import { parseModelConfig as parseTrainerConfig } from "../trainer/model/config.ts";
+import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
+import { atLeast, atMost, median, report, say } from "./bench.ts";
+import { type PolicyWorker, startPolicyWorker } from "./edge-host.ts";
+import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
+
+const DECODE_TOKENS_PER_SECOND = 800; // the bar, at 4M float32 parameters
+const PROMPT_TOKENS = 400;
+const DECODED_TOKENS = 160;
+const NEW_TOKENS = 40;
+const STREAMS = 16;
+
+const { values: options } = parseArgs({ options: { seed: { type: "string", default: "1" }, rounds: { type: "string", default: "7" } } });
+const seed = Number(options.seed);
+
+type Timed = { answer: PostedAnswer; seconds: number };
+
+let asked = 0;
+
+async function main(): Promise<void> {
+  const files = neverEnding(hasBase() ? await readBaseFiles() : randomBaseFiles(SHIPPED_SIZES, seed));
+  const worker = await startPolicyWorker(files);
+  const engine = await startEngine(files);
+  try {
+    await measure({ worker, engine, files });
+  } finally {
+    await Promise.all([worker.close(), engine.close()]);
+  }
+}
+
+async function measure({ worker, engine, files }: { worker: PolicyWorker; engine: Engine; files: NamedFiles }): Promise<void> {
+  const decoded: number[] = [];
+  const deep: number[] = [];
+  const onnx: number[] = [];
+  const aggregate: number[] = [];
+  const turns: Awaited<ReturnType<typeof twoTurns>>[] = [];
+  await twoTurns(worker); // compiles, fills caches
+  await onnxRate(engine);
+  for (let round = 1; round <= Number(options.rounds); round++) {
+    decoded.push(await decodeRate(worker, 16));
+    deep.push(await decodeRate(worker, PROMPT_TOKENS));
+    onnx.push(await onnxRate(engine));
+    turns.push(await twoTurns(worker));
+    aggregate.push(await concurrentRate(worker));
+    say(`round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`);
+  }
+  const secondPrefill = Math.max(...turns.map(({ secondPrefilled }) => secondPrefilled));
+  const parameters = countParameters(files);
+  report({
+    bench: "edge",
+    conditions: {
+      base: hasBase() ? "base/" : "random weights",
+      parameters,
+      weights: "float32",
+      context: parseModelConfig(json(files, "config.json")).contextTokens,
+      rounds: Number(options.rounds),
+      seed,
+      onnxruntime: "onnxruntime-node, 1 thread, batch 1",
+    },
+    figures: {
+      decodeTokensPerSecond: median(decoded),
+      decodeTokensPerSecondAfter400: median(deep),
+      onnxTokensPerSecond: median(onnx),
+      ratioToOnnx: median(decoded) / median(onnx),
+      firstTurn: { promptTokens: PROMPT_TOKENS, prefilledTokens: PROMPT_TOKENS, firstTokenMs: median(turns.map(({ firstMs }) => firstMs)) },
+      secondTurn: { newTokens: NEW_TOKENS, prefilledTokens: secondPrefill, firstTokenMs: median(turns.map(({ secondMs }) => secondMs)) },
+      tokensPerSecondOf16Streams: median(aggregate),
+      memoryBytes: (await worker.stats())["memoryBytes"],
+    },
+    bars: [
+      atLeast("decode tokens/s", median(decoded), DECODE_TOKENS_PER_SECOND, "tokens/s"),
+      atLeast("parameters", parameters, 3_900_000, "parameters"),
+      atMost("tokens prefilled by the second turn", secondPrefill, NEW_TOKENS + 1, "tokens"), // + the answer's last token, which no turn has run
+    ],
+  });
+}
+
+/** Tokens per second after the first: (tokens − 1) over the time that they add to an answer of one token. */
+async function decodeRate(worker: PolicyWorker, promptTokens: number): Promise<number> {
+  const promptOf = prompt(promptTokens);
+  const one = await timed(worker, { promptTokens: promptOf, maxTokens: 1 });
+  const many = await timed(worker, { promptTokens: promptOf, maxTokens: DECODED_TOKENS });
+  return (many.answer.tokens.length - 1) / (many.seconds - one.seconds);
+}
+
+async function twoTurns(worker: PolicyWorker): Promise<{ firstMs: number; secondMs: number; secondPrefilled: number }> {
+  const cacheKey = `turns ${asked}`;
+  const promptTokens = prompt(PROMPT_TOKENS);
+  const first = await timed(worker, { promptTokens, maxTokens: 1, cacheKey });
+  const answered = first.answer.tokens.map(({ tokenId }) => tokenId);
+  const second = await timed(worker, { promptTokens: [...promptTokens, ...answered, ...prompt(NEW_TOKENS)], maxTokens: 1, cacheKey });
+  return { firstMs: first.seconds * 1000, secondMs: second.seconds * 1000, secondPrefilled: second.answer.end?.prefilledTokens ?? NaN };
+}
+
+async function concurrentRate(worker: PolicyWorker): Promise<number> {
+  const started = performance.now();
+  const answers = await Promise.all(Array.from({ length: STREAMS }, () => timed(worker, { promptTokens: prompt(64), maxTokens: 64 })));
+  const tokens = answers.reduce((sum, { answer }) => sum + answer.tokens.length, 0);
+  return (1000 * tokens) / (performance.now() - started);
+}
+
+async function timed(worker: PolicyWorker, fields: Partial<PostedRequest> & { promptTokens: number[]; maxTokens: number }): Promise<Timed> {
+  asked += 1;
+  const request = {
+    policyDigest: "base",
+    adapter: null,
+    temperature: 1,
+    topP: 1,
+    seed: seed + asked,
+    stop: [],
+    topLogProbs: 0,
+    toolChoice: "auto" as const,
+    parallelToolCalls: true,
+    cacheKey: `${asked}`,
+    ...fields,
+  };
+  const started = performance.now();
+  const answer = await worker.complete(request);
+  return { answer, seconds: (performance.now() - started) / 1000 };
+}
+
+async function onnxRate(engine: Engine): Promise<number> {
+  const prompts = [Int32Array.from(prompt(16))];
+  const run = async (maxTokens: number): Promise<number> => {
+    const started = performance.now();
+    await engine.generate({ prompts, maxTokens, stopTokens: [], temperature: 1, seed });
+    return (performance.now() - started) / 1000;
+  };
+  const one = await run(1);
+  return (DECODED_TOKENS - 1) / ((await run(DECODED_TOKENS)) - one);
+}
+
+async function startEngine(files: NamedFiles): Promise<Engine> {
+  const engine = await Engine.start({ config: parseTrainerConfig(json(files, "config.json")), threads: 1 });
+  await engine.loadWeights(new Map(Array.from(tensorsOf(files), ([name, tensor]) => [name, toFloat32(tensor)])));
+  return engine;
+}
+
+/** The same base with an end token that a policy does not say: every answer runs to its limit. */
+function neverEnding(files: NamedFiles): NamedFiles {
+  const config = JSON.stringify({ ...(json(files, "tokenizer_config.json") as object), eos_token: "<|pad|>" });
+  return new Map(files).set("tokenizer_config.json", new TextEncoder().encode(config));
+}
+
+function prompt(length: number): number[] {
+  return Array.from({ length }, (_, index) => 7 + ((index * 131 + seed * 977) % 250));
+}
+
+function countParameters(files: NamedFiles): number {
+  const shapes = Array.from(tensorsOf(files).values(), ({ shape }) => shape.reduce((product, extent) => product * extent, 1));
+  return shapes.reduce((sum, count) => sum + count, 0);
+}
+
+function tensorsOf(files: NamedFiles): ReturnType<typeof parseSafetensors> {
+  return parseSafetensors(files.get("model.safetensors") ?? new Uint8Array());
+}
+
+function json(files: NamedFiles, name: string): unknown {
+  return JSON.parse(new TextDecoder().decode(files.get(name)));
+}
+
+await main();
