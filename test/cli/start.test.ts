@@ -10,7 +10,7 @@ import { describeProcess, readPid } from "../../cli/processes.ts";
 import { bearer } from "../helpers/edge.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
 
-const START_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 let folder = "";
 let baseFolder = "";
@@ -20,64 +20,69 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe("npm start", { timeout: START_MS }, () => {
-  it("prints the endpoint and a key that work, and leaves nothing behind on SIGTERM", async () => {
-    const run = start("orderly");
-    const url = await run.endpoint();
+describe("npm start, running", { timeout: PATIENCE_MS }, () => {
+  let run: Run;
+  let url = "";
+  beforeAll(async () => {
+    run = start("running");
+    url = await run.endpoint();
+  }, PATIENCE_MS);
+  afterAll(() => run.process.kill("SIGKILL"));
+
+  it("prints the endpoint and a key that work", async () => {
     const { client } = await readKeys(run.state);
     expect(run.output()).toContain(client);
     const models = await fetch(`${url}/models`, { headers: bearer(client) });
     expect(await models.json()).toMatchObject({ data: [{ id: "assistant" }] });
-    const children = run.children();
-    run.process.kill("SIGTERM");
-    expect(await run.exit()).toBe(0);
-    expect(children.map(describeProcess)).toEqual([undefined, undefined]);
   });
 
-  it("leaves nothing behind when it is killed without a chance to clean up", async () => {
-    const run = start("killed");
-    await run.endpoint();
-    const children = run.children();
-    run.process.kill("SIGKILL");
-    await run.exit();
-    await until(() => children.every((pid) => describeProcess(pid) === undefined));
-  });
-
-  it("goes when the launcher that npm knows is killed", async () => {
-    const run = start("launched", 0, ["cli/bootstrap.mjs", "cli/start.ts"]);
-    await run.endpoint();
-    const children = run.children();
-    run.process.kill("SIGKILL");
-    await until(() => children.every((pid) => describeProcess(pid) === undefined));
-  });
-
-  it("says what is wrong with an option", async () => {
-    const run = start("wrong", 70_000, ["cli/bootstrap.mjs", "cli/start.ts"]);
-    expect(await run.exit()).toBe(2);
-    expect(run.output()).toContain("--port: 0 to 65535 expected, got 70000");
+  it("refuses a second run on the same state folder", async () => {
+    const second = start("running");
+    expect(await second.exit()).not.toBe(0);
+    expect(second.output()).toContain(`is in use by process ${run.process.pid}`);
   });
 
   it("keeps serving when workerd is killed, and says so", async () => {
-    const run = start("crashed");
-    const url = await run.endpoint();
     const { client } = await readKeys(run.state);
     process.kill(readPid(run.state, "workerd") ?? 0, "SIGKILL");
     await until(() => run.output().includes("workerd died and was started again"));
     const models = await fetch(`${url}/models`, { headers: bearer(client) });
     expect(models.status).toBe(200);
-    run.process.kill("SIGTERM");
-    await run.exit();
   });
 
   it("starts the trainer again when it is killed, and says so", async () => {
-    const run = start("trainerless");
-    await run.endpoint();
     const first = readPid(run.state, "trainer") ?? 0;
     process.kill(first, "SIGKILL");
     await until(() => run.output().includes("trainer  ended (SIGKILL)"));
     await until(() => ![undefined, first].includes(readPid(run.state, "trainer")));
+  });
+
+  it("leaves nothing behind on SIGTERM", async () => {
+    const children = run.children();
     run.process.kill("SIGTERM");
-    await run.exit();
+    expect(await run.exit()).toBe(0);
+    expect(children.map(describeProcess)).toEqual([undefined, undefined]);
+  });
+});
+
+describe("npm start, killed", { timeout: PATIENCE_MS }, () => {
+  it.for([
+    { who: "itself", command: ["cli/start.ts"] },
+    { who: "the launcher that npm knows", command: ["cli/bootstrap.mjs", "cli/start.ts"] },
+  ])("leaves nothing behind when $who is killed without a chance to clean up", async ({ who, command }) => {
+    const run = start(who.replaceAll(" ", "-"), 0, command);
+    await run.endpoint();
+    const children = run.children();
+    run.process.kill("SIGKILL");
+    await until(() => children.every((pid) => describeProcess(pid) === undefined));
+  });
+});
+
+describe("npm start, refused", { timeout: PATIENCE_MS }, () => {
+  it("says what is wrong with an option", async () => {
+    const run = start("wrong", 70_000, ["cli/bootstrap.mjs", "cli/start.ts"]);
+    expect(await run.exit()).toBe(2);
+    expect(run.output()).toContain("--port: 0 to 65535 expected, got 70000");
   });
 
   it("names who has the port and what to do, and exits with an error", async () => {
@@ -89,16 +94,6 @@ describe("npm start", { timeout: START_MS }, () => {
     expect(run.output()).toContain(`port ${port} on 127.0.0.1 is taken by process ${process.pid}`);
     expect(run.output()).toContain(`--port ${port + 1}`);
     server.close();
-  });
-
-  it("refuses a state folder that another run has", async () => {
-    const first = start("shared");
-    await first.endpoint();
-    const second = start("shared");
-    expect(await second.exit()).not.toBe(0);
-    expect(second.output()).toContain(`is in use by process ${first.process.pid}`);
-    first.process.kill("SIGTERM");
-    await first.exit();
   });
 });
 
@@ -133,7 +128,7 @@ function start(name: string, port = 0, command = ["cli/start.ts"]): Run {
 async function until(condition: () => boolean): Promise<void> {
   const started = Date.now();
   while (!condition()) {
-    if (Date.now() - started > START_MS) throw new Error(`condition expected within ${START_MS} ms: ${condition.toString()}`);
+    if (Date.now() - started > PATIENCE_MS) throw new Error(`condition expected within ${PATIENCE_MS} ms: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
