@@ -63,7 +63,7 @@ function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): Un
   };
 }
 
-async function respond(context: Context<AppEnv>, request: ChatRequest, { head, deltas, sessionName }: Answering): Promise<Response> {
+async function respond(context: Context<AppEnv>, request: ChatRequest, { head, deltas, sessionId }: Answering): Promise<Response> {
   const envelope: Envelope = {
     id: head.completionId,
     created: Math.floor(head.createdAt / 1000),
@@ -72,7 +72,7 @@ async function respond(context: Context<AppEnv>, request: ChatRequest, { head, d
   };
   context.header("x-policy-version", String(head.policyVersion));
   context.header("x-policy-digest", head.policyDigest);
-  context.header("x-session-id", sessionName);
+  context.header("x-session-id", sessionId);
   if (!request.stream) return context.json(await collectCompletion(readDeltas(deltas), { envelope, logprobs: request.logprobs }));
   context.header("content-type", "text/event-stream; charset=utf-8");
   context.header("cache-control", "no-cache");

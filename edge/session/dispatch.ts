@@ -7,7 +7,7 @@ import { AppError, fromErrorRecord } from "../../shared/errors.ts";
 import { directoryOf } from "../directory/client.ts";
 import type { Claim } from "../directory/port.ts";
 import type { Env } from "../env.ts";
-import { identifySession, newSessionName } from "./identity.ts";
+import { identifySession, isSessionId, newSessionName } from "./identity.ts";
 import { locateByTranscript, type Location } from "./locate.ts";
 import { sessionOf, type AnswerResult, type SessionIdentity, type TurnRequest } from "./port.ts";
 import { chainDigests, type Scope } from "./transcript.ts";
@@ -20,7 +20,7 @@ export type UnplacedTurn = Omit<TurnRequest, "session" | "digests" | "ambiguous"
   readonly sessionName: string | undefined;
 };
 
-export type Answering = Extract<AnswerResult, { status: "answering" }> & { readonly sessionName: string };
+export type Answering = Extract<AnswerResult, { status: "answering" }> & { readonly sessionId: string };
 
 type Place = { readonly name: string; readonly ambiguous: boolean; readonly opens: boolean };
 type Attempt = { readonly name: string; readonly retryOnly: boolean };
@@ -32,7 +32,7 @@ export async function dispatchTurn(env: Env, turn: UnplacedTurn): Promise<Answer
   const attempt = async ({ name, retryOnly }: Attempt): Promise<Answering | undefined> => {
     const session = await identifySession(turn.scope, { name, line: turn.line });
     const request = toRequest(turn, { session, digests, ambiguous: place.ambiguous, retryOnly });
-    return answered(await sessionOf(env, session.sessionId).answer(request), name);
+    return answered(await sessionOf(env, session.sessionId).answer(request), session.sessionId);
   };
   const claimDigest = await claimDigestOf(turn, place);
   if (claimDigest === undefined) return required(await attempt({ name: place.name, retryOnly: false }));
@@ -40,10 +40,15 @@ export async function dispatchTurn(env: Env, turn: UnplacedTurn): Promise<Answer
 }
 
 async function placeTurn(env: Env, turn: UnplacedTurn, digests: readonly string[]): Promise<Place> {
-  if (turn.sessionName !== undefined) return { name: turn.sessionName, ambiguous: false, opens: false };
+  if (turn.sessionName !== undefined) return { name: await resolveName(env, turn.scope, turn.sessionName), ambiguous: false, opens: false };
   const location: Location = await locateByTranscript(env, { messages: turn.messages, digests });
   if (location.status === "known") return { name: location.name, ambiguous: false, opens: false };
   return { name: newSessionName(), ambiguous: location.status === "ambiguous", opens: true };
+}
+
+/** A client may send back the id that our answer stated; another's id is a name like any other. */
+async function resolveName(env: Env, scope: Scope, name: string): Promise<string> {
+  return isSessionId(name) ? ((await sessionOf(env, name).nameFor(scope)) ?? name) : name;
 }
 
 /** Under which digest the request is claimed; undefined where its session tells retries by itself. */
@@ -77,9 +82,9 @@ function toRequest(
   return { ...turn, ...placed };
 }
 
-function answered(result: AnswerResult, sessionName: string): Answering | undefined {
+function answered(result: AnswerResult, sessionId: string): Answering | undefined {
   if (result.status === "refused") throw fromErrorRecord(result.error);
-  return result.status === "new" ? undefined : { ...result, sessionName };
+  return result.status === "new" ? undefined : { ...result, sessionId };
 }
 
 function required(answering: Answering | undefined): Answering {

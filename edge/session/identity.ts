@@ -14,6 +14,11 @@ export async function identifySession(scope: Scope, { name, line }: { name: stri
   return { ...scope, line, name, sessionId: `s_${digest.slice(0, SESSION_DIGITS)}` };
 }
 
+/** Whether a name that a client gave may be the id of a session, as `x-session-id` of our answers states it. */
+export function isSessionId(name: string): boolean {
+  return /^s_[0-9a-f]{32}$/.test(name);
+}
+
 /** The user of a request, scoped to its API key: the same name under two keys is two people. */
 export async function scopedUser(keyId: string, user: string | undefined): Promise<string> {
   const digest = await sha256(`${keyId}/${user ?? keyId}`);

@@ -103,6 +103,8 @@ export type FeedbackRequest = {
 export type FeedbackResult = { status: "recorded"; eventId: string } | { status: "unknown" };
 
 export interface SessionPort {
+  /** The session's name within its scope; undefined where it was never begun or is another's. */
+  nameFor(scope: Scope): Promise<string | undefined>;
   answer(request: TurnRequest): Promise<AnswerResult>;
   giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;
 }

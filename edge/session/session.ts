@@ -15,6 +15,7 @@ import { LiveTurn } from "./live-turn.ts";
 import type { AnswerResult, FeedbackRequest, FeedbackResult, SessionPort, TurnRequest } from "./port.ts";
 import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
 import { SessionStore } from "./store.ts";
+import type { Scope } from "./transcript.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { TurnRun, type TurnHost } from "./turn-run.ts";
 
@@ -41,6 +42,11 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     this.#host = { env, storage, store: this.#store, planAlarm: () => this.#chores.planAlarm() };
     // Nothing runs in a new object, so a turn that is open was cut off with its Worker.
     this.#chores.abortOrphans();
+  }
+
+  async nameFor({ agent, keyId, user }: Scope): Promise<string | undefined> {
+    const session = this.#store.state();
+    return session?.agent === agent && session.keyId === keyId && session.user === user ? session.name : undefined;
   }
 
   async answer(request: TurnRequest): Promise<AnswerResult> {
