@@ -37,18 +37,25 @@ export function randomBatch({ rows, length, positions, vocab = 19, seed = 1 }: {
   };
 }
 
-/** Weights large enough that every part of the model matters. */
-export function spreadWeights(weights: ReadonlyMap<string, Float32Array>, seed = 3): Map<string, Float32Array> {
-  const random = createRandom(seed);
-  return new Map([...weights].map(([name, values]) => [name, values.map((value) => 2 * value + 0.3 * random.normal())]));
+/** Weights moved by normal noise, by default so far that every part of the model matters. */
+export function spreadWeights(weights: ReadonlyMap<string, Float32Array>, deviation = 0.3): Map<string, Float32Array> {
+  const random = createRandom(3);
+  return new Map([...weights].map(([name, values]) => [name, values.map((value) => value + deviation * random.normal())]));
 }
 
-/** ‖a − b‖ / ‖b‖ */
-export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>): number {
+/** ‖a − b‖ / max(‖b‖, floor): below the floor, rounding is all there is to see. */
+export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>, floor = 0): number {
   let [difference, norm] = [0, 0];
   for (let index = 0; index < b.length; index += 1) {
     difference += ((a[index] ?? Number.NaN) - (b[index] ?? Number.NaN)) ** 2;
     norm += (b[index] ?? Number.NaN) ** 2;
   }
-  return Math.sqrt(difference / norm);
+  return Math.sqrt(difference) / Math.max(Math.sqrt(norm), floor);
+}
+
+/** The derivative at zero of a float32 computation, by fourth-order central differences. */
+export async function differenceAtZero(probe: (shift: number) => Promise<number>): Promise<number> {
+  const h = 2 ** -7;
+  const [near, far] = [(await probe(h)) - (await probe(-h)), (await probe(2 * h)) - (await probe(-2 * h))];
+  return (8 * near - far) / (12 * h);
 }

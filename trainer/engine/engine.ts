@@ -1,4 +1,5 @@
 /** The engine as the rest of the trainer sees it: asynchronous calls answered by a worker thread, in the order they were made. */
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
 import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
@@ -25,7 +26,7 @@ export class Engine implements EngineCalls {
 
   /** Starts the worker thread. Parameters are zero until `initialise` or `loadWeights`. */
   static async start(options: EngineOptions): Promise<Engine> {
-    return new Engine(new Worker(new URL("./worker.ts", import.meta.url), { workerData: options }));
+    return new Engine(new Worker(fileURLToPath(new URL("./worker.ts", import.meta.url).href), { workerData: options }));
   }
 
   /** Ends the thread; calls under way are rejected. */

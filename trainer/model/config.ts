@@ -55,6 +55,8 @@ export function parseModelConfig(json: unknown): ModelConfig {
   if (hf.num_attention_heads % keyValueHeads !== 0) {
     throw new AppError("input/invalid", `config.json: num_key_value_heads dividing ${hf.num_attention_heads} expected, got ${keyValueHeads}`);
   }
+  const headSize = hf.head_dim ?? hf.hidden_size / hf.num_attention_heads;
+  if (headSize % 2 !== 0) throw new AppError("input/invalid", `config.json: an even head size expected, got ${headSize}`);
   return {
     vocabSize: hf.vocab_size,
     hiddenSize: hf.hidden_size,
@@ -62,7 +64,7 @@ export function parseModelConfig(json: unknown): ModelConfig {
     layers: hf.num_hidden_layers,
     heads: hf.num_attention_heads,
     keyValueHeads,
-    headSize: hf.head_dim ?? hf.hidden_size / hf.num_attention_heads,
+    headSize,
     maxPositions: hf.max_position_embeddings,
     normEpsilon: hf.rms_norm_eps,
     ropeTheta: hf.rope_theta,

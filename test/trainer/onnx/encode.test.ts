@@ -1,0 +1,69 @@
+/** What we write is what an independent ONNX decoder reads. */
+import { fromBinary } from "@bufbuild/protobuf";
+import { type GraphProto, ModelProtoSchema } from "onnx-buf";
+import { describe, expect, it } from "vitest";
+import { add, customGradient, gemm, reduceSum, slice } from "../../../trainer/autodiff/build.ts";
+import { Graph } from "../../../trainer/autodiff/graph.ts";
+import { buildAdapterTraining, buildFullTraining } from "../../../trainer/model/training.ts";
+import { encodeModel, inputNames } from "../../../trainer/onnx/encode.ts";
+import { tinyConfig } from "../tiny.ts";
+
+const bucket = { rows: 2, length: 6, positions: 3 };
+
+function decode(model: Uint8Array): GraphProto {
+  const decoded = fromBinary(ModelProtoSchema, model);
+  expect(decoded.irVersion).toBe(10n);
+  expect(decoded.opsetImport.map(({ domain, version }) => [domain, version])).toEqual([["", 23n], ["com.microsoft", 1n]]);
+  if (decoded.graph === undefined) throw new Error("a graph expected");
+  return decoded.graph;
+}
+
+describe("encodeModel", () => {
+  it("writes nodes, attributes, constants, inputs and outputs", () => {
+    const graph = new Graph();
+    const x = graph.input("x", [2, 3]);
+    const w = graph.constant(Float32Array.of(1, -2, 3, 4, 5, 6), [2, 3]);
+    const y = graph.scope("layer", () => gemm(x, w, { transB: true, alpha: 0.5 }));
+    const { node, initializer, input, output } = decode(encodeModel({ y: reduceSum(slice(y, 0, [1, 2]), [-1]) }));
+
+    expect(node.map(({ opType }) => opType)).toEqual(["Gemm", "Slice", "ReduceSum", "Identity"]);
+    expect(node[0]?.name).toMatch(/^\/layer\/Gemm_/);
+    const attributes = Object.fromEntries(node[0]?.attribute.map(({ name, i, f }) => [name, name === "alpha" ? f : i]) ?? []);
+    expect(attributes).toEqual({ transA: 0n, transB: 1n, alpha: 0.5 });
+    const weights = initializer.find(({ dims }) => dims.length === 2);
+    expect(weights?.dims).toEqual([2n, 3n]);
+    expect([...new Float32Array(weights?.rawData.slice().buffer ?? new ArrayBuffer(0))]).toEqual([1, -2, 3, 4, 5, 6]);
+    expect(input.map(({ name }) => name)).toEqual(["x"]);
+    expect(output.map(({ name }) => name)).toEqual(["y"]);
+  });
+
+  it("writes negative integers", () => {
+    const graph = new Graph();
+    const scores = graph.input("x", [2, 3]);
+    const { node } = decode(encodeModel({ y: graph.apply("Softmax", [scores], {}) }));
+    expect(node[0]?.attribute[0]?.i).toBe(-1n);
+  });
+
+  it("writes no node for a value with a gradient of its own", () => {
+    const graph = new Graph();
+    const x = graph.input("x", [2]);
+    const { node } = decode(encodeModel({ y: add(customGradient(add(x, x), [x], (g) => [g]), x) }));
+    expect(node.map(({ opType }) => opType)).toEqual(["Add", "Add", "Identity"]);
+  });
+
+  it("gives the same bytes for the same model, full and adapter", () => {
+    const config = tinyConfig();
+    const adapter = { rank: 2, alpha: 4, layers: ["model.layers.0.self_attn.q_proj"] };
+    const terms = { crossEntropy: {}, policy: { clipLow: 0.2, clipHigh: 0.28 } };
+    const full = (): Uint8Array => encodeModel(buildFullTraining(config, bucket));
+    const tuned = (): Uint8Array => encodeModel(buildAdapterTraining(config, bucket, { adapter, terms }));
+    expect(Buffer.compare(full(), full())).toBe(0);
+    expect(Buffer.compare(tuned(), tuned())).toBe(0);
+  });
+
+  it("declares every input that is read, and no other", () => {
+    const outputs = buildFullTraining(tinyConfig(), bucket);
+    const { input } = decode(encodeModel(outputs));
+    expect(input.map(({ name }) => name)).toEqual(inputNames(outputs));
+  });
+});
