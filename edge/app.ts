@@ -1,7 +1,8 @@
 /** The routes, and what every request passes through before it reaches one. */
 import { Hono } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
 import type { App, AppEnv } from "./env.ts";
-import { onError, onNotFound } from "./http-errors.ts";
+import { onError, onMethodNotAllowed, onNotFound } from "./http-errors.ts";
 import { requireKey } from "./middleware/auth.ts";
 import { clientCors } from "./middleware/cors.ts";
 import { drainBody } from "./middleware/drain.ts";
@@ -27,7 +28,7 @@ export function createApp(): App {
   app.use("/v1/*", requireKey("client"));
   app.use("/api/*", requireKey("admin"));
   app.use("/trainer/v1/*", requireKey("trainer"));
-  app.use(bodyLimit());
+  app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
   for (const mount of [mountAgents, mountStats]) mount(app);

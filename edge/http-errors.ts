@@ -7,7 +7,7 @@ import { AppError, ERROR_TRAITS, type ErrorCode } from "../shared/errors.ts";
 import type { AppEnv } from "./env.ts";
 import { logError } from "./log.ts";
 
-export type ErrorBody = { error: { message: string; type: string; param: string | null; code: string | null } };
+type ErrorBody = { error: { message: string; type: string; param: string | null; code: string | null } };
 
 /**
  * The body of an error. `details.param` names the parameter at fault and `details.code` replaces our code where
@@ -25,10 +25,6 @@ export function errorBody({ code, message, details }: AppError): ErrorBody {
   };
 }
 
-export function errorResponse(error: AppError): Response {
-  return Response.json(errorBody(error), { status: error.status });
-}
-
 /** The only renderer of errors. What is not ours answers a bare 500 with the request id; the cause goes to the log. */
 export const onError: ErrorHandler<AppEnv> = (thrown, context) => {
   if (thrown instanceof AppError && thrown.code !== "internal") return render(context, thrown);
@@ -41,6 +37,13 @@ export const onError: ErrorHandler<AppEnv> = (thrown, context) => {
 
 export const onNotFound: NotFoundHandler<AppEnv> = (context) =>
   render(context, new AppError("input/notFound", `no route ${context.req.method} ${context.req.path}`));
+
+/** A route that exists, called by a method that it has not. */
+export function onMethodNotAllowed(context: Context, methods: readonly string[]): Response {
+  const message = `${context.req.path}: ${methods.join(" or ")} expected, got ${context.req.method}`;
+  context.header("allow", methods.join(", "));
+  return render(context, new AppError("input/methodNotAllowed", message));
+}
 
 /** Parses a JSON body. @throws {input/invalid} naming the first member that is wrong. */
 export async function parseJson<Value>(request: Request, schema: ZodType<Value>): Promise<Value> {
@@ -67,7 +70,7 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
 }
 
-function render(context: Context<AppEnv>, error: AppError): Response {
+function render(context: Context, error: AppError): Response {
   return context.json(errorBody(error), error.status as ContentfulStatusCode);
 }
 

@@ -1,10 +1,5 @@
 /** The edge's one logger: a JSON object per line. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-export function logInfo(event: string, fields: LogFields = {}): void {
-  // oxlint-disable-next-line no-console -- the one logger
-  console.log(JSON.stringify({ event, ...fields }));
-}
+type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Logs a thrown value with its stack; stacks go to the log and never to a client. */
 export function logError(event: string, thrown: unknown, fields: LogFields = {}): void {

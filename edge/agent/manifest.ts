@@ -2,7 +2,7 @@
 import { sha256 } from "../../shared/digest.ts";
 import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyVersion } from "../../shared/policy.ts";
 
-export type Expected = { agent: string; line: string; parent: number; baseDigest: string };
+type Expected = { agent: string; line: string; parent: number; baseDigest: string };
 
 /** The first thing wrong with a manifest, or undefined. */
 export function manifestFault(manifest: PolicyManifest, expected: Expected): string | undefined {

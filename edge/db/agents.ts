@@ -6,7 +6,7 @@ import { agents } from "./schema.ts";
 /** Most agents that a listing shows. */
 const MAX_LISTED = 1_000;
 
-export type ListedAgent = typeof agents.$inferSelect;
+type ListedAgent = typeof agents.$inferSelect;
 
 /** Lists an agent; one that is listed keeps its first time. */
 export async function listAgent(database: D1Database, agent: ListedAgent): Promise<void> {

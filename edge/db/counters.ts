@@ -5,7 +5,7 @@ import { sessionCounters } from "./schema.ts";
 
 /** Totals of one session since it began. `replays` are answers given from the retry record, without a generation. */
 export type SessionCounters = typeof sessionCounters.$inferSelect;
-export type AgentCounters = Omit<SessionCounters, "sessionId">;
+type AgentCounters = Omit<SessionCounters, "sessionId">;
 
 /** Records a session's totals. They only grow, so a late write of older ones changes nothing. */
 export async function putSessionCounters(database: D1Database, counters: SessionCounters): Promise<void> {

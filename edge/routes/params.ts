@@ -12,7 +12,7 @@ import { parseWith } from "../http-errors.ts";
 
 export const Cursor = z.coerce.number().int().min(0).default(0);
 export const PageLimit = z.coerce.number().int().min(1).max(100).default(100);
-export const VersionParam = z.object({ version: z.coerce.number().int().min(0) });
+const VersionParam = z.object({ version: z.coerce.number().int().min(0) });
 export const BackwardPage = z.object({ before: z.coerce.number().int().min(0).optional(), limit: PageLimit });
 
 export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>): Value {

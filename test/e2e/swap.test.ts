@@ -111,7 +111,7 @@ describe("a swap", () => {
       const stream = async (id: number): Promise<void> => {
         for (let turn = 0; swapping; turn += 1) {
           // Short answers show a swap early, long ones are under way while several happen.
-          const maxTokens = [6, 40, 300][(id + turn) % 3] ?? 6;
+          const maxTokens = [4, 24, 96][(id + turn) % 3] ?? 4;
           const question = { agent, text: `Stream ${id}, question ${turn}`, seed: id * 10_000 + turn, temperature: 1, maxTokens };
           const answer = await ask(question);
           answered.push({ question, answer });

@@ -172,6 +172,14 @@ describe("bad input", () => {
     expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
   });
 
+  it("names the methods that a route has", async () => {
+    const answer = await call(edge, "admin", "DELETE /api/agents/bad");
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toMatch(/GET.*PUT|PUT.*GET/);
+    expect(answer.body.error).toMatchObject({ type: "invalid_request_error", code: "input/methodNotAllowed" });
+    expect(answer.body.error.message).toMatch(/expected, got DELETE$/);
+  });
+
   it.each(["PUT /api/agents/big", "POST /v1/chat/completions"])("a body of 5 MB to %s answers 413 in the OpenAI shape", async (route) => {
     const holder = route.includes("/v1/") ? "client" : "admin";
     const answer = await call(edge, holder, route, JSON.stringify({ instructions: "x".repeat(5_000_000) }));
