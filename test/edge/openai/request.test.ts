@@ -1,0 +1,179 @@
+/** What a chat completion request may say, and which refusal names what it may not. */
+import { describe, expect, it } from "vitest";
+import { parseTurnHeaders } from "../../../edge/openai/headers.ts";
+import { parseChatRequest } from "../../../edge/openai/request.ts";
+import { toToolChoice } from "../../../edge/openai/tools.ts";
+import { AppError } from "../../../shared/errors.ts";
+
+const user = { role: "user", content: "Book a room." };
+const call = { id: "call_1", type: "function", function: { name: "Book", arguments: "{}" } };
+const calling = { role: "assistant", content: null, tool_calls: [call] };
+const result = { role: "tool", tool_call_id: "call_1", content: "ok" };
+const tool = (parameters: unknown) => ({ type: "function", function: { name: "Book", parameters } });
+
+const parse = (extra: object) => parseChatRequest({ model: "assistant", messages: [user], ...extra });
+
+function refusal(parsing: () => unknown): { param: unknown; message: string } {
+  try {
+    parsing();
+  } catch (thrown) {
+    if (thrown instanceof AppError) return { param: thrown.details["param"], message: thrown.message };
+    throw thrown;
+  }
+  throw new Error("a refusal expected, got none");
+}
+
+describe("a request", () => {
+  it("has the API's defaults where it says nothing", () => {
+    expect(parse({})).toEqual({
+      model: "assistant",
+      messages: [user],
+      tools: undefined,
+      toolChoice: undefined,
+      parallelToolCalls: true,
+      seed: undefined,
+      temperature: 1,
+      topP: 1,
+      stop: [],
+      maxTokens: undefined,
+      logprobs: false,
+      topLogprobs: 0,
+      stream: false,
+      includeUsage: false,
+      store: true,
+      user: undefined,
+      metadata: {},
+      sessionId: undefined,
+    });
+  });
+
+  it("is the same with every parameter at its default spelled out", () => {
+    const defaults = {
+      ...{ audio: null, frequency_penalty: 0, logit_bias: null, logprobs: false, max_completion_tokens: null, metadata: null },
+      ...{ modalities: ["text"], n: 1, parallel_tool_calls: true, prediction: null, presence_penalty: 0, reasoning_effort: null },
+      ...{ response_format: { type: "text" }, seed: null, service_tier: "auto", stop: null, store: null, stream: false },
+      ...{ stream_options: null, temperature: 1, top_p: 1, top_logprobs: null, verbosity: null },
+    };
+    expect(parse(defaults)).toEqual(parse({}));
+  });
+
+  it("reads what is asked for", () => {
+    const request = parse({
+      ...{ seed: 7, temperature: 0, top_p: 0.5, stop: "END", max_tokens: 9, logprobs: true, top_logprobs: 3 },
+      ...{ stream: true, stream_options: { include_usage: true }, store: false, user: "ada", metadata: { session_id: "m1" } },
+    });
+    expect(request).toMatchObject({
+      ...{ seed: 7, temperature: 0, topP: 0.5, stop: ["END"], maxTokens: 9, logprobs: true, topLogprobs: 3 },
+      ...{ stream: true, includeUsage: true, store: false, user: "ada", sessionId: "m1" },
+    });
+    expect(parse({ user: "ada", safety_identifier: "hash", session_id: "s1", metadata: { session_id: "m1" } })).toMatchObject({ user: "hash", sessionId: "s1" });
+  });
+
+  it("turns text parts into text and developer into system", () => {
+    const parts = [
+      { type: "text", text: "one" },
+      { type: "text", text: "two" },
+    ];
+    const { messages } = parseChatRequest({ model: "a", messages: [{ role: "developer", content: "Be brief." }, { role: "user", content: parts }] });
+    expect(messages).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "one\ntwo" },
+    ]);
+  });
+
+  it("takes back an answer with everything that clients keep of it", () => {
+    const echoed = { ...calling, refusal: null, annotations: [], audio: null, function_call: null };
+    expect(parse({ messages: [user, echoed, result] }).messages).toEqual([user, calling, result]);
+  });
+
+  it("takes the schemas that schema libraries write", () => {
+    const parameters = {
+      type: "object",
+      properties: { day: { anyOf: [{ $ref: "#/$defs/Day" }, { type: "null" }], default: null }, tags: { type: "array", items: { type: ["string", "null"] } } },
+      required: ["day"],
+      additionalProperties: false,
+      $defs: { Day: { type: "string", enum: ["mon", "tue"] } },
+    };
+    expect(parse({ tools: [tool(parameters)] }).tools).toHaveLength(1);
+    expect(parse({ tools: [tool({})] }).tools).toHaveLength(1);
+  });
+});
+
+describe("a refusal names the parameter and says what to change", () => {
+  const cases: [name: string, extra: object, param: string, message: RegExp][] = [
+    ["an unknown parameter", { temprature: 1 }, "temprature", /remove it/],
+    ["several choices", { n: 2 }, "n", /got 2; send several requests/],
+    ["a bias", { logit_bias: { "50256": -100 } }, "logit_bias", /got/],
+    ["a response schema", { response_format: { type: "json_schema", json_schema: {} } }, "response_format", /only, got/],
+    ["functions", { functions: [{ name: "f" }] }, "functions", /use tools/],
+    ["a penalty", { frequency_penalty: 0.5 }, "frequency_penalty", /got 0.5/],
+    ["a temperature out of range", { temperature: 3 }, "temperature", /2/],
+    ["top_p of 0", { top_p: 0 }, "top_p", /temperature to 0/],
+    ["no tokens", { max_tokens: 0 }, "max_tokens", /1/],
+    ["two limits", { max_tokens: 1, max_completion_tokens: 1 }, "max_tokens", /got both/],
+    ["five stops", { stop: ["a", "b", "c", "d", "e"] }, "stop", /at most 4/],
+    ["an empty stop", { stop: "" }, "stop", />=1/],
+    ["alternatives without log-probs", { top_logprobs: 2 }, "top_logprobs", /logprobs: true/],
+    ["stream options without a stream", { stream_options: { include_usage: true } }, "stream_options", /stream: true/],
+    ["a seed that is no integer", { seed: 1.5 }, "seed", /int/],
+    ["no messages", { messages: [] }, "messages", /at least one/],
+    ["an image", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] }, "messages.0.content", /text/],
+    ["an unknown role", { messages: [{ role: "bot", content: "x" }] }, "messages.0.role", /./],
+    ["a message with a name", { messages: [{ ...user, name: "ada" }] }, "messages.0", /name/],
+    ["an empty user message", { messages: [{ role: "user", content: "" }] }, "messages.0.content", /empty/],
+    ["an assistant without anything", { messages: [user, { role: "assistant" }, user] }, "messages.1", /neither/],
+    ["an assistant turn at the end", { messages: [user, { role: "assistant", content: "Done." }] }, "messages.1", /last message/],
+    ["a result without a call", { messages: [user, result] }, "messages.1.tool_call_id", /call_1/],
+    ["a result for another call", { messages: [user, calling, { ...result, tool_call_id: "call_2" }] }, "messages.2.tool_call_id", /call_2/],
+    ["a call without a result", { messages: [user, calling, user] }, "messages.1.tool_calls", /none for call_1/],
+    ["one id for two calls", { messages: [user, { ...calling, tool_calls: [call, call] }, result] }, "messages.1.tool_calls", /twice/],
+    ["no tools in the list", { tools: [] }, "tools", /leave it out/],
+    ["a tool without a name", { tools: [{ type: "function", function: {} }] }, "tools.0.function.name", /./],
+    ["two tools of a name", { tools: [tool({}), tool({})] }, "tools.1.function.name", /twice/],
+    ["parameters that are no object", { tools: [tool({ type: "string" })] }, "tools.0.function.parameters", /"string"/],
+    ["an unknown type", { tools: [tool({ type: "object", properties: { a: { type: "text" } } })] }, "tools.0.function.parameters.properties.a.type", /"text"/],
+    ["required that is no list", { tools: [tool({ type: "object", required: "a" })] }, "tools.0.function.parameters.required", /list/],
+    ["a strict tool", { tools: [{ type: "function", function: { name: "f", strict: true } }] }, "tools.0.function.strict", /false/],
+    ["a custom tool", { tools: [{ type: "custom", custom: { name: "f" } }] }, "tools.0.type", /function/],
+    ["an unknown choice", { tool_choice: "always" }, "tool_choice", /required/],
+    ["audio of an old answer", { messages: [user, { role: "assistant", content: "a", audio: { id: "x" } }, user] }, "messages.1.audio", /audio/],
+  ];
+
+  it.for(cases)("%s", ([, extra, param, message]) => {
+    const refused = refusal(() => parse(extra));
+    expect(refused.param).toBe(param);
+    expect(refused.message).toMatch(message);
+  });
+
+  it.for([null, [], "text", 3])("a body that is %j", (body) => {
+    expect(refusal(() => parseChatRequest(body)).message).toMatch(/JSON object expected/);
+  });
+
+  it("a choice of a tool that is not there", () => {
+    const choice = { type: "function" as const, function: { name: "Cancel" } };
+    expect(refusal(() => toToolChoice(choice, [{ type: "function", function: { name: "Book" } }])).message).toMatch(/Cancel/);
+    expect(refusal(() => toToolChoice("required", [])).message).toMatch(/got none/);
+  });
+});
+
+describe("headers", () => {
+  it("say which conversation, which kind of turn and whether it is a retry", () => {
+    const headers = { "X-Session-Id": "s1", "X-Turn-Type": "side", "X-Session-Done": "1", "Idempotency-Key": "k1", "x-stainless-retry-count": "2" };
+    expect(parseTurnHeaders(new Headers(headers))).toEqual({ sessionName: "s1", turnKind: "side", closes: true, idempotencyKey: "k1", retryCount: 2 });
+  });
+
+  it("say nothing where there are none: a stock client's turns are main turns", () => {
+    const none = { sessionName: undefined, turnKind: "main", closes: false, idempotencyKey: undefined, retryCount: 0 };
+    expect(parseTurnHeaders(new Headers())).toEqual(none);
+  });
+
+  it.for([
+    ["x-session-id", "two words"],
+    ["x-session-id", "x".repeat(257)],
+    ["x-turn-type", "both"],
+    ["x-session-done", "maybe"],
+    ["x-stainless-retry-count", "-1"],
+  ] as const)("%s: %s is refused by name", ([name, value]) => {
+    expect(refusal(() => parseTurnHeaders(new Headers({ [name]: value }))).param).toBe(name);
+  });
+});

@@ -1,0 +1,38 @@
+/** What is a retry, to the letter of the rule. */
+import { describe, expect, it } from "vitest";
+import { decideRetry, type KnownTurn, type RetryFacts } from "../../../edge/session/retry.ts";
+
+const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({ requestDigest: "body", idempotencyKey: undefined, retryCount: 0, ...changes });
+const turn = (changes: Partial<KnownTurn> = {}): KnownTurn => ({
+  ...{ turnId: "t1", requestDigest: "body", idempotencyKey: null, state: "finished", delivered: true, replayable: true },
+  ...changes,
+});
+
+describe("an identical body", () => {
+  const cases: [claim: string, facts: RetryFacts, turns: KnownTurn[], kind: string][] = [
+    ["is new where nothing like it came before", facts({ retryCount: 1 }), [], "new"],
+    ["is new after its answer was delivered", facts(), [turn()], "new"],
+    ["is replayed where the client says that it tries again", facts({ retryCount: 1 }), [turn()], "replay"],
+    ["is replayed before the final chunk was sent", facts(), [turn({ delivered: false })], "replay"],
+    ["joins while the first is in flight", facts(), [turn({ state: "open", delivered: false })], "join"],
+    ["is new after the first was aborted", facts({ retryCount: 2 }), [turn({ state: "aborted" })], "new"],
+    ["is new where the answer was not to be stored", facts({ retryCount: 1 }), [turn({ replayable: false })], "new"],
+    ["follows the newest of several", facts({ retryCount: 1 }), [turn(), turn({ turnId: "t2", state: "aborted" })], "new"],
+    ["is new under a key of its own", facts({ idempotencyKey: "k2", retryCount: 1 }), [turn({ idempotencyKey: "k1" })], "new"],
+    ["joins one that came with a key", facts(), [turn({ idempotencyKey: "k1", state: "open" })], "join"],
+  ];
+
+  it.for(cases)("%s", ([, given, turns, kind]) => {
+    expect(decideRetry(given, turns).kind).toBe(kind);
+  });
+});
+
+describe("the same idempotency key", () => {
+  it("replays without a retry count", () => {
+    expect(decideRetry(facts({ idempotencyKey: "k1" }), [turn({ idempotencyKey: "k1" })])).toEqual({ kind: "replay", turnId: "t1" });
+  });
+
+  it("conflicts where the body is another", () => {
+    expect(decideRetry(facts({ idempotencyKey: "k1", requestDigest: "other" }), [turn({ idempotencyKey: "k1" })])).toEqual({ kind: "conflict" });
+  });
+});
