@@ -40,7 +40,7 @@ type Judged = { readonly signal: Signal; readonly verdict: Verdict };
 type Batch = { readonly head: LineHead; readonly toSeq: number; readonly judged: readonly Judged[]; readonly corrected: readonly Judged[]; readonly refusals: readonly Refusal[] };
 
 const WARM_EVENTS = 1_000; // read again before the cursor at a start: turns that coming next states point at
-const PAGE_EVENTS = 200;
+const PAGE_EVENTS = 100; // the most that the feed gives at once
 const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
 
 export class LineLoop {
