@@ -73,6 +73,18 @@ describe("keys", () => {
     expect([dead.status, dead.body.error.code]).toEqual([401, "invalid_api_key"]);
   });
 
+  it("that were seen go on working while the database is down; others are asked to come again", async () => {
+    const db = await edge.getD1();
+    await withAuthorization("GET /trainer/v1/feed", `Bearer ${edge.keys.trainer}`);
+    await db.prepare("ALTER TABLE keys RENAME TO keys_away").run();
+    const known = await withAuthorization("GET /trainer/v1/feed", `Bearer ${edge.keys.trainer}`);
+    const unknown = await withAuthorization("GET /trainer/v1/feed", "Bearer nsk_trainer_not_seen_yet");
+    await db.prepare("ALTER TABLE keys_away RENAME TO keys").run();
+    expect(known.status).toBe(400); // past the key, at the query that names no agent
+    expect([unknown.status, unknown.body.error.code]).toEqual([502, "upstream/unreachable"]);
+    expect((await withAuthorization("GET /trainer/v1/feed", "Bearer nsk_trainer_not_seen_yet")).status).toBe(401);
+  });
+
   it("asks for none at /healthz", async () => {
     expect(await withAuthorization("GET /healthz", undefined)).toEqual({ status: 200, body: { status: "ok" } });
   });
