@@ -33,6 +33,8 @@ async function main(): Promise<void> {
   watchParent(config.parentPid, stop);
   const base = loadBase(config.base);
   const engine = await Engine.start({ config: base.config, threads: config.threads });
+  // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
+  stop.signal.addEventListener("abort", () => void engine.close());
   try {
     await engine.loadWeights(base.weights);
     metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });

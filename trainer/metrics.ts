@@ -10,6 +10,7 @@ export type Metrics = (name: MetricName, fields: Readonly<Record<string, unknown
 export function createMetrics(folder: string, now: () => Date): Metrics {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "metrics.jsonl");
+  process.stdout.on("error", () => undefined); // whoever read our lines is gone; the file goes on
   return (name, fields) => {
     appendFileSync(path, `${JSON.stringify({ at: now().toISOString(), name, ...fields })}\n`);
     process.stdout.write(`trainer ${name} ${describe(fields)}\n`);

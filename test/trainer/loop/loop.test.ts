@@ -1,0 +1,181 @@
+/**
+ * The learning loop against a real edge over HTTP: conversations through /v1, events through the log, versions through
+ * compare-and-set. Judge and learner are stand-ins here, because what a random base says teaches nothing; the loop's own
+ * promises (once only, nothing lost, resumes exactly) do not depend on them.
+ */
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { TrainerConfig } from "../../../trainer/config.ts";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
+import type { Learner } from "../../../trainer/learn/learner.ts";
+import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
+import { readAdapterFiles, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
+import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
+import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
+import { readStored } from "../../helpers/adapters.ts";
+import { bearer, withEdge } from "../../helpers/edge.ts";
+import { SEARCH } from "../hotel.ts";
+
+const edge = withEdge();
+let shape: ModelConfig;
+let agents = 0;
+
+beforeAll(async () => {
+  const manifest = BaseManifest.parse(JSON.parse(new TextDecoder().decode(await readStored(edge, edge.baseDigest))));
+  shape = parseModelConfig(JSON.parse(new TextDecoder().decode(await readStored(edge, manifest.files["config.json"] ?? ""))));
+});
+
+/** An agent of its own, and a conversation in which a user objects once. */
+async function correctedAgent(): Promise<string> {
+  agents += 1;
+  const agent = `loop-${agents}`;
+  await put(`/api/agents/${agent}`, {});
+  const ask = { role: "user", content: "A hotel in Porto" };
+  const first = await complete(agent, [ask]);
+  await complete(agent, [ask, first, { role: "user", content: "No, two rooms" }]);
+  return agent;
+}
+
+async function complete(agent: string, messages: readonly unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH] });
+  const response = await fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: bearer(edge.keys.client, { "x-session-id": agent }), body });
+  expect(response.status).toBe(200);
+  const { choices } = z.object({ choices: z.array(z.object({ message: z.looseObject({ content: z.string().nullable() }) })) }).parse(await response.json());
+  return { role: "assistant", content: choices[0]?.message.content ?? "" };
+}
+
+async function put(path: string, body: unknown): Promise<void> {
+  expect((await fetch(`${edge.url}${path}`, { method: "PUT", headers: bearer(edge.keys.admin), body: JSON.stringify(body) })).status).toBe(200);
+}
+
+async function headOf(agent: string): Promise<z.infer<typeof LineHead>> {
+  return LineHead.parse(await (await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/head`, { headers: bearer(edge.keys.trainer) })).json());
+}
+
+async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVersion>[]> {
+  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/versions`, { headers: bearer(edge.keys.admin) })).json();
+  return z.object({ versions: z.array(PolicyVersion) }).parse(body).versions;
+}
+
+const REJECTS: Verdict = { judge: "embedded", reward: -1, votes: [-1, -1, 0], detail: "by votes", hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" } };
+const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
+
+function judging(verdict: Verdict): Judge & { calls: number } {
+  const judge = { calls: 0, judge: async () => ((judge.calls += 1), verdict) };
+  return judge;
+}
+
+/** "Learns" by an adapter whose values tell which update made it. */
+function learning(offset = 0): Learner & { updates: number } {
+  const learner = {
+    updates: 0,
+    update: async (request: Parameters<Learner["update"]>[0]) => {
+      learner.updates += 1;
+      const metrics = { objective: request.objective, steps: 1, loss: 0.1, lossBefore: 1, klToParentNats: 0, klToBaseNats: 0, contexts: 1, seconds: 0 };
+      const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
+      return { status: "learned" as const, adapter: constantAdapter(0.01 * (offset + learner.updates)), metrics, changes: [], lifts, refused: [] };
+    },
+  };
+  return learner;
+}
+
+function constantAdapter(value: number): AdapterTensors {
+  const tensors = new Map<string, Float32Array>();
+  for (let layer = 0; layer < shape.layerCount; layer += 1)
+    for (const linear of linearNames()) {
+      const { out, in: width } = linearShape(shape, linear);
+      tensors.set(loraTensorName(layer, linear, "A"), new Float32Array(2 * width).fill(value));
+      tensors.set(loraTensorName(layer, linear, "B"), new Float32Array(out * 2).fill(value));
+    }
+  return { rank: 2, alpha: 4, tensors };
+}
+
+function loopOf(agent: string, { judge, learner, reported = [] }: { judge: Judge; learner: Learner; reported?: string[] }): LineLoop {
+  const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+  const deps: LoopDependencies = {
+    edge: client,
+    judge,
+    learner,
+    metrics: (name) => void reported.push(name),
+    config: TrainerConfig.parse({ edge: edge.url, key: edge.keys.trainer, base: "base", state: "state" }),
+    now: () => new Date(),
+    loadAdapter: async ({ adapter }) => {
+      if (adapter === null) return null;
+      const [configBytes, weightBytes] = await Promise.all([client.getFile(adapter.configDigest), client.getFile(adapter.weightsDigest)]);
+      return readAdapterFiles(shape, { configBytes, weightBytes });
+    },
+    writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
+    runtime: { node: process.version },
+  };
+  return new LineLoop({ agent, line: "shared" }, deps);
+}
+
+describe("LineLoop", { timeout: 60_000 }, () => {
+  it("publishes a version from one corrected turn, with its lineage, and trains on nothing twice", async () => {
+    const agent = await correctedAgent();
+    const [judge, learner] = [judging(REJECTS), learning()];
+    const loop = loopOf(agent, { judge, learner });
+    expect(await loop.step(2_000)).toBe("published");
+    const head = await headOf(agent);
+    expect(head).toMatchObject({ stable: 1, latest: 1 });
+    const [version] = await versionsOf(agent);
+    expect(version).toMatchObject({ version: 1, parent: 0, hints: ["number_of_rooms should be 2."], events: [{ reward: -1, votes: [-1, -1, 0], judge: "embedded", liftNats: 2 }] });
+    expect(version?.toSeq).toBe(head.cursor);
+    await loop.step(0);
+    expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
+    expect(learner.updates).toBe(1);
+  });
+
+  it("consumes what needs no update, and says why", async () => {
+    const agent = await correctedAgent();
+    const loop = loopOf(agent, { judge: judging(ACCEPTS), learner: learning() });
+    expect(await loop.step(2_000)).toBe("advanced");
+    const { cursor, stable } = await headOf(agent);
+    expect(cursor).toBeGreaterThan(0);
+    expect(stable).toBe(0);
+    const { audit } = z.object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) }).parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
+    expect(audit.flatMap(({ refused }) => refused.map(({ code }) => code))).toEqual(["judge/notNegative"]);
+  });
+
+  it("after a restart reads its judgements from the log instead of judging again", async () => {
+    const agent = await correctedAgent();
+    const judge = judging(REJECTS);
+    const dying: Learner = { update: () => Promise.reject(new Error("killed")) };
+    await expect(loopOf(agent, { judge, learner: dying }).step(2_000)).rejects.toThrow("killed");
+    expect(judge.calls).toBe(1);
+    const second = judging(ACCEPTS);
+    const result = await loopOf(agent, { judge: second, learner: learning() }).step(2_000);
+    expect(second.calls).toBe(0);
+    expect(result).toBe("advanced"); // the random base made no call, so the logged hint finds no tool to be grounded in
+  });
+
+  it("lets exactly one of two trainers publish from the same events", async () => {
+    const agent = await correctedAgent();
+    const loops = [loopOf(agent, { judge: judging(REJECTS), learner: learning() }), loopOf(agent, { judge: judging(REJECTS), learner: learning(7) })];
+    const results = await Promise.all(loops.map((loop) => loop.step(2_000)));
+    expect(results.toSorted()).toEqual(["published", "stale"]);
+    expect((await versionsOf(agent)).map(({ version }) => version)).toEqual([1, 0]);
+  });
+
+  it("never learns the events of a rolled-back version again", async () => {
+    const agent = await correctedAgent();
+    const learner = learning();
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
+    const rolledBack = await fetch(`${edge.url}/api/agents/${agent}/rollback`, { method: "POST", headers: bearer(edge.keys.admin), body: JSON.stringify({ to: 0 }) });
+    expect(rolledBack.status).toBe(200);
+    const again = loopOf(agent, { judge: judging(REJECTS), learner });
+    expect(["idle", "waiting"]).toContain(await again.step(0));
+    expect(learner.updates).toBe(1);
+    expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1 });
+  });
+
+  it("refuses a batch whose arithmetic breaks, instead of trying it for ever", async () => {
+    const agent = await correctedAgent();
+    const broken: Learner = { update: () => Promise.reject(new AppError("train/nonFinite", "loss: a finite value expected, got NaN")) };
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner: broken }).step(2_000)).toBe("advanced");
+    expect((await headOf(agent)).stable).toBe(0);
+  });
+});
