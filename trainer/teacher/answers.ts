@@ -59,10 +59,10 @@ function guide(messages: Context["messages"], guidance: Guidance, text: string):
   return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
 }
 
-/** Whether an answer does what its context is there to show; contexts of other tools accept any finished answer. */
-export function shows(context: Context, { parameter, hint }: Correction, answer: ReturnType<typeof readAnswer>): boolean {
+/** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */
+export function shows(context: Context, { tool, parameter, hint }: Correction, answer: ReturnType<typeof readAnswer>): boolean {
   if (!answer.finished) return false;
-  if (context.kind === "other") return true;
+  if (context.kind === "other") return answer.calls.every(({ name }) => name !== tool.function.name);
   const call = answer.calls.find(({ name }) => name === context.tool);
   if (call === undefined || !(parameter.name in call.arguments)) return false;
   return sameValue(String(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));

@@ -62,12 +62,21 @@ function statedContext(source: ContextSource, random: Random): Context | undefin
 
 // A tool that knows the corrected parameter is not "other": what the note means there is the teacher's to say.
 function otherContext(source: ContextSource, random: Random): Context | undefined {
-  const { parameter } = source.correction;
-  const others = source.tools.filter((tool) => !readParameters(tool).some(({ name }) => name === parameter.name));
-  if (others.length === 0) return undefined;
-  const tool = random.pick(others);
-  const facts = chooseFacts(tool, [], random);
-  return { kind: "other", origin: "generated", messages: converse(source, tool, facts, random), tools: offerTools(source, tool, random), tool: tool.function.name };
+  const { tool, parameter } = source.correction;
+  const others = source.tools.filter((each) => !readParameters(each).some(({ name }) => name === parameter.name));
+  if (others.length === 0 || random.next() < UNREADY_SHARE) return unreadyContext(source, tool, random);
+  const other = random.pick(others);
+  const facts = chooseFacts(other, [], random);
+  return { kind: "other", origin: "generated", messages: converse(source, other, facts, random), tools: offerTools(source, other, random), tool: other.function.name };
+}
+
+const UNREADY_SHARE = 0.3;
+
+/** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */
+function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Random): Context | undefined {
+  if (!readParameters(tool).some(({ required }) => required)) return undefined;
+  const messages: ChatMessage[] = [...source.system, { role: "user", content: sayOpening(aimOf(tool), random) }];
+  return { kind: "other", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name };
 }
 
 /** Values for every required parameter and some optional ones, in random order. */

@@ -39,8 +39,10 @@ describe("generateContexts", () => {
     }
   });
 
-  it("asks other tools only for what they are for", () => {
-    for (const context of generated(ROOMS, "other")) expect(context.tool).toBe("GetWeather");
+  it("asks other tools for what they are for, and the corrected one only with too little to call it", () => {
+    const others = generated(ROOMS, "other");
+    expect(new Set(others.map(({ tool }) => tool))).toEqual(new Set(["GetWeather", "SearchHotel"]));
+    for (const context of others.filter(({ tool }) => tool === "SearchHotel")) expect(context.messages).toHaveLength(1);
   });
 
   it("makes no counter-case that the schema does not allow", () => {

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { EventCache } from "../../../trainer/feed/cache.ts";
+import { call, turn, user } from "../hotel.ts";
+
+describe("EventCache", () => {
+  it("keeps the most recent turns, bounded, in log order", () => {
+    const cache = new EventCache(2);
+    const turns = ["a", "b", "c"].map((text) => turn([user(text)], call("SearchHotel", { city: text })));
+    turns.forEach((event) => cache.add(event));
+    expect(cache.turns().map(({ turnId }) => turnId)).toEqual(turns.slice(1).map(({ turnId }) => turnId));
+    expect(cache.byCompletion(turns[0]?.payload.completionId ?? "")).toBeUndefined();
+  });
+
+  it("counts a judgement that is delivered twice once", () => {
+    const cache = new EventCache(5);
+    const { payload: _, ...header } = turn([user("a")], call("SearchHotel", { city: "a" }));
+    const judged = { ...header, payload: { kind: "judgement:made" as const, subject: "t/next", reward: -1, votes: [-1], judge: "embedded" as const } };
+    cache.add(judged);
+    cache.add(judged);
+    expect(cache.rewards()).toEqual([-1]);
+  });
+});

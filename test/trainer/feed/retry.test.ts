@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
+import { createRandom } from "../../../trainer/data/random.ts";
+import { backoffMs, retryForever } from "../../../trainer/feed/retry.ts";
+
+const ALWAYS = { random: { ...createRandom(1), next: () => 0 }, onRetry: () => undefined };
+
+describe("backoffMs", () => {
+  it("grows from 200 ms to 5 s and is full jitter", () => {
+    expect([0, 1, 2, 10].map((attempt) => backoffMs(attempt, 1))).toEqual([200, 400, 800, 5_000]);
+    expect(backoffMs(3, 0)).toBe(0);
+  });
+});
+
+describe("retryForever", () => {
+  it("repeats what may pass until it does", async () => {
+    let attempts = 0;
+    const call = async () => {
+      attempts += 1;
+      if (attempts < 4) throw new AppError("upstream/unreachable", "down");
+      return "up";
+    };
+    expect(await retryForever(call, { ...ALWAYS, signal: new AbortController().signal })).toBe("up");
+    expect(attempts).toBe(4);
+  });
+
+  it("throws what will not pass at once", async () => {
+    const call = () => Promise.reject(new AppError("auth/forbidden", "wrong key"));
+    await expect(retryForever(call, { ...ALWAYS, signal: new AbortController().signal })).rejects.toThrow("wrong key");
+  });
+
+  it("gives up without a result when told to stop", async () => {
+    const stop = new AbortController();
+    const call = () => {
+      stop.abort();
+      return Promise.reject(new AppError("upstream/unreachable", "down"));
+    };
+    expect(await retryForever(call, { ...ALWAYS, signal: stop.signal })).toBeUndefined();
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
+import { parseModelConfig } from "../../../shared/model-config.ts";
+import { readAdapterFiles, roundAdapter, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
+
+const SHAPE = parseModelConfig({ model_type: "qwen3", vocab_size: 64, hidden_size: 16, intermediate_size: 32, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, head_dim: 8, max_position_embeddings: 64, rms_norm_eps: 1e-6 });
+
+function thirds(): AdapterTensors {
+  const tensors = new Map<string, Float32Array>();
+  for (let layer = 0; layer < SHAPE.layerCount; layer += 1)
+    for (const linear of linearNames()) {
+      const { out, in: width } = linearShape(SHAPE, linear);
+      tensors.set(loraTensorName(layer, linear, "A"), Float32Array.from({ length: 2 * width }, (_, index) => (index + 1) / 3));
+      tensors.set(loraTensorName(layer, linear, "B"), Float32Array.from({ length: out * 2 }, (_, index) => -(index + 1) / 3));
+    }
+  return { rank: 2, alpha: 4, tensors };
+}
+
+describe("adapter files", () => {
+  it("hold exactly the rounded adapter, so what was measured is what is published", () => {
+    const rounded = roundAdapter(thirds());
+    const read = readAdapterFiles(SHAPE, writeAdapterFiles(SHAPE, rounded, "base"));
+    expect(read.rank).toBe(2);
+    expect(read.alpha).toBe(4);
+    expect(read.tensors).toEqual(rounded.tensors);
+  });
+
+  it("are the same bytes for the same adapter", () => {
+    const [first, second] = [writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base"), writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base")];
+    expect(second.weightBytes).toEqual(first.weightBytes);
+    expect(second.configBytes).toEqual(first.configBytes);
+  });
+
+  it("refuse half a pair", () => {
+    const half = thirds();
+    half.tensors.delete(loraTensorName(0, "q_proj", "A"));
+    expect(() => writeAdapterFiles(SHAPE, half, "base")).toThrow("both halves of self_attn.q_proj in layer 0 expected, got one");
+  });
+});
