@@ -11,7 +11,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptio
 import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
 import { z } from "zod";
 import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
-import { bundleWorker } from "./bundle.ts";
+import { bundleWorker, type WorkerModule } from "./bundle.ts";
 import { ensureKeys, type LocalKeys } from "./keys.ts";
 import { applyMigrations } from "./migrations.ts";
 import { claimStateFolder, readPid, runFolder, startGuard } from "./processes.ts";
@@ -22,6 +22,9 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WORKERD = z.object({ default: z.string() }).parse(createRequire(import.meta.url)("workerd")).default;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** By entry; a process that starts several edges bundles once. */
+const bundles = new Map<string, WorkerModule[]>();
 
 export type EdgeHostOptions = {
   /** Holds everything that survives a restart: databases, objects, files, keys. Made where it does not exist. */
@@ -88,7 +91,8 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
 async function workerOptions(configFile: string, vars: Record<string, string>): Promise<V4WorkerOptions> {
   const { workerOptions: options, main, define } = readWranglerConfig(configFile);
   if (main === undefined) throw new Error(`${configFile}: main expected, got none`);
-  const modules = await bundleWorker(ROOT, main, define);
+  const modules = bundles.get(main) ?? (await bundleWorker(ROOT, main, define));
+  bundles.set(main, modules);
   return { ...options, modules, bindings: Object.assign({}, options["bindings"], vars) };
 }
 

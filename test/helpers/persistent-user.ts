@@ -37,6 +37,11 @@ export class PersistentUser {
     this.#options = options;
   }
 
+  /** The next thing said opens a new conversation. */
+  startOver(): void {
+    this.#messages.length = 0;
+  }
+
   /** Says something and returns once the answer is acknowledged. */
   async say(text: string): Promise<void> {
     this.#messages.push({ role: "user", content: text });
