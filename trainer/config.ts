@@ -17,6 +17,8 @@ export const UpdateSettings = z.object({
   heldBack: z.object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() }).default({ silent: 8, stated: 8, other: 4 }),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(6),
+  /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */
+  teacherTemperature: z.number().positive().default(0.5),
   /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch; above it an update stops. */
   driftLimitNats: z.number().positive().default(0.05),
   /** Share of held-back silent contexts in which the candidate must use the value by itself. */

@@ -3,7 +3,7 @@
  * candidate itself. Refuses where the teacher fails, where there is nothing to gain, and where the price is deafness or drift.
  */
 import type { z } from "zod";
-import { invariant } from "../../shared/assert.ts";
+import { invariant, zipStrict } from "../../shared/assert.ts";
 import type { SampleChange } from "../../shared/policy.ts";
 import { hintText } from "../../shared/jobs.ts";
 import type { RefusalCode } from "../data/refusal.ts";
@@ -14,7 +14,7 @@ import { correctedRows, type CorrectedRow } from "./corrected-rows.ts";
 import type { CorrectedExchange, UpdateRequest } from "./learner.ts";
 import { collectLessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
-import { scoreRows, totalLogProb, meanKlNats } from "./scores.ts";
+import { meanKlNats, scoreRows, sharpen, totalLogProb } from "./scores.ts";
 import { groupLessons, trainStep, type TaughtLesson, type Training } from "./train.ts";
 import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
 
@@ -88,18 +88,26 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   };
 }
 
-/** Distributions of the teacher, under its guidance, at every token of its answers. */
-async function teach({ engine, base }: LearnerDependencies, lessons: readonly Lesson[], { parent }: Adapters): Promise<TaughtLesson[]> {
+/**
+ * Distributions of the teacher, under its guidance, at every token of its answers. Answers that were checked are
+ * taught with more certainty than the teacher has; what must stay as it is keeps the parent's own distribution.
+ */
+async function teach({ engine, base, settings }: LearnerDependencies, lessons: readonly Lesson[], { parent }: Adapters): Promise<TaughtLesson[]> {
+  const { vocabSize } = base.config;
   const rows = lessons.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
-  const scores = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize: base.config.vocabSize });
-  return lessons.map((lesson, index) => ({ lesson, teacherLogProbs: scores[index]?.full ?? new Float32Array(0), teacherLogProb: scores[index] === undefined ? 0 : totalLogProb(scores[index]) }));
+  const scores = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize });
+  return zipStrict(lessons, scores).map(([lesson, score]) => ({
+    lesson,
+    teacherLogProbs: lesson.context.kind === "other" ? score.full : sharpen(score.full, { temperature: settings.teacherTemperature, vocabSize }),
+    teacherLogProb: totalLogProb(score),
+  }));
 }
 
 /** Lift of a silent lesson: ln p_teacher − ln p_student of the teacher's answer, nats. An exchange has the lift of its own turn where that is a lesson, else the mean. */
 async function measureLifts({ engine, base }: LearnerDependencies, { group, taught, adapters }: { group: readonly CorrectedExchange[]; taught: readonly TaughtLesson[]; adapters: Adapters }): Promise<{ mean: number; byEvent: Map<string, number> }> {
   const silent = taught.filter(({ lesson }) => lesson.context.kind === "silent");
   const students = await scoreRows(engine, silent.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer })), { adapter: adapters.parent, vocabSize: base.config.vocabSize });
-  const lifts = silent.map(({ teacherLogProb, lesson }, index) => ({ origin: lesson.context.origin, lift: teacherLogProb - (students[index] === undefined ? 0 : totalLogProb(students[index])) }));
+  const lifts = zipStrict(silent, students).map(([{ teacherLogProb, lesson }, student]) => ({ origin: lesson.context.origin, lift: teacherLogProb - totalLogProb(student) }));
   const mean = lifts.reduce((sum, { lift }) => sum + lift, 0) / Math.max(1, lifts.length);
   const byEvent = new Map(group.map(({ eventId, turns }) => [eventId, lifts.find(({ origin }) => turns.some(({ turnId }) => turnId === origin))?.lift ?? mean]));
   return { mean, byEvent };

@@ -43,3 +43,15 @@ export function meanKlNats(p: Float32Array, q: Float32Array, vocabSize: number):
   for (let index = 0; index < p.length; index += 1) sum += Math.exp(at(p, index)) * (at(p, index) - at(q, index));
   return p.length === 0 ? 0 : (sum * vocabSize) / p.length;
 }
+
+/** Log-probs [n·V] of the distribution p^(1/τ), renormalised: τ < 1 makes the likely likelier. The input stays as it is. */
+export function sharpen(logProbs: Float32Array, { temperature, vocabSize }: { temperature: number; vocabSize: number }): Float32Array {
+  const sharpened = logProbs.map((logProb) => logProb / temperature);
+  for (let start = 0; start < sharpened.length; start += vocabSize) {
+    const row = sharpened.subarray(start, start + vocabSize);
+    const highest = row.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+    const total = highest + Math.log(row.reduce((sum, value) => sum + Math.exp(value - highest), 0));
+    row.forEach((value, index) => (row[index] = value - total));
+  }
+  return sharpened;
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { parseModelConfig } from "../../../trainer/model/config.ts";
 import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
-import { meanKlNats, scoreRows, totalLogProb } from "../../../trainer/learn/scores.ts";
+import { meanKlNats, scoreRows, sharpen, totalLogProb } from "../../../trainer/learn/scores.ts";
 import { groupLessons, trainStep, type TaughtLesson, type Training } from "../../../trainer/learn/train.ts";
 import type { ContextKind } from "../../../trainer/teacher/contexts.ts";
 
@@ -80,5 +80,13 @@ describe("meanKlNats", () => {
     const p = Float32Array.from([0.5, 0.5].map(Math.log));
     const q = Float32Array.from([0.25, 0.75].map(Math.log));
     expect(meanKlNats(p, q, 2)).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(2 / 3), 6);
+  });
+});
+
+describe("sharpen", () => {
+  it("is the hand-worked power of a distribution", () => {
+    // [0.6, 0.3, 0.1]^2 = [0.36, 0.09, 0.01] / 0.46
+    const sharpened = sharpen(Float32Array.from([0.6, 0.3, 0.1].map(Math.log)), { temperature: 0.5, vocabSize: 3 });
+    [0.36, 0.09, 0.01].forEach((power, index) => expect(Math.exp(sharpened[index] ?? 0)).toBeCloseTo(power / 0.46, 6));
   });
 });

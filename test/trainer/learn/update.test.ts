@@ -1,0 +1,75 @@
+/** Updates through the real engine on a tiny random base: what it refuses, and that the same request gives the same bytes. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { UpdateSettings } from "../../../trainer/config.ts";
+import { findParameter } from "../../../trainer/data/parameters.ts";
+import { Engine } from "../../../trainer/engine/engine.ts";
+import type { CorrectedExchange, UpdateRequest } from "../../../trainer/learn/learner.ts";
+import { createLearner } from "../../../trainer/learn/update.ts";
+import { loadBase, type Base } from "../../../trainer/policy/base.ts";
+import { writeRandomBase } from "../../helpers/random-base.ts";
+import { call, SEARCH, turn, user } from "../hotel.ts";
+
+const SETTINGS = UpdateSettings.parse({ rank: 2, alpha: 4, maxSteps: 3, contexts: { silent: 3, stated: 2, other: 1 }, heldBack: { silent: 2, stated: 1, other: 1 } });
+
+let folder = "";
+let base: Base;
+let engine: Engine;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nextstate-update-"));
+  base = loadBase(await writeRandomBase(join(folder, "base")));
+  engine = await Engine.start({ config: base.config, threads: 1 });
+  await engine.loadWeights(base.weights);
+});
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function correctedTo(value: string): CorrectedExchange {
+  const parameter = findParameter(SEARCH, "number_of_rooms");
+  if (parameter === undefined) throw new Error("the hotel tool has rooms");
+  const messages = [user("A hotel in Porto.")];
+  const promptTokens = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
+  const responseTokens = base.tokenizer.encode("one room");
+  const rollout = { promptTokens, responseTokens, rolloutLogProbs: responseTokens.map(() => -1), sampling: { seed: 1, temperature: 1, topP: 1, masked: false } };
+  const made = turn(messages, call("SearchHotel", { city: "Porto", number_of_rooms: "1" }), { tools: [SEARCH], rollout });
+  return { eventId: `${made.turnId}/next`, correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } }, turns: [made], reward: -1 };
+}
+
+function requestOf(corrected: readonly CorrectedExchange[], objective: UpdateRequest["objective"]): UpdateRequest {
+  return { corrected, replay: [], parent: null, baseline: 0, objective, seed: 7 };
+}
+
+describe("createLearner", { timeout: 60_000 }, () => {
+  it("distils nothing from a teacher that cannot follow the note", async () => {
+    const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([correctedTo("2")], "hybrid"));
+    expect(outcome).toMatchObject({ status: "refused", refused: [{ code: "teacher/fails" }] });
+  });
+
+  it("gives the same adapter for the same request and seed", async () => {
+    const corrected = [correctedTo("2")];
+    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const [first, second] = [await learner.update(requestOf(corrected, "paper")), await learner.update(requestOf(corrected, "paper"))];
+    expect(first.status).toBe("learned");
+    expect(second).toEqual(first);
+  });
+
+  it("goes on from its parent's adapter", async () => {
+    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const first = await learner.update(requestOf([correctedTo("2")], "paper"));
+    if (first.status !== "learned") throw new Error("an adapter expected");
+    const second = await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: first.adapter });
+    expect(second).toMatchObject({ status: "learned", adapter: { rank: 2, alpha: 4 } });
+    expect(second).not.toEqual(first);
+  });
+
+  it("takes the latest of two corrections that disagree", async () => {
+    const [early, late] = [correctedTo("2"), correctedTo("3")];
+    const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
+    expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
+  });
+});
