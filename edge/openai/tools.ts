@@ -43,9 +43,9 @@ export function checkTools(tools: readonly ToolDefinition[]): void {
   });
 }
 
-/** The choice as the policy takes it. @throws {input/invalid} where it names no tool or there is none to choose */
+/** The choice as the policy takes it: without tools nothing can be called. @throws {input/invalid} where it names no tool or there is none to choose */
 export function toToolChoice(choice: z.infer<typeof ToolChoiceParameter> | undefined, tools: readonly ToolDefinition[]): ToolChoice {
-  if (choice === undefined || choice === "none" || choice === "auto") return choice ?? "auto";
+  if (choice === undefined || choice === "none" || choice === "auto") return tools.length === 0 ? "none" : (choice ?? "auto");
   if (tools.length === 0) throw invalid("tool_choice", "tools expected beside it, got none");
   if (typeof choice === "string") return choice;
   const { name } = choice.function;

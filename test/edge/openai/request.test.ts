@@ -154,6 +154,14 @@ describe("a refusal names the parameter and says what to change", () => {
     expect(refusal(() => toToolChoice(choice, [{ type: "function", function: { name: "Book" } }])).message).toMatch(/Cancel/);
     expect(refusal(() => toToolChoice("required", [])).message).toMatch(/got none/);
   });
+
+});
+
+describe("the choice of tools", () => {
+  it("is auto where there are tools and none where there are not", () => {
+    expect(toToolChoice(undefined, [{ type: "function", function: { name: "Book" } }])).toBe("auto");
+    expect([toToolChoice(undefined, []), toToolChoice("auto", [])]).toEqual(["none", "none"]);
+  });
 });
 
 describe("headers", () => {
