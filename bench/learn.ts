@@ -4,9 +4,10 @@
  * and nothing lost elsewhere.
  */
 import { parseArgs } from "node:util";
+import { canonicalJson } from "../shared/digest.ts";
+import { argumentText } from "../trainer/data/calls.ts";
 import { Random } from "../trainer/pretrain/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { canonicalJson } from "../shared/digest.ts";
 import { atLeast, atMost, median, report, say, wilson } from "./bench.ts";
 import { drawPreferences, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
@@ -58,7 +59,11 @@ async function main(): Promise<void> {
   const requests = freshRequests(sgd);
   const all = drawPreferences(sgd, requests, random);
   const wanted = options.full ? all.length : Number(options.preferences);
-  const system = await LearningSystem.start(options.base, { threads: Number(options.threads), settings: JSON.parse(options.settings), onLook: (look) => say(`    look ${JSON.stringify(look)}`) });
+  const system = await LearningSystem.start(options.base, {
+    threads: Number(options.threads),
+    settings: JSON.parse(options.settings),
+    onLook: (look) => say(`    look ${JSON.stringify(look)}`),
+  });
   const unrelated = random.shuffled(requests).slice(0, UNRELATED * 4);
   const outcomes: Outcome[] = [];
   for (const preference of all) {
@@ -77,9 +82,23 @@ async function main(): Promise<void> {
 }
 
 /** One user, one preference, one agent. Undefined where there is nothing to correct. */
-async function tryPreference(system: LearningSystem, preference: Preference, unrelated: readonly FreshRequest[], random: Random): Promise<Outcome | undefined> {
+async function tryPreference(
+  system: LearningSystem,
+  preference: Preference,
+  unrelated: readonly FreshRequest[],
+  random: Random,
+): Promise<Outcome | undefined> {
   const silent = [...preference.silent];
-  const outcome: Outcome = { preference: nameOf(preference), corrections: 0, honoured: false, freshHonoured: [], statedKept: [], unrelated: [], updateSeconds: [], notes: [] };
+  const outcome: Outcome = {
+    preference: nameOf(preference),
+    corrections: 0,
+    honoured: false,
+    freshHonoured: [],
+    statedKept: [],
+    unrelated: [],
+    updateSeconds: [],
+    notes: [],
+  };
   const [first] = await violated(system, preference, silent);
   if (first === undefined) return undefined;
   let open: { request: FreshRequest; answer: Answer } | undefined = first;
@@ -98,12 +117,18 @@ async function tryPreference(system: LearningSystem, preference: Preference, unr
   outcome.freshHonoured = (await system.answer(fresh)).map(({ calls }) => reaction(preference, calls) === "honoured");
   outcome.statedKept = await keptOf(system, preference);
   outcome.unrelated = await pairExact(system, unrelated);
-  say(`  fresh ${tally(outcome.freshHonoured)}, stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`);
+  say(
+    `  fresh ${tally(outcome.freshHonoured)}, stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`,
+  );
   return outcome;
 }
 
 /** The first request, taken from the pool, whose answer violates the preference: what a user would object to. */
-async function violated(system: LearningSystem, preference: Preference, pool: FreshRequest[]): Promise<{ request: FreshRequest; answer: Answer }[]> {
+async function violated(
+  system: LearningSystem,
+  preference: Preference,
+  pool: FreshRequest[],
+): Promise<{ request: FreshRequest; answer: Answer }[]> {
   for (let tries = 0; tries < 4 && pool.length > MAX_CORRECTIONS; tries += 1) {
     const [request] = pool.splice(0, 1);
     const [answer] = request === undefined ? [] : await system.answer([request]);
@@ -113,10 +138,17 @@ async function violated(system: LearningSystem, preference: Preference, pool: Fr
 }
 
 /** Call, result, reply, objection: as a client would go through it. */
-async function converse(system: LearningSystem, preference: Preference, { request, answer, outcome, random }: { request: FreshRequest; answer: Answer; outcome: Outcome; random: Random }): Promise<void> {
+async function converse(
+  system: LearningSystem,
+  preference: Preference,
+  { request, answer, outcome, random }: { request: FreshRequest; answer: Answer; outcome: Outcome; random: Random },
+): Promise<void> {
   const { message } = system.record(request, answer);
   const id = message.role === "assistant" ? (message.tool_calls?.[0]?.id ?? "") : "";
-  const then = { tools: request.tools, messages: [...request.messages, message, { role: "tool" as const, content: request.result, tool_call_id: id }] };
+  const then = {
+    tools: request.tools,
+    messages: [...request.messages, message, { role: "tool" as const, content: request.result, tool_call_id: id }],
+  };
   const [reply] = await system.answer([then]);
   if (reply === undefined) return;
   const { completionId } = system.record(then, reply);
@@ -125,14 +157,22 @@ async function converse(system: LearningSystem, preference: Preference, { reques
   const { verdict, outcome: update } = await system.react(completionId, objection, { seed: Number(options.seed) + outcome.corrections });
   const seconds = (performance.now() - started) / 1_000;
   if (update !== undefined) outcome.updateSeconds.push(seconds);
-  const note = verdict?.hint === undefined ? `reward ${verdict?.reward} ${verdict?.refused?.code ?? ""} ${verdict?.refused?.detail ?? ""}` : update?.status === "learned" ? `learned ${JSON.stringify(update.metrics)}` : (update?.refused.map(({ code, detail }) => `${code}: ${detail}`).join("; ") ?? "");
+  const note =
+    verdict?.hint === undefined
+      ? `reward ${verdict?.reward} ${verdict?.refused?.code ?? ""} ${verdict?.refused?.detail ?? ""}`
+      : update?.status === "learned"
+        ? `learned ${JSON.stringify(update.metrics)}`
+        : (update?.refused.map(({ code, detail }) => `${code}: ${detail}`).join("; ") ?? "");
   outcome.notes.push(note);
   say(`  "${objection.content}" → ${verdict?.hint?.text ?? "no hint"} → ${note} (${seconds.toFixed(1)} s)`);
 }
 
 /** Stated requests that the base without an adapter wins, and whether the served policy still does. */
 async function keptOf(system: LearningSystem, { tool, parameter, stated }: Preference): Promise<boolean[]> {
-  const won = (request: FreshRequest, { calls }: Answer): boolean => calls.some(({ name, arguments: args }) => name === tool && String(args[parameter]) === String(request.call.arguments[parameter]));
+  const won = (request: FreshRequest, { calls }: Answer): boolean =>
+    calls.some(
+      ({ name, arguments: args }) => name === tool && argumentText(args[parameter]) === argumentText(request.call.arguments[parameter]),
+    );
   const asked = stated.slice(0, STATED_PER_PREFERENCE);
   const before = await system.answer(asked, { bare: true });
   const winners = asked.filter((request, index) => before[index] !== undefined && won(request, before[index]));
@@ -159,7 +199,17 @@ function summarise(outcomes: readonly Outcome[], preferences: number): void {
   const drop = shareOf(pairs.map(([before]) => before)) - shareOf(pairs.map(([, after]) => after));
   report({
     bench: "learn",
-    conditions: { split: options.split, seed: Number(options.seed), base: options.base, threads: Number(options.threads), preferences: outcomes.length, preferencesInSplit: preferences, subset: !options.full, path: "trainer parts in one process, no HTTP", history: "each fresh conversation holds the data's own turns up to its first call" },
+    conditions: {
+      split: options.split,
+      seed: Number(options.seed),
+      base: options.base,
+      threads: Number(options.threads),
+      preferences: outcomes.length,
+      preferencesInSplit: preferences,
+      subset: !options.full,
+      path: "trainer parts in one process, no HTTP",
+      history: "each fresh conversation holds the data's own turns up to its first call",
+    },
     figures: {
       honoured: figure(honoured),
       honouredFurtherFresh: figure(fresh),
@@ -195,7 +245,9 @@ function nameOf({ service, tool, parameter, value }: Preference): string {
 }
 
 function describe({ calls, text }: Answer): string {
-  return calls.length === 0 ? JSON.stringify(text.slice(0, 80)) : calls.map(({ name, arguments: args }) => `${name}${JSON.stringify(args)}`).join(" ");
+  return calls.length === 0
+    ? JSON.stringify(text.slice(0, 80))
+    : calls.map(({ name, arguments: args }) => `${name}${JSON.stringify(args)}`).join(" ");
 }
 
 await main();

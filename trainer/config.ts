@@ -12,9 +12,13 @@ export const UpdateSettings = z.object({
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(4),
   /** Generated training contexts by kind. */
-  contexts: z.object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() }).default({ silent: 14, stated: 14, other: 6 }),
+  contexts: z
+    .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
+    .default({ silent: 14, stated: 14, other: 6 }),
   /** Generated contexts that are only ever looked at, by kind. */
-  heldBack: z.object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() }).default({ silent: 8, stated: 8, other: 4 }),
+  heldBack: z
+    .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
+    .default({ silent: 8, stated: 8, other: 4 }),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(6),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */

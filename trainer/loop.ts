@@ -37,7 +37,13 @@ export type LoopDependencies = {
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
 type Judged = { readonly signal: Signal; readonly verdict: Verdict };
-type Batch = { readonly head: LineHead; readonly toSeq: number; readonly judged: readonly Judged[]; readonly corrected: readonly Judged[]; readonly refusals: readonly Refusal[] };
+type Batch = {
+  readonly head: LineHead;
+  readonly toSeq: number;
+  readonly judged: readonly Judged[];
+  readonly corrected: readonly Judged[];
+  readonly refusals: readonly Refusal[];
+};
 
 const WARM_EVENTS = 1_000; // read again before the cursor at a start: turns that coming next states point at
 const PAGE_EVENTS = 100; // the most that the feed gives at once
@@ -77,16 +83,22 @@ export class LineLoop {
     const { head } = batch;
     const seed = config.seed + batch.toSeq;
     const parent = await loadAdapter(head);
-    const outcome = await refuseFaults(batch, () => learner.update({
-      corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
-      replay: toReplay(this.#cache.turns()),
-      parent,
-      baseline: runningBaseline(this.#cache.rewards()),
-      objective: head.settings.learning.objective,
-      seed,
-    }));
+    const outcome = await refuseFaults(batch, () =>
+      learner.update({
+        corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
+        replay: toReplay(this.#cache.turns()),
+        parent,
+        baseline: runningBaseline(this.#cache.rewards()),
+        objective: head.settings.learning.objective,
+        seed,
+      }),
+    );
     if (outcome.status === "refused") {
-      metrics("update:refused", { agent: head.agent, codes: outcome.refused.map(({ code }) => code), details: outcome.refused.map(({ detail }) => detail) });
+      metrics("update:refused", {
+        agent: head.agent,
+        codes: outcome.refused.map(({ code }) => code),
+        details: outcome.refused.map(({ detail }) => detail),
+      });
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
@@ -114,7 +126,14 @@ export class LineLoop {
     };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), manifest);
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
-    else metrics("policy:published", { agent: head.agent, version: result.version, parent: head.parent, hints: manifest.hints, seconds: outcome.metrics.seconds });
+    else
+      metrics("policy:published", {
+        agent: head.agent,
+        version: result.version,
+        parent: head.parent,
+        hints: manifest.hints,
+        seconds: outcome.metrics.seconds,
+      });
     if (result.status === "published") this.#forget(toSeq);
     return result.status;
   }
@@ -126,7 +145,8 @@ export class LineLoop {
     const { status } = await this.#deps.edge.advanceCursor(this.#line, { from: head.cursor, to: toSeq, refused: all });
     if (status === "stale") return "stale";
     this.#forget(toSeq);
-    if (all.length > 0) this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: all.map(({ code }) => code) });
+    if (all.length > 0)
+      this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: all.map(({ code }) => code) });
     return "advanced";
   }
 
@@ -138,15 +158,30 @@ export class LineLoop {
     const refusals = [...this.#refusals.values()];
     const candidates = judged.filter(({ verdict }) => verdict.hint !== undefined);
     const { kept, dropped } = capShares(candidates, ({ signal }) => signal.event.user, this.#deps.config.userShare);
-    const over = dropped.map(({ signal }): Refusal => ({ eventId: signal.event.eventId, code: "user/overShare", detail: `more than ${this.#deps.config.userShare} of the batch is of this user` }));
-    const batch = { head, toSeq: last.seq, judged, corrected: head.settings.learning.enabled ? kept : [], refusals: [...refusals, ...over] };
-    if (candidates.length > 0) return kept.length >= head.settings.learning.minSignals || this.#patienceMs(head) <= 0 || !head.settings.learning.enabled ? batch : undefined;
+    const over = dropped.map(({ signal }): Refusal => ({
+      eventId: signal.event.eventId,
+      code: "user/overShare",
+      detail: `more than ${this.#deps.config.userShare} of the batch is of this user`,
+    }));
+    const batch = {
+      head,
+      toSeq: last.seq,
+      judged,
+      corrected: head.settings.learning.enabled ? kept : [],
+      refusals: [...refusals, ...over],
+    };
+    if (candidates.length > 0)
+      return kept.length >= head.settings.learning.minSignals || this.#patienceMs(head) <= 0 || !head.settings.learning.enabled
+        ? batch
+        : undefined;
     return judged.length + refusals.length > 0 || this.#pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
   async #judgeNew(head: LineHead): Promise<void> {
     const { judge, metrics, config, edge, now } = this.#deps;
-    const logged = new Map(this.#pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])));
+    const logged = new Map(
+      this.#pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
+    );
     for (const event of this.#pending) {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = assembleSignal(event, this.#cache);
@@ -158,11 +193,22 @@ export class LineLoop {
       }
       const { signal } = assembled;
       const known = logged.get(event.eventId);
-      const verdict = known === undefined ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq }) : verdictFromLog(known, signal);
+      const verdict =
+        known === undefined
+          ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq })
+          : verdictFromLog(known, signal);
       if (verdict === undefined) continue;
       this.#judged.set(event.eventId, { signal, verdict });
       if (known === undefined) await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
-      metrics("signal:judged", { agent: head.agent, eventId: event.eventId, judge: verdict.judge, reward: verdict.reward, votes: verdict.votes, hint: verdict.hint?.text, refused: verdict.refused?.code });
+      metrics("signal:judged", {
+        agent: head.agent,
+        eventId: event.eventId,
+        judge: verdict.judge,
+        reward: verdict.reward,
+        votes: verdict.votes,
+        hint: verdict.hint?.text,
+        refused: verdict.refused?.code,
+      });
     }
   }
 
@@ -179,7 +225,12 @@ export class LineLoop {
   async #warm(cursor: number): Promise<number> {
     let from = Math.max(0, cursor - WARM_EVENTS);
     while (from < cursor) {
-      const page = await this.#deps.edge.pull({ agent: this.#line.agent, cursor: from, limit: Math.min(PAGE_EVENTS, cursor - from), waitMs: 0 });
+      const page = await this.#deps.edge.pull({
+        agent: this.#line.agent,
+        cursor: from,
+        limit: Math.min(PAGE_EVENTS, cursor - from),
+        waitMs: 0,
+      });
       const events = page.events.filter(({ seq }) => seq <= cursor);
       events.forEach((event) => this.#cache.add(event));
       from = events.length === 0 ? cursor : Math.max(from + 1, page.cursor);
@@ -212,7 +263,14 @@ async function refuseFaults({ corrected }: Batch, update: () => Promise<UpdateOu
     return await update();
   } catch (error) {
     if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
-    return { status: "refused", refused: corrected.map(({ signal }) => ({ eventId: signal.event.eventId, code: "update/failed", detail: `${error.code}: ${error.message}` })) };
+    return {
+      status: "refused",
+      refused: corrected.map(({ signal }) => ({
+        eventId: signal.event.eventId,
+        code: "update/failed",
+        detail: `${error.code}: ${error.message}`,
+      })),
+    };
   }
 }
 
@@ -220,5 +278,7 @@ function toUnlearnt({ signal, verdict }: Judged): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
-  return verdict.reward < 0 ? { eventId, code: "hint/none", detail: verdict.detail } : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
+  return verdict.reward < 0
+    ? { eventId, code: "hint/none", detail: verdict.detail }
+    : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
 }

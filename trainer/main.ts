@@ -41,21 +41,24 @@ async function main(): Promise<void> {
     const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
     const sampler = createJobSampler({ engine, tokenizer: base.tokenizer, contextTokens: base.shape.contextTokens });
     const learner = createLearner({ engine, base, settings: config.update, now: () => performance.now() });
-    await followAgents({
-      edge,
-      judge: createPanel(sampler),
-      learner: oneAtATime(learner),
-      metrics,
-      config,
-      now: () => new Date(),
-      loadAdapter: async ({ adapter }) => {
-        if (adapter === null) return null;
-        const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
-        return readAdapterFiles(base.shape, { configBytes, weightBytes });
+    await followAgents(
+      {
+        edge,
+        judge: createPanel(sampler),
+        learner: oneAtATime(learner),
+        metrics,
+        config,
+        now: () => new Date(),
+        loadAdapter: async ({ adapter }) => {
+          if (adapter === null) return null;
+          const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
+          return readAdapterFiles(base.shape, { configBytes, weightBytes });
+        },
+        writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
+        runtime: describeRuntime(config.threads),
       },
-      writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
-      runtime: describeRuntime(config.threads),
-    }, stop);
+      stop,
+    );
   } finally {
     await engine.close();
     metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
@@ -69,7 +72,8 @@ async function followAgents(deps: LoopDependencies, stop: AbortController): Prom
   const random = createRandom(process.pid);
   while (!signal.aborted) {
     const agents = await retryForever(() => deps.edge.listAgents(), { random, signal, onRetry: reportRetry(deps.metrics, "agents") });
-    for (const { agent, line } of agents ?? []) if (line === SHARED_LINE && !loops.has(agent)) loops.set(agent, followLine(agent, deps, stop));
+    for (const { agent, line } of agents ?? [])
+      if (line === SHARED_LINE && !loops.has(agent)) loops.set(agent, followLine(agent, deps, stop));
     await sleep(AGENTS_REFRESH_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
   }
   await Promise.all(loops.values()); // throws what stopped one of them
@@ -81,7 +85,8 @@ async function followLine(agent: string, deps: LoopDependencies, stop: AbortCont
   const random = createRandom(process.pid + agent.length);
   deps.metrics("line:opened", { agent, line: SHARED_LINE });
   try {
-    while (!signal.aborted) await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
+    while (!signal.aborted)
+      await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
   } catch (error) {
     deps.metrics("line:failed", { agent, ...toErrorRecord(error) });
     stop.abort("a line failed");
@@ -122,16 +127,27 @@ function isAlive(pid: number): boolean {
 }
 
 function describeRuntime(threads: number): Record<string, string> {
-  return { node: process.version, platform: `${process.platform}-${process.arch}`, cpu: cpus()[0]?.model ?? "unknown", threads: String(threads) };
+  return {
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    cpu: cpus()[0]?.model ?? "unknown",
+    threads: String(threads),
+  };
 }
 
 function readConfig(argv: readonly string[]): TrainerConfig {
   const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
-  const fields = Object.entries(values).map(([name, value]) => [name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()), value]);
+  const fields = Object.entries(values).map(([name, value]) => [
+    name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ]);
   const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
   if (parsed.success) return parsed.data;
-  throw new AppError("input/invalid", `trainer: --edge URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`);
+  throw new AppError(
+    "input/invalid",
+    `trainer: --edge URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`,
+  );
 }
 
 main().then(

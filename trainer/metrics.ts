@@ -2,7 +2,19 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-export type MetricName = "trainer:started" | "trainer:stopped" | "line:opened" | "feed:retried" | "signal:judged" | "signal:refused" | "update:learned" | "update:refused" | "policy:published" | "policy:stale" | "cursor:advanced" | "line:failed";
+export type MetricName =
+  | "trainer:started"
+  | "trainer:stopped"
+  | "line:opened"
+  | "feed:retried"
+  | "signal:judged"
+  | "signal:refused"
+  | "update:learned"
+  | "update:refused"
+  | "policy:published"
+  | "policy:stale"
+  | "cursor:advanced"
+  | "line:failed";
 
 export type Metrics = (name: MetricName, fields: Readonly<Record<string, unknown>>) => void;
 
@@ -19,6 +31,9 @@ export function createMetrics(folder: string, now: () => Date): Metrics {
 
 function describe(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
-    .map(([key, value]) => `${key}=${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? Number(value.toPrecision(4)) : JSON.stringify(value)}`)
+    .map(
+      ([key, value]) =>
+        `${key}=${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? Number(value.toPrecision(4)) : JSON.stringify(value)}`,
+    )
     .join(" ");
 }

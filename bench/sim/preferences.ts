@@ -22,7 +22,9 @@ const MIN_STATED = 4;
 export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], random: Random): Preference[] {
   const pool = valuePool(sgd.dialogues);
   const groups = new Map<string, { request: FreshRequest; slot: string }>();
-  for (const request of requests) for (const parameter of request.silent) groups.set(`${request.service} ${request.call.name} ${parameter.name}`, { request, slot: parameter.slot });
+  for (const request of requests)
+    for (const parameter of request.silent)
+      groups.set(`${request.service} ${request.call.name} ${parameter.name}`, { request, slot: parameter.slot });
   const preferences = [...groups.values()].flatMap(({ request, slot }): Preference[] => {
     const [service, tool] = [request.service, request.call.name];
     const parameter = request.silent.find((each) => each.slot === slot);
@@ -33,8 +35,12 @@ export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], ran
     if (values.length < 2) return [];
     const value = random.pick(values);
     const silent = random.shuffled(same.filter((each) => each.silent.some((one) => one.slot === slot)));
-    const stated = random.shuffled(same.filter((each) => each.stated.some((one) => one.slot === slot) && String(each.call.arguments[parameter.name]) !== value));
-    return silent.length < MIN_SILENT || stated.length < MIN_STATED ? [] : [{ service, tool, parameter: parameter.name, value, silent, stated }];
+    const stated = random.shuffled(
+      same.filter((each) => each.stated.some((one) => one.slot === slot) && String(each.call.arguments[parameter.name]) !== value),
+    );
+    return silent.length < MIN_SILENT || stated.length < MIN_STATED
+      ? []
+      : [{ service, tool, parameter: parameter.name, value, silent, stated }];
   });
   return random.shuffled(preferences);
 }

@@ -46,7 +46,11 @@ function firstCall(dialogue: Dialogue, sgd: Sgd): FreshRequest[] {
 }
 
 function userStated(steps: readonly Step[]): Set<string> {
-  return new Set(steps.flatMap((step) => (step.kind === "user" ? step.acts.flatMap(([act, slot, values]) => (act === "INFORM" && values.length > 0 ? [slot] : [])) : [])));
+  return new Set(
+    steps.flatMap((step) =>
+      step.kind === "user" ? step.acts.flatMap(([act, slot, values]) => (act === "INFORM" && values.length > 0 ? [slot] : [])) : [],
+    ),
+  );
 }
 
 function resultAfter(steps: readonly Step[], at: number): string {

@@ -19,7 +19,11 @@ import { createJobSampler } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { readAnswer, type ReadAnswer } from "../../trainer/teacher/answer-text.ts";
 
-export type Answer = ReadAnswer & { readonly prompt: readonly number[]; readonly tokens: readonly number[]; readonly logProbs: readonly number[] };
+export type Answer = ReadAnswer & {
+  readonly prompt: readonly number[];
+  readonly tokens: readonly number[];
+  readonly logProbs: readonly number[];
+};
 export type Prompted = { readonly messages: readonly ChatMessage[]; readonly tools: readonly ToolDefinition[] };
 
 const ANSWER_TOKENS = 112;
@@ -39,7 +43,13 @@ export class LearningSystem {
     this.base = base;
     this.engine = engine;
     this.#judge = createPanel(createJobSampler({ engine, tokenizer: base.tokenizer, contextTokens: base.shape.contextTokens }));
-    this.#learner = createLearner({ engine, base, settings: UpdateSettings.parse(settings ?? {}), now: () => performance.now(), ...(onLook === undefined ? {} : { onLook }) });
+    this.#learner = createLearner({
+      engine,
+      base,
+      settings: UpdateSettings.parse(settings ?? {}),
+      now: () => performance.now(),
+      ...(onLook === undefined ? {} : { onLook }),
+    });
   }
 
   static async start(folder: string, options: SystemOptions): Promise<LearningSystem> {
@@ -67,8 +77,22 @@ export class LearningSystem {
     for (let start = 0; start < prompts.length; start += GENERATE_ROWS) {
       const some = prompts.slice(start, start + GENERATE_ROWS);
       const adapter = this.#served === null || bare ? {} : { adapter: ADAPTER };
-      const generated = await this.engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), maxTokens: ANSWER_TOKENS, stopTokens: [this.base.tokenizer.eosId], temperature: 0, seed: 0, ...adapter });
-      generated.forEach(({ tokens, logProbs }, index) => answers.push({ ...readAnswer(this.base.tokenizer, [...tokens]), prompt: some[index] ?? [], tokens: [...tokens], logProbs: [...logProbs] }));
+      const generated = await this.engine.generate({
+        prompts: some.map((prompt) => Int32Array.from(prompt)),
+        maxTokens: ANSWER_TOKENS,
+        stopTokens: [this.base.tokenizer.eosId],
+        temperature: 0,
+        seed: 0,
+        ...adapter,
+      });
+      generated.forEach(({ tokens, logProbs }, index) =>
+        answers.push({
+          ...readAnswer(this.base.tokenizer, [...tokens]),
+          prompt: some[index] ?? [],
+          tokens: [...tokens],
+          logProbs: [...logProbs],
+        }),
+      );
     }
     return answers;
   }
@@ -89,19 +113,35 @@ export class LearningSystem {
       tools: [...tools],
       answer: message,
       finishReason: "stop",
-      rollout: { promptTokens: [...answer.prompt], responseTokens: [...answer.tokens], rolloutLogProbs: [...answer.logProbs], sampling: { seed: 0, temperature: 0, topP: 1, masked: false } },
+      rollout: {
+        promptTokens: [...answer.prompt],
+        responseTokens: [...answer.tokens],
+        rolloutLogProbs: [...answer.logProbs],
+        sampling: { seed: 0, temperature: 0, topP: 1, masked: false },
+      },
     });
     return { completionId, message };
   }
 
   /** Judges a user's next message; where it yields a hint, learns from it and serves the result. */
-  async react(completionId: string, next: ChatMessage, { seed }: { seed: number }): Promise<{ verdict: Verdict | undefined; outcome: UpdateOutcome | undefined }> {
+  async react(
+    completionId: string,
+    next: ChatMessage,
+    { seed }: { seed: number },
+  ): Promise<{ verdict: Verdict | undefined; outcome: UpdateOutcome | undefined }> {
     const event = this.#log(completionId, "next", { kind: "nextState:arrived", completionId, messages: [next] });
     const assembled = assembleSignal(event, this.#cache);
     if (assembled?.status !== "signal") return { verdict: undefined, outcome: undefined };
     const verdict = await this.#judge.judge(assembled.signal, { votes: 3, seed });
     if (verdict?.hint === undefined) return { verdict, outcome: undefined };
-    const outcome = await this.#learner.update({ corrected: [toCorrected(assembled.signal, verdict)], replay: toReplay(this.#cache.turns()), parent: this.#served, baseline: 0, objective: "hybrid", seed });
+    const outcome = await this.#learner.update({
+      corrected: [toCorrected(assembled.signal, verdict)],
+      replay: toReplay(this.#cache.turns()),
+      parent: this.#served,
+      baseline: 0,
+      objective: "hybrid",
+      seed,
+    });
     if (outcome.status === "learned") {
       await this.engine.loadAdapter(ADAPTER, outcome.adapter);
       this.#served = outcome.adapter;
@@ -111,16 +151,34 @@ export class LearningSystem {
 
   #log(turnId: string, suffix: string, payload: LoggedEvent["payload"]): LoggedEvent {
     this.#seq += 1;
-    const event: LoggedEvent = { eventId: `${turnId}/${suffix}`, agent: "bench", line: "shared", sessionId: "s1", turnId, user: "u1", createdAt: new Date().toISOString(), seq: this.#seq, payload };
+    const event: LoggedEvent = {
+      eventId: `${turnId}/${suffix}`,
+      agent: "bench",
+      line: "shared",
+      sessionId: "s1",
+      turnId,
+      user: "u1",
+      createdAt: new Date().toISOString(),
+      seq: this.#seq,
+      payload,
+    };
     this.#cache.add(event);
     return event;
   }
 }
 
-export type SystemOptions = { readonly threads: number; readonly settings?: unknown; readonly onLook?: (look: { step: number; loss: number; honoured: number; kept: number; driftNats: number }) => void };
+export type SystemOptions = {
+  readonly threads: number;
+  readonly settings?: unknown;
+  readonly onLook?: (look: { step: number; loss: number; honoured: number; kept: number; driftNats: number }) => void;
+};
 
 function toMessage({ calls, text }: Answer, completionId: string): ChatMessage {
   if (calls.length === 0) return { role: "assistant", content: text };
-  const toolCalls = calls.map(({ name, arguments: args }, index) => ({ id: `${completionId}_${index}`, type: "function" as const, function: { name, arguments: spacedJson(args) } }));
+  const toolCalls = calls.map(({ name, arguments: args }, index) => ({
+    id: `${completionId}_${index}`,
+    type: "function" as const,
+    function: { name, arguments: spacedJson(args) },
+  }));
   return { role: "assistant", content: text === "" ? null : text, tool_calls: toolCalls };
 }

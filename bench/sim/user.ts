@@ -3,6 +3,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
 import type { Random } from "../../trainer/pretrain/random.ts";
 import { spokenName, spokenValue } from "../../trainer/pretrain/values.ts";
+import { argumentText } from "../../trainer/data/calls.ts";
 import type { AnswerCall } from "../../trainer/teacher/answer-text.ts";
 import { EVAL_CORRECTIONS } from "../phrases.ts";
 import type { Preference } from "./preferences.ts";
@@ -11,10 +12,13 @@ import type { Preference } from "./preferences.ts";
 export function reaction(preference: Preference, calls: readonly AnswerCall[]): "honoured" | "violated" | "elsewhere" {
   const call = calls.find(({ name }) => name === preference.tool);
   if (call === undefined) return "elsewhere";
-  return String(call.arguments[preference.parameter]) === preference.value ? "honoured" : "violated";
+  return argumentText(call.arguments[preference.parameter]) === preference.value ? "honoured" : "violated";
 }
 
 /** The correction in plain words. */
 export function correct({ parameter, value }: Preference, random: Random): ChatMessage {
-  return { role: "user", content: fill(random.pick(EVAL_CORRECTIONS), spokenName(parameter), random.chance(0.5) ? spokenValue(value, random) : value) };
+  return {
+    role: "user",
+    content: fill(random.pick(EVAL_CORRECTIONS), spokenName(parameter), random.chance(0.5) ? spokenValue(value, random) : value),
+  };
 }

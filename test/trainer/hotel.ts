@@ -22,7 +22,11 @@ export const SEARCH: ToolDefinition = {
 
 export const WEATHER: ToolDefinition = {
   type: "function",
-  function: { name: "GetWeather", description: "Get the weather", parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] } },
+  function: {
+    name: "GetWeather",
+    description: "Get the weather",
+    parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
+  },
 };
 
 export const TOOLS = [SEARCH, WEATHER] as const;
@@ -56,7 +60,12 @@ export function turn(messages: readonly ChatMessage[], answer: ChatMessage, chan
     tools: [...TOOLS],
     answer,
     finishReason: "stop",
-    rollout: { promptTokens: [1, 2], responseTokens: [3], rolloutLogProbs: [-0.1], sampling: { seed: 1, temperature: 0, topP: 1, masked: false } },
+    rollout: {
+      promptTokens: [1, 2],
+      responseTokens: [3],
+      rolloutLogProbs: [-0.1],
+      sampling: { seed: 1, temperature: 0, topP: 1, masked: false },
+    },
     ...changes,
   };
   return { ...header(), turnId: `t${seq}`, eventId: `t${seq}/finished`, seq, payload };

@@ -11,5 +11,7 @@ export function creditedAdvantages(
   advantage: number,
   { teacherLogProbs, studentLogProbs }: { teacherLogProbs: readonly number[]; studentLogProbs: readonly number[] },
 ): number[] {
-  return zipStrict(teacherLogProbs, studentLogProbs).map(([teacher, student]) => (Math.abs(teacher - student) > DIFFERENCE_NATS ? advantage : 0));
+  return zipStrict(teacherLogProbs, studentLogProbs).map(([teacher, student]) =>
+    Math.abs(teacher - student) > DIFFERENCE_NATS ? advantage : 0,
+  );
 }

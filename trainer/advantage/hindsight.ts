@@ -21,7 +21,11 @@ export type Candidates = {
 };
 
 /** Candidates of N positions from full log-probs [N, V] of student and teacher. */
-export function hindsightCandidates(student: Float32Array, teacher: Float32Array, { vocabSize, k = TOP_K }: { vocabSize: number; k?: number }): Candidates {
+export function hindsightCandidates(
+  student: Float32Array,
+  teacher: Float32Array,
+  { vocabSize, k = TOP_K }: { vocabSize: number; k?: number },
+): Candidates {
   const positions = student.length / vocabSize;
   const tokens = new Int32Array(positions * k);
   const oldLogProbs = new Float32Array(positions * k);

@@ -20,6 +20,11 @@ export function readableCalls(message: ChatMessage): Call[] {
   return readCalls(message).filter((call) => call.status === "read");
 }
 
+/** An argument as text: strings as they are, anything else as JSON. */
+export function argumentText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
 export function findTool(tools: readonly ToolDefinition[], name: string): ToolDefinition | undefined {
   return tools.find((tool) => tool.function.name === name);
 }

@@ -50,7 +50,8 @@ export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: st
   if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
   if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
   if (turn.origin === "regeneration") return { code: "turn/regeneration", detail: "a regenerated answer has no next state of its own" };
-  if (turn.messages.length === 0 || promptTokens.length === 0) return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
+  if (turn.messages.length === 0 || promptTokens.length === 0)
+    return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
   if (responseTokens.length !== rolloutLogProbs.length)
     return { code: "turn/lengths", detail: `${responseTokens.length} response tokens but ${rolloutLogProbs.length} rollout log-probs` };
   return undefined;
@@ -61,7 +62,10 @@ function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { n
   const toolResults = firstUser < 0 ? next : next.slice(0, firstUser);
   const userMessages = firstUser < 0 ? [] : next.slice(firstUser);
   const { messages, answer, tools } = turn.payload;
-  const start = Math.max(0, messages.findLastIndex(({ role }) => role === "user"));
+  const start = Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === "user"),
+  );
   const answered = [...messages.slice(start), answer, ...toolResults];
   const called = new Set(answered.flatMap((message) => readCalls(message).map(({ name }) => name)));
   const calledTools = [...called].map((name) => findTool(tools, name)).filter((tool) => tool !== undefined);
@@ -78,14 +82,16 @@ function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { n
 /** Turns of the same session that were prompted after the exchange's user message, up to this one. */
 function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; lookup: TurnLookup }): LoggedTurn[] {
   const prefix = JSON.stringify(turn.payload.messages.slice(0, start + 1));
-  const earlier = lookup.ofSession(turn.sessionId).filter(
-    ({ seq, payload }) =>
-      seq < turn.seq &&
-      untrainable(payload) === undefined &&
-      payload.messages.length > start &&
-      payload.messages.length < turn.payload.messages.length &&
-      JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,
-  );
+  const earlier = lookup
+    .ofSession(turn.sessionId)
+    .filter(
+      ({ seq, payload }) =>
+        seq < turn.seq &&
+        untrainable(payload) === undefined &&
+        payload.messages.length > start &&
+        payload.messages.length < turn.payload.messages.length &&
+        JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,
+    );
   return [...earlier, turn];
 }
 
@@ -96,4 +102,3 @@ function correctionMessages({ correction }: FeedbackGiven): ChatMessage[] {
 function refuse(event: LoggedEvent, code: RefusalCode, detail: string): Assembled {
   return { status: "refused", refusal: { eventId: event.eventId, code, detail } };
 }
-

@@ -1,7 +1,20 @@
 /** How people write values: `2` → `two`, `2019-03-05` → `March 5`, `14:30` → `2:30 pm`. */
 
 const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const;
-const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"] as const;
+const MONTHS = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december",
+] as const;
 
 /** `2` → `two`, up to ten; anything else is undefined. */
 export function numberWord(value: string): string | undefined {
@@ -10,7 +23,9 @@ export function numberWord(value: string): string | undefined {
 
 /** The value and every other form in which a person may write it. */
 export function writtenForms(value: string): string[] {
-  return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value)].filter((form) => form !== undefined);
+  return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value)].filter(
+    (form) => form !== undefined,
+  );
 }
 
 function dateForms(value: string): string[] {

@@ -17,7 +17,8 @@ export class EventCache implements TurnLookup {
 
   add(event: LoggedEvent): void {
     const { payload } = event;
-    if (payload.kind === "turn:finished") keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
+    if (payload.kind === "turn:finished")
+      keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
     if (payload.kind === "judgement:made") keep(this.#rewards, { key: payload.subject, value: payload.reward, capacity: this.#capacity });
   }
 

@@ -25,16 +25,30 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
   async function call(path: string, { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {}): Promise<Response> {
     const deadline = AbortSignal.timeout(timeoutMs);
     const what = `${method} ${path}`;
-    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }) };
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }),
+    };
     let response: Response;
     try {
-      response = await send(`${root}${path}`, { method, headers, ...(body === undefined ? {} : { body }), signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) });
+      response = await send(`${root}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      });
     } catch (cause) {
       if (signal?.aborted === true) throw new AppError("engine/closed", `${what}: a running trainer expected, got a stop`, { cause });
-      throw new AppError("upstream/unreachable", `${what}: an answer expected, got ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new AppError(
+        "upstream/unreachable",
+        `${what}: an answer expected, got ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
     }
     if (response.ok) return response;
-    throw new AppError(codeOf(response.status), `${what}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`, { details: { status: response.status } });
+    throw new AppError(codeOf(response.status), `${what}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`, {
+      details: { status: response.status },
+    });
   }
 
   async function callJson<T>(schema: z.ZodType<T>, path: string, options?: CallOptions): Promise<T> {
@@ -48,7 +62,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
     listAgents: async () => (await callJson(AgentList, "/agents")).agents.map(({ agent, line }) => ({ agent, line })),
     readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
     pull: ({ agent, cursor, limit, waitMs }) =>
-      callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
+      callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, {
+        timeoutMs: waitMs + CALL_TIMEOUT_MS,
+      }),
     async putFile(bytes) {
       const digest = await sha256(bytes);
       await call(`/files/${digest}`, { method: "PUT", body: bytes });
@@ -61,7 +77,8 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       return bytes;
     },
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
-    advanceCursor: (line, advance) => callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
+    advanceCursor: (line, advance) =>
+      callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
     async postJudgements(batch) {
       await call("/judgements", { method: "POST", body: JSON.stringify(batch) });
     },

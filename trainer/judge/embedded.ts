@@ -23,7 +23,13 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       if (signal.exchange.nextState.length === 0) return undefined;
       const rewards = await castVotes(signal, { votes, seed });
       const reward = countVotes(rewards);
-      if (rewards.length === 0) return verdict({ reward: 0, rewards, detail: "no vote could be read", refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` } });
+      if (rewards.length === 0)
+        return verdict({
+          reward: 0,
+          rewards,
+          detail: "no vote could be read",
+          refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
+        });
       if (reward >= 0) return verdict({ reward, rewards, detail: "by votes" });
       return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
     },
@@ -39,7 +45,10 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   async function findHint(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Partial<Verdict>> {
     const prompt = hintPrompt(signal.exchange);
     const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    const drawn = await sampler.answer(Array.from({ length: votes - 1 }, () => prompt), { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 });
+    const drawn = await sampler.answer(
+      Array.from({ length: votes - 1 }, () => prompt),
+      { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
+    );
     return chooseHint([...greedy, ...drawn], signal);
   }
 }
@@ -63,6 +72,16 @@ function mostFrequent(candidates: readonly Extract<Grounded, { status: "grounded
   return candidates.find((candidate) => counts.get(keyOf(candidate)) === most);
 }
 
-function verdict({ reward, rewards, detail, refused }: { reward: Reward; rewards: readonly Reward[]; detail: string; refused?: Verdict["refused"] }): Verdict {
+function verdict({
+  reward,
+  rewards,
+  detail,
+  refused,
+}: {
+  reward: Reward;
+  rewards: readonly Reward[];
+  detail: string;
+  refused?: Verdict["refused"];
+}): Verdict {
   return { judge: "embedded", reward, votes: rewards, detail, ...(refused === undefined ? {} : { refused }) };
 }

@@ -3,7 +3,7 @@
  * the schema, the user's own words mention it, and the call did not hold it already. Everything else is refused.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { readableCalls } from "../data/calls.ts";
+import { argumentText, readableCalls } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { mentions } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
@@ -23,7 +23,8 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
   const toolName = owner.function.name;
   const held = exchange.answered.flatMap(readableCalls).findLast((call) => call.name === toolName)?.arguments[parameter.name];
-  if (held !== undefined && sameText(String(held), value)) return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
+  if (held !== undefined && sameText(argumentText(held), value))
+    return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
   return { status: "grounded", toolName, hint: { parameter: parameter.name, value } };
 }
 

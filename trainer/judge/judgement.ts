@@ -11,7 +11,14 @@ type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof Judgeme
 
 export function toJudgement({ event }: Signal, { judge, reward, votes, hint }: Verdict, now: Date): Judgement {
   const { agent, line, sessionId, turnId, user, eventId } = event;
-  const payload: Judgement["payload"] = { kind: "judgement:made", subject: eventId, reward, votes: [...votes], judge, ...(hint === undefined ? {} : { hint: hint.text }) };
+  const payload: Judgement["payload"] = {
+    kind: "judgement:made",
+    subject: eventId,
+    reward,
+    votes: [...votes],
+    judge,
+    ...(hint === undefined ? {} : { hint: hint.text }),
+  };
   return { eventId: `${eventId}/judged`, agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
 }
 

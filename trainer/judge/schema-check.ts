@@ -34,10 +34,12 @@ function checkValue(schemaValue: unknown, value: unknown, path: string): string[
   if (!parsed.success) return [];
   const schema: Schema = parsed.data;
   const types = schema.type === undefined ? [] : [schema.type].flat();
-  if (types.length > 0 && !types.some((type) => TYPE_TESTS[type]?.(value) ?? true)) return [`${path} must be ${types.join(" or ")}, got ${JSON.stringify(value)}`];
+  if (types.length > 0 && !types.some((type) => TYPE_TESTS[type]?.(value) ?? true))
+    return [`${path} must be ${types.join(" or ")}, got ${JSON.stringify(value)}`];
   if (schema.enum !== undefined && !schema.enum.some((allowed) => JSON.stringify(allowed) === JSON.stringify(value)))
     return [`${path} must be one of ${schema.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}, got ${JSON.stringify(value)}`];
-  if (Array.isArray(value)) return schema.items === undefined ? [] : value.flatMap((each, index) => checkValue(schema.items, each, `${path}[${index}]`));
+  if (Array.isArray(value))
+    return schema.items === undefined ? [] : value.flatMap((each, index) => checkValue(schema.items, each, `${path}[${index}]`));
   if (value !== null && typeof value === "object") return checkMembers(schema, value, path);
   return [];
 }

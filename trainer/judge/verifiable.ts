@@ -31,12 +31,15 @@ function callFaults(call: ReadCall, tools: readonly ToolDefinition[]): string[] 
 function resultFaults(message: ChatMessage): string[] {
   if (message.role !== "tool") return [];
   const text = message.content.trim();
-  const failed = /^(error|exception|traceback)\b/i.test(text) || Object.entries(parseObject(text) ?? {}).some(([name, value]) => isFailure(name.toLowerCase().replaceAll("_", ""), value));
+  const failed =
+    /^(error|exception|traceback)\b/i.test(text) ||
+    Object.entries(parseObject(text) ?? {}).some(([name, value]) => isFailure(name.toLowerCase().replaceAll("_", ""), value));
   return failed ? [`the tool failed: ${text.slice(0, 120)}`] : [];
 }
 
 function isFailure(name: string, value: unknown): boolean {
-  if (name === "error") return value !== null && value !== false && value !== "" && JSON.stringify(value) !== "{}" && JSON.stringify(value) !== "[]";
+  if (name === "error")
+    return value !== null && value !== false && value !== "" && JSON.stringify(value) !== "{}" && JSON.stringify(value) !== "[]";
   if (name === "iserror") return value === true;
   if (name === "status") return typeof value === "string" && /^(error|failed|failure)$/i.test(value);
   return name === "exitcode" && typeof value === "number" && value !== 0;

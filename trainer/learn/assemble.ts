@@ -18,7 +18,17 @@ export function toCorrected({ event, turn, turns }: Signal, { hint, reward }: Ve
 
 export function toLineage({ event }: Signal, { reward, votes, judge, hint }: Verdict, liftNats: number | undefined): EventLineage {
   const { eventId, seq, turnId, user } = event;
-  return { eventId, seq, turnId, user, reward, votes: [...votes], judge, ...(hint === undefined ? {} : { hint: hint.text }), ...(liftNats === undefined ? {} : { liftNats }) };
+  return {
+    eventId,
+    seq,
+    turnId,
+    user,
+    reward,
+    votes: [...votes],
+    judge,
+    ...(hint === undefined ? {} : { hint: hint.text }),
+    ...(liftNats === undefined ? {} : { liftNats }),
+  };
 }
 
 /** Trainable turns as contexts to replay, in log order. */

@@ -13,17 +13,33 @@ export type LearnerDependencies = {
   /** A monotone clock, ms. */
   readonly now: () => number;
   /** Told of every look at the held-back contexts. */
-  readonly onLook?: (look: { readonly step: number; readonly loss: number; readonly honoured: number; readonly kept: number; readonly driftNats: number }) => void;
+  readonly onLook?: (look: {
+    readonly step: number;
+    readonly loss: number;
+    readonly honoured: number;
+    readonly kept: number;
+    readonly driftNats: number;
+  }) => void;
 };
 
 /** The adapters of one update in the engine, by role. `parent` is undefined where the parent is the bare base. */
 export type Adapters = { readonly parent: string | undefined; readonly candidate: string };
 
 /** Greedy answers through the engine. */
-export function askGreedily(engine: Pick<Engine, "generate">, { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number }): AskTeacher {
+export function askGreedily(
+  engine: Pick<Engine, "generate">,
+  { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number },
+): AskTeacher {
   return async (prompts) => {
     if (prompts.length === 0) return [];
-    const answers = await engine.generate({ prompts: prompts.map((prompt) => Int32Array.from(prompt)), maxTokens: ANSWER_TOKENS, stopTokens: [eosId], temperature: 0, seed, ...(adapter === undefined ? {} : { adapter }) });
+    const answers = await engine.generate({
+      prompts: prompts.map((prompt) => Int32Array.from(prompt)),
+      maxTokens: ANSWER_TOKENS,
+      stopTokens: [eosId],
+      temperature: 0,
+      seed,
+      ...(adapter === undefined ? {} : { adapter }),
+    });
     return answers.map(({ tokens }) => [...tokens]);
   };
 }

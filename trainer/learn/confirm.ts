@@ -27,21 +27,45 @@ export type Look = {
 };
 
 /** Holds lessons back with the parent's own view of them. */
-export async function holdBack(engine: Scoring, lessons: readonly Lesson[], { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number }): Promise<HeldBack> {
+export async function holdBack(
+  engine: Scoring,
+  lessons: readonly Lesson[],
+  { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number },
+): Promise<HeldBack> {
   return { correction, lessons, before: await scoreRows(engine, rowsOf(lessons), { adapter: parent, full: true, vocabSize }) };
 }
 
 /** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there. */
-export async function look(engine: Scoring, held: HeldBack, { adapter, tokenizer, vocabSize }: { adapter: string; tokenizer: Tokenizer; vocabSize: number }): Promise<Look> {
+export async function look(
+  engine: Scoring,
+  held: HeldBack,
+  { adapter, tokenizer, vocabSize }: { adapter: string; tokenizer: Tokenizer; vocabSize: number },
+): Promise<Look> {
   const scores = await scoreRows(engine, rowsOf(held.lessons), { adapter, full: true, vocabSize });
-  const others = held.lessons.flatMap(({ context }, index) => (context.kind === "other" ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : []));
-  const silent = held.lessons.flatMap((lesson, index) => (lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : []));
-  return { honoured: share(silent), kept: share(wonBefore(tokenizer, held).map((index) => agrees(tokenizer, held.correction, { lesson: at(held.lessons, index), score: at(scores, index) }))), driftNats: mean(others) };
+  const others = held.lessons.flatMap(({ context }, index) =>
+    context.kind === "other" ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : [],
+  );
+  const silent = held.lessons.flatMap((lesson, index) =>
+    lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : [],
+  );
+  return {
+    honoured: share(silent),
+    kept: share(
+      wonBefore(tokenizer, held).map((index) =>
+        agrees(tokenizer, held.correction, { lesson: at(held.lessons, index), score: at(scores, index) }),
+      ),
+    ),
+    driftNats: mean(others),
+  };
 }
 
 /** How the parent did before: the share of silent contexts in which it used the value already. */
 export function honouredBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number {
-  return share(lessons.flatMap((lesson, index) => (lesson.context.kind === "silent" ? [agrees(tokenizer, correction, { lesson, score: at(before, index) })] : [])));
+  return share(
+    lessons.flatMap((lesson, index) =>
+      lesson.context.kind === "silent" ? [agrees(tokenizer, correction, { lesson, score: at(before, index) })] : [],
+    ),
+  );
 }
 
 /** Shares over the candidate's own greedy answers. */
@@ -49,7 +73,9 @@ export async function confirm(ask: AskTeacher, tokenizer: Tokenizer, held: HeldB
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
   const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
-  const right = [...silent, ...won].map(({ context }, index) => shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])));
+  const right = [...silent, ...won].map(({ context }, index) =>
+    shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
+  );
   return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)) };
 }
 

@@ -20,22 +20,51 @@ export type CorrectedRow = {
 export async function correctedRows(
   engine: Scoring,
   corrected: readonly CorrectedExchange[],
-  { tokenizer, parent, objective, baseline, vocabSize }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
+  {
+    tokenizer,
+    parent,
+    objective,
+    baseline,
+    vocabSize,
+  }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
 ): Promise<CorrectedRow[]> {
-  const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, hint: hintText(correction.hint), reward })));
+  const turns = corrected.flatMap(({ correction, reward, turns: own }) =>
+    own.map(({ payload }) => ({ payload, hint: hintText(correction.hint), reward })),
+  );
   const pairs = turns.flatMap(({ payload, hint, reward }) => {
     const { promptTokens, responseTokens, sampling } = payload.rollout;
-    const teacherPrompt = tokenizer.encodePrompt({ messages: withGuidance(payload.messages, { hint }), tools: payload.tools, addGenerationPrompt: true });
+    const teacherPrompt = tokenizer.encodePrompt({
+      messages: withGuidance(payload.messages, { hint }),
+      tools: payload.tools,
+      addGenerationPrompt: true,
+    });
     if (!fits(teacherPrompt.length, responseTokens.length)) return [];
     const comparable = sampling.topP >= 1 && !sampling.masked;
-    return [{ student: { prompt: promptTokens, answer: responseTokens }, teacher: { prompt: teacherPrompt, answer: responseTokens }, advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0 }];
+    return [
+      {
+        student: { prompt: promptTokens, answer: responseTokens },
+        teacher: { prompt: teacherPrompt, answer: responseTokens },
+        advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
+      },
+    ];
   });
-  const students = await scoreRows(engine, pairs.map(({ student }) => student), { adapter: parent, vocabSize });
-  const teachers = await scoreRows(engine, pairs.map(({ teacher }) => teacher), { adapter: parent, full: true, vocabSize });
+  const students = await scoreRows(
+    engine,
+    pairs.map(({ student }) => student),
+    { adapter: parent, vocabSize },
+  );
+  const teachers = await scoreRows(
+    engine,
+    pairs.map(({ teacher }) => teacher),
+    { adapter: parent, full: true, vocabSize },
+  );
   return pairs.flatMap(({ student: row, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
-    const credited = objective.credit === "all" ? row.answer.map(() => advantage) : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
+    const credited =
+      objective.credit === "all"
+        ? row.answer.map(() => advantage)
+        : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
     return [{ row, teacher, advantages: credited }];
   });
 }

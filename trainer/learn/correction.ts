@@ -21,7 +21,14 @@ import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } 
 export type LearntCorrection = {
   readonly status: "learned";
   readonly adapter: AdapterTensors;
-  readonly metrics: { readonly steps: number; readonly loss: number; readonly lossBefore: number; readonly klToParentNats: number; readonly klToBaseNats: number; readonly contexts: number };
+  readonly metrics: {
+    readonly steps: number;
+    readonly loss: number;
+    readonly lossBefore: number;
+    readonly klToParentNats: number;
+    readonly klToBaseNats: number;
+    readonly contexts: number;
+  };
   readonly changes: readonly Change[];
   readonly lifts: ReadonlyMap<string, number>;
 };
@@ -44,12 +51,25 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const counts = countKinds(lessons.training);
   const taughtShare = 1 - lessons.silentFailed / Math.max(1, lessons.silentAsked);
   if (counts.silent < MIN_SILENT_LESSONS || taughtShare < MIN_TEACHER_SHARE)
-    return refuse("teacher/fails", `with "${hintText(correction.hint)}" in its context the teacher uses it in ${lessons.silentAsked - lessons.silentFailed} of ${lessons.silentAsked} silent contexts`);
+    return refuse(
+      "teacher/fails",
+      `with "${hintText(correction.hint)}" in its context the teacher uses it in ${lessons.silentAsked - lessons.silentFailed} of ${lessons.silentAsked} silent contexts`,
+    );
   const taught = await teach(deps, lessons.training, adapters);
   const lifts = await measureLifts(deps, { group, taught, adapters });
-  if (lifts.mean < settings.minLiftNats) return refuse("teacher/noLift", `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`);
+  if (lifts.mean < settings.minLiftNats)
+    return refuse(
+      "teacher/noLift",
+      `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`,
+    );
   const held = await holdBack(engine, lessons.heldBack, { correction, parent: adapters.parent, vocabSize });
-  const corrected = await correctedRows(engine, group, { tokenizer, parent: adapters.parent, objective: OBJECTIVES.hybrid, baseline: request.baseline, vocabSize });
+  const corrected = await correctedRows(engine, group, {
+    tokenizer,
+    parent: adapters.parent,
+    objective: OBJECTIVES.hybrid,
+    baseline: request.baseline,
+    vocabSize,
+  });
   const run = await trainUntilShown(deps, { taught, corrected, held, adapters });
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
@@ -57,12 +77,27 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
   const shown = await confirm(askCandidate, tokenizer, held);
   const before = honouredBefore(tokenizer, held);
-  if (shown.honoured < Math.max(settings.honouredBar, before)) return refuse("update/notLearned", `used unasked in ${percent(shown.honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`);
-  if (shown.kept < settings.statedBar) return refuse("update/deaf", `the user's own value wins in ${percent(shown.kept)} of held-back contexts, ${percent(settings.statedBar)} expected`);
+  if (shown.honoured < Math.max(settings.honouredBar, before))
+    return refuse(
+      "update/notLearned",
+      `used unasked in ${percent(shown.honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
+    );
+  if (shown.kept < settings.statedBar)
+    return refuse(
+      "update/deaf",
+      `the user's own value wins in ${percent(shown.kept)} of held-back contexts, ${percent(settings.statedBar)} expected`,
+    );
   return {
     status: "learned",
     adapter,
-    metrics: { steps: run.steps, loss: run.loss, lossBefore: run.lossBefore, klToParentNats: run.look.driftNats, klToBaseNats: await driftFromBase(deps, { held, adapters }), contexts: taught.length },
+    metrics: {
+      steps: run.steps,
+      loss: run.loss,
+      lossBefore: run.lossBefore,
+      klToParentNats: run.look.driftNats,
+      klToBaseNats: await driftFromBase(deps, { held, adapters }),
+      contexts: taught.length,
+    },
     changes: await describeChanges(deps, { group, ask: askCandidate }),
     lifts: lifts.byEvent,
   };
@@ -73,7 +108,13 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const objective = OBJECTIVES.paper;
-  const corrected = await correctedRows(engine, group, { tokenizer: base.tokenizer, parent: adapters.parent, objective, baseline: request.baseline, vocabSize });
+  const corrected = await correctedRows(engine, group, {
+    tokenizer: base.tokenizer,
+    parent: adapters.parent,
+    objective,
+    baseline: request.baseline,
+    vocabSize,
+  });
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
@@ -82,7 +123,14 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   return {
     status: "learned",
     adapter,
-    metrics: { steps: losses.length, loss: losses.at(-1) ?? 0, lossBefore: losses[0] ?? 0, klToParentNats: 0, klToBaseNats: 0, contexts: corrected.length },
+    metrics: {
+      steps: losses.length,
+      loss: losses.at(-1) ?? 0,
+      lossBefore: losses[0] ?? 0,
+      klToParentNats: 0,
+      klToBaseNats: 0,
+      contexts: corrected.length,
+    },
     changes: await describeChanges(deps, { group, ask }),
     lifts: new Map(),
   };
@@ -92,31 +140,63 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
  * Distributions of the teacher, under its guidance, at every token of its answers. Answers that were checked are
  * taught with more certainty than the teacher has; what must stay as it is keeps the parent's own distribution.
  */
-async function teach({ engine, base, settings }: LearnerDependencies, lessons: readonly Lesson[], { parent }: Adapters): Promise<TaughtLesson[]> {
+async function teach(
+  { engine, base, settings }: LearnerDependencies,
+  lessons: readonly Lesson[],
+  { parent }: Adapters,
+): Promise<TaughtLesson[]> {
   const { vocabSize } = base.config;
   const rows = lessons.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize });
   return zipStrict(lessons, scores).map(([lesson, score]) => ({
     lesson,
-    teacherLogProbs: lesson.context.kind === "other" ? score.full : sharpen(score.full, { temperature: settings.teacherTemperature, vocabSize }),
+    teacherLogProbs:
+      lesson.context.kind === "other" ? score.full : sharpen(score.full, { temperature: settings.teacherTemperature, vocabSize }),
     teacherLogProb: totalLogProb(score),
   }));
 }
 
 /** Lift of a silent lesson: ln p_teacher − ln p_student of the teacher's answer, nats. An exchange has the lift of its own turn where that is a lesson, else the mean. */
-async function measureLifts({ engine, base }: LearnerDependencies, { group, taught, adapters }: { group: readonly CorrectedExchange[]; taught: readonly TaughtLesson[]; adapters: Adapters }): Promise<{ mean: number; byEvent: Map<string, number> }> {
+async function measureLifts(
+  { engine, base }: LearnerDependencies,
+  { group, taught, adapters }: { group: readonly CorrectedExchange[]; taught: readonly TaughtLesson[]; adapters: Adapters },
+): Promise<{ mean: number; byEvent: Map<string, number> }> {
   const silent = taught.filter(({ lesson }) => lesson.context.kind === "silent");
-  const students = await scoreRows(engine, silent.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer })), { adapter: adapters.parent, vocabSize: base.config.vocabSize });
-  const lifts = zipStrict(silent, students).map(([{ teacherLogProb, lesson }, student]) => ({ origin: lesson.context.origin, lift: teacherLogProb - totalLogProb(student) }));
+  const students = await scoreRows(
+    engine,
+    silent.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer })),
+    { adapter: adapters.parent, vocabSize: base.config.vocabSize },
+  );
+  const lifts = zipStrict(silent, students).map(([{ teacherLogProb, lesson }, student]) => ({
+    origin: lesson.context.origin,
+    lift: teacherLogProb - totalLogProb(student),
+  }));
   const mean = lifts.reduce((sum, { lift }) => sum + lift, 0) / Math.max(1, lifts.length);
-  const byEvent = new Map(group.map(({ eventId, turns }) => [eventId, lifts.find(({ origin }) => turns.some(({ turnId }) => turnId === origin))?.lift ?? mean]));
+  const byEvent = new Map(
+    group.map(({ eventId, turns }) => [eventId, lifts.find(({ origin }) => turns.some(({ turnId }) => turnId === origin))?.lift ?? mean]),
+  );
   return { mean, byEvent };
 }
 
-type Run = { readonly status: "trained"; readonly adapter: AdapterTensors; readonly steps: number; readonly loss: number; readonly lossBefore: number; readonly look: Look };
+type Run = {
+  readonly status: "trained";
+  readonly adapter: AdapterTensors;
+  readonly steps: number;
+  readonly loss: number;
+  readonly lossBefore: number;
+  readonly look: Look;
+};
 
 /** Trains and looks in turn; keeps the best look whose price is within bounds, stops when two looks in a row leave nothing to wish or when the policy drifts. */
-async function trainUntilShown(deps: LearnerDependencies, { taught, corrected, held, adapters }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters }): Promise<Run | Extract<CorrectionResult, { status: "refused" }>> {
+async function trainUntilShown(
+  deps: LearnerDependencies,
+  {
+    taught,
+    corrected,
+    held,
+    adapters,
+  }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters },
+): Promise<Run | Extract<CorrectionResult, { status: "refused" }>> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const training: Training = { engine, adapter: adapters.candidate, objective: OBJECTIVES.hybrid, vocabSize, lr: settings.lr };
@@ -134,10 +214,14 @@ async function trainUntilShown(deps: LearnerDependencies, { taught, corrected, h
     if (last.driftNats > settings.driftLimitNats) break;
     const complete = last.honoured === 1 && last.kept === 1;
     settled = complete ? settled + 1 : 0;
-    if (best === undefined || valueOf(last) >= valueOf(best.look)) best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
+    if (best === undefined || valueOf(last) >= valueOf(best.look))
+      best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
   }
   if (best !== undefined) return best;
-  return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`);
+  return refuse(
+    "update/drift",
+    `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
+  );
 }
 
 const SETTLED_LOOKS = 2;
@@ -148,17 +232,34 @@ function valueOf({ honoured, kept }: Look): number {
 }
 
 /** Mean KL(base ‖ candidate) per token over the held-back contexts of other tools, nats. */
-async function driftFromBase({ engine, base }: LearnerDependencies, { held, adapters }: { held: HeldBack; adapters: Adapters }): Promise<number> {
+async function driftFromBase(
+  { engine, base }: LearnerDependencies,
+  { held, adapters }: { held: HeldBack; adapters: Adapters },
+): Promise<number> {
   const { vocabSize } = base.config;
-  const rows = held.lessons.filter(({ context }) => context.kind === "other").map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
-  const [bases, candidates] = [await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize }), await scoreRows(engine, rows, { adapter: adapters.candidate, full: true, vocabSize })];
+  const rows = held.lessons
+    .filter(({ context }) => context.kind === "other")
+    .map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+  const [bases, candidates] = [
+    await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize }),
+    await scoreRows(engine, rows, { adapter: adapters.candidate, full: true, vocabSize }),
+  ];
   const drifts = bases.map(({ full }, index) => meanKlNats(full, candidates[index]?.full ?? full, vocabSize));
   return drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
 }
 
 /** The corrected turns answered again, for people to read. */
-async function describeChanges({ base: { tokenizer } }: LearnerDependencies, { group, ask }: { group: readonly CorrectedExchange[]; ask: ReturnType<typeof askGreedily> }): Promise<Change[]> {
-  const turns = group.flatMap(({ correction, turns: own }) => own.filter(({ payload }) => payload.answer.role === "assistant" && payload.answer.tool_calls?.some((call) => call.function.name === correction.tool.function.name)));
+async function describeChanges(
+  { base: { tokenizer } }: LearnerDependencies,
+  { group, ask }: { group: readonly CorrectedExchange[]; ask: ReturnType<typeof askGreedily> },
+): Promise<Change[]> {
+  const turns = group.flatMap(({ correction, turns: own }) =>
+    own.filter(
+      ({ payload }) =>
+        payload.answer.role === "assistant" &&
+        payload.answer.tool_calls?.some((call) => call.function.name === correction.tool.function.name),
+    ),
+  );
   const answers = await ask(turns.map(({ payload }) => payload.rollout.promptTokens));
   return turns.map(({ payload }, index) => ({
     prompt: lastWords(payload.messages),

@@ -39,7 +39,10 @@ export type UpdateOutcome =
       readonly lifts: ReadonlyMap<string, number>;
       readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
     }
-  | { readonly status: "refused"; readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[] };
+  | {
+      readonly status: "refused";
+      readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
+    };
 
 export interface Learner {
   update(request: UpdateRequest): Promise<UpdateOutcome>;

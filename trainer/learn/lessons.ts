@@ -21,13 +21,35 @@ export const ANSWER_TOKENS = 96; // a call with a handful of arguments
 
 export async function collectLessons(
   corrected: readonly CorrectedExchange[],
-  { correction, replay, settings, tokenizer, ask, seed }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; tokenizer: Tokenizer; ask: AskTeacher; seed: number },
+  {
+    correction,
+    replay,
+    settings,
+    tokenizer,
+    ask,
+    seed,
+  }: {
+    correction: Correction;
+    replay: readonly ReplayTurn[];
+    settings: UpdateSettings;
+    tokenizer: Tokenizer;
+    ask: AskTeacher;
+    seed: number;
+  },
 ): Promise<Lessons> {
   const random = createRandom(seed);
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
-  const training = [...realContexts(corrected, { correction, replay, settings, random }), ...generateContexts(source, settings.contexts, random)];
+  const training = [
+    ...realContexts(corrected, { correction, replay, settings, random }),
+    ...generateContexts(source, settings.contexts, random),
+  ];
   const heldBack = generateContexts(source, settings.heldBack, random);
-  const { lessons, failed } = await askLessons([...training, ...heldBack], { correction, tokenizer, ask, fits: (promptTokens) => fits(promptTokens, ANSWER_TOKENS) });
+  const { lessons, failed } = await askLessons([...training, ...heldBack], {
+    correction,
+    tokenizer,
+    ask,
+    fits: (promptTokens) => fits(promptTokens, ANSWER_TOKENS),
+  });
   const held = new Set<Context>(heldBack);
   const silentFailed = failed.filter(({ kind }) => kind === "silent").length;
   return {
@@ -39,7 +61,15 @@ export async function collectLessons(
 }
 
 /** The corrected turns, their counter-cases, and the most recent other turns of the agent. */
-function realContexts(corrected: readonly CorrectedExchange[], { correction, replay, settings, random }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; random: Random }): Context[] {
+function realContexts(
+  corrected: readonly CorrectedExchange[],
+  {
+    correction,
+    replay,
+    settings,
+    random,
+  }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; random: Random },
+): Context[] {
   const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
   const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);

@@ -23,9 +23,25 @@ export type Objective = {
 };
 
 export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
-  hybrid: { lessons: { silent: 1, stated: 1, other: 1 }, hindsight: 0.25, reward: 0.25, credit: "difference", rewardSteps: 1, baseline: true, confirmed: true },
+  hybrid: {
+    lessons: { silent: 1, stated: 1, other: 1 },
+    hindsight: 0.25,
+    reward: 0.25,
+    credit: "difference",
+    rewardSteps: 1,
+    baseline: true,
+    confirmed: true,
+  },
   // The published recipe: every token of the judged turns, weights 1 and 1, no baseline, no counter-cases.
-  paper: { lessons: { silent: 0, stated: 0, other: 0 }, hindsight: 1, reward: 1, credit: "all", rewardSteps: Number.POSITIVE_INFINITY, baseline: false, confirmed: false },
+  paper: {
+    lessons: { silent: 0, stated: 0, other: 0 },
+    hindsight: 1,
+    reward: 1,
+    credit: "all",
+    rewardSteps: Number.POSITIVE_INFINITY,
+    baseline: false,
+    confirmed: false,
+  },
 };
 
 export const CLIP = { clipLow: 0.2, clipHigh: 0.28 } as const; // 2603.10165, after DAPO (2503.14476)

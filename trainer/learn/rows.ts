@@ -38,7 +38,8 @@ export function packRows(rows: readonly Row[]): PackedRows[] {
 function packBucket(rows: readonly Row[], indices: readonly number[], length: number): PackedRows[] {
   const perBatch = Math.max(1, Math.floor(TOKENS_PER_BATCH / length));
   const packed: PackedRows[] = [];
-  for (let start = 0; start < indices.length; start += perBatch) packed.push(packBatch(rows, indices.slice(start, start + perBatch), length));
+  for (let start = 0; start < indices.length; start += perBatch)
+    packed.push(packBatch(rows, indices.slice(start, start + perBatch), length));
   return packed;
 }
 
@@ -76,10 +77,12 @@ function batchHeight(rows: number, length: number): number {
 }
 
 function bucketLength({ prompt, answer }: Row, index: number): number {
-  if (prompt.length === 0 || answer.length === 0) throw new AppError("train/lengths", `row ${index}: a prompt and an answer expected, got ${prompt.length} and ${answer.length} tokens`);
+  if (prompt.length === 0 || answer.length === 0)
+    throw new AppError("train/lengths", `row ${index}: a prompt and an answer expected, got ${prompt.length} and ${answer.length} tokens`);
   const needed = prompt.length + answer.length - 1;
   const length = LENGTHS.find((limit) => needed <= limit);
-  if (length === undefined) throw new AppError("train/lengths", `row ${index}: at most ${at(LENGTHS, LENGTHS.length - 1)} tokens expected, got ${needed}`);
+  if (length === undefined)
+    throw new AppError("train/lengths", `row ${index}: at most ${at(LENGTHS, LENGTHS.length - 1)} tokens expected, got ${needed}`);
   return length;
 }
 

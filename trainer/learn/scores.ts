@@ -15,7 +15,11 @@ export type RowScore = {
 export type Scoring = Pick<Engine, "score">;
 
 /** Scores in the order of `rows`. `adapter` undefined is the bare base. */
-export async function scoreRows(engine: Scoring, rows: readonly Row[], { adapter, full = false, vocabSize }: { adapter: string | undefined; full?: boolean; vocabSize: number }): Promise<RowScore[]> {
+export async function scoreRows(
+  engine: Scoring,
+  rows: readonly Row[],
+  { adapter, full = false, vocabSize }: { adapter: string | undefined; full?: boolean; vocabSize: number },
+): Promise<RowScore[]> {
   const scores = new Map<number, RowScore>();
   for (const { batch, rowIndices, offsets } of packRows(rows)) {
     const result = await engine.score(batch, { fullLogProbs: full, ...(adapter === undefined ? {} : { adapter }) });

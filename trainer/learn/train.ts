@@ -30,9 +30,14 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 const GROUPS = 2; // optimizer steps per pass over the lessons
 
 /** Splits lessons into groups that each hold every kind, and packs them once. */
-export function groupLessons(taught: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[][] {
+export function groupLessons(
+  taught: readonly TaughtLesson[],
+  { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">,
+): LessonBatch[][] {
   const byKind = taught.toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
-  const groups = Array.from({ length: Math.min(GROUPS, Math.max(1, taught.length)) }, (_, group) => byKind.filter((__, index) => index % GROUPS === group));
+  const groups = Array.from({ length: Math.min(GROUPS, Math.max(1, taught.length)) }, (_, group) =>
+    byKind.filter((__, index) => index % GROUPS === group),
+  );
   return groups.map((group) => packLessons(group, { objective, vocabSize }));
 }
 
@@ -56,7 +61,10 @@ function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: P
 }
 
 /** One optimizer step; returns the weighted loss before it, nats. */
-export async function trainStep(training: Training, { step, groups, corrected }: { step: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] }): Promise<number> {
+export async function trainStep(
+  training: Training,
+  { step, groups, corrected }: { step: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] },
+): Promise<number> {
   const { engine, adapter, lr } = training;
   let loss = 0;
   for (const { packed, teacherLogProbs, weights } of groups[step % groups.length] ?? []) {
@@ -69,8 +77,15 @@ export async function trainStep(training: Training, { step, groups, corrected }:
 }
 
 /** Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. */
-async function accumulateCorrected({ engine, adapter, objective, vocabSize }: Training, { step, corrected }: { step: number; corrected: readonly CorrectedRow[] }): Promise<number> {
-  const students = await scoreRows(engine, corrected.map(({ row }) => row), { adapter, full: true, vocabSize });
+async function accumulateCorrected(
+  { engine, adapter, objective, vocabSize }: Training,
+  { step, corrected }: { step: number; corrected: readonly CorrectedRow[] },
+): Promise<number> {
+  const students = await scoreRows(
+    engine,
+    corrected.map(({ row }) => row),
+    { adapter, full: true, vocabSize },
+  );
   let loss = 0;
   for (const packed of packRows(corrected.map(({ row }) => row))) {
     const size = packed.batch.positions.length;
@@ -88,11 +103,21 @@ async function accumulateCorrected({ engine, adapter, objective, vocabSize }: Tr
       terms.advantages.set(advantages, offset);
       terms.old.set(student.logProbs, offset);
       terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset, offset + tokens.answer.length);
-      terms.rewardWeights.fill(step < objective.rewardSteps ? objective.reward / corrected.length : 0, offset, offset + tokens.answer.length);
+      terms.rewardWeights.fill(
+        step < objective.rewardSteps ? objective.reward / corrected.length : 0,
+        offset,
+        offset + tokens.answer.length,
+      );
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),
-      distillation: { candidates: terms.candidates, advantages: terms.candidateAdvantages, oldLogProbs: terms.candidateOld, weights: terms.hindsightWeights, ...CLIP },
+      distillation: {
+        candidates: terms.candidates,
+        advantages: terms.candidateAdvantages,
+        oldLogProbs: terms.candidateOld,
+        weights: terms.hindsightWeights,
+        ...CLIP,
+      },
       policy: { advantages: terms.advantages, oldLogProbs: terms.old, weights: terms.rewardWeights, ...CLIP },
     });
     loss += (losses.distillation ?? 0) + (losses.policy ?? 0);

@@ -26,7 +26,8 @@ export function createLearner(deps: LearnerDependencies): Learner {
       refused.push(...superseded);
       for (const [index, group] of groups.entries()) {
         const result = await learnGroup(deps, { group, current, request, name: `${updates}.${index}` });
-        if (result.status === "refused") refused.push(...group.map(({ eventId }) => ({ eventId, code: result.code, detail: result.detail })));
+        if (result.status === "refused")
+          refused.push(...group.map(({ eventId }) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
           learnt.push(result);
@@ -34,7 +35,14 @@ export function createLearner(deps: LearnerDependencies): Learner {
       }
       if (current === null || learnt.length === 0) return { status: "refused", refused };
       const seconds = (deps.now() - started) / 1_000;
-      return { status: "learned", adapter: current, metrics: summarise(learnt, { request, seconds }), changes: learnt.flatMap(({ changes }) => changes), lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])), refused };
+      return {
+        status: "learned",
+        adapter: current,
+        metrics: summarise(learnt, { request, seconds }),
+        changes: learnt.flatMap(({ changes }) => changes),
+        lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])),
+        refused,
+      };
     },
   };
 }
@@ -42,14 +50,28 @@ export function createLearner(deps: LearnerDependencies): Learner {
 type GroupResult = LearntCorrection | { readonly status: "refused"; readonly code: Refused["code"]; readonly detail: string };
 
 /** Loads the adapters, learns one correction, and leaves the engine as it was. */
-async function learnGroup(deps: LearnerDependencies, { group, current, request, name }: { group: readonly CorrectedExchange[]; current: AdapterTensors | null; request: UpdateRequest; name: string }): Promise<GroupResult> {
+async function learnGroup(
+  deps: LearnerDependencies,
+  {
+    group,
+    current,
+    request,
+    name,
+  }: { group: readonly CorrectedExchange[]; current: AdapterTensors | null; request: UpdateRequest; name: string },
+): Promise<GroupResult> {
   const { engine, settings } = deps;
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
   try {
     if (current !== null && adapters.parent !== undefined) {
       await engine.loadAdapter(adapters.parent, current);
       await engine.loadAdapter(adapters.candidate, current);
-    } else await engine.createAdapter(adapters.candidate, { rank: settings.rank, alpha: settings.alpha, targets: linearNames(), seed: request.seed });
+    } else
+      await engine.createAdapter(adapters.candidate, {
+        rank: settings.rank,
+        alpha: settings.alpha,
+        targets: linearNames(),
+        seed: request.seed,
+      });
     const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;
     return await learn(deps, { group, adapters, request });
   } finally {
@@ -71,12 +93,19 @@ function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: Co
     const value = exchanges.at(-1)?.correction.hint.value;
     groups.push(exchanges.filter(({ correction }) => correction.hint.value === value));
     for (const { eventId, correction } of exchanges.filter((each) => each.correction.hint.value !== value))
-      superseded.push({ eventId, code: "hint/superseded", detail: `${key} = ${correction.hint.value} was corrected to ${value} later in the batch` });
+      superseded.push({
+        eventId,
+        code: "hint/superseded",
+        detail: `${key} = ${correction.hint.value} was corrected to ${value} later in the batch`,
+      });
   }
   return { groups, superseded };
 }
 
-function summarise(learnt: readonly LearntCorrection[], { request, seconds }: { request: UpdateRequest; seconds: number }): z.infer<typeof UpdateMetrics> {
+function summarise(
+  learnt: readonly LearntCorrection[],
+  { request, seconds }: { request: UpdateRequest; seconds: number },
+): z.infer<typeof UpdateMetrics> {
   const last = learnt.at(-1)?.metrics;
   const [first] = learnt;
   return {

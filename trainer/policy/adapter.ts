@@ -25,7 +25,10 @@ export function writeAdapterFiles(config: ModelConfig, { rank, alpha, tensors }:
   return { rank, alpha, configBytes: new TextEncoder().encode(adapterConfig), weightBytes: adapterModel };
 }
 
-export function readAdapterFiles(config: ModelConfig, { configBytes, weightBytes }: Pick<AdapterBytes, "configBytes" | "weightBytes">): AdapterTensors {
+export function readAdapterFiles(
+  config: ModelConfig,
+  { configBytes, weightBytes }: Pick<AdapterBytes, "configBytes" | "weightBytes">,
+): AdapterTensors {
   const { rank, alpha, pairs } = parseAdapter(config, { adapterConfig: new TextDecoder().decode(configBytes), adapterModel: weightBytes });
   const tensors = new Map<string, Float32Array>();
   for (const { layer, linear, a, b } of pairs) {
@@ -41,7 +44,8 @@ function listPairs(config: ModelConfig, tensors: AdapterTensors["tensors"]): Lor
       const a = tensors.get(loraTensorName(layer, linear, "A"));
       const b = tensors.get(loraTensorName(layer, linear, "B"));
       if (a === undefined && b === undefined) return [];
-      if (a === undefined || b === undefined) throw new AppError("policy/refused", `adapter: both halves of ${LINEAR_PATHS[linear]} in layer ${layer} expected, got one`);
+      if (a === undefined || b === undefined)
+        throw new AppError("policy/refused", `adapter: both halves of ${LINEAR_PATHS[linear]} in layer ${layer} expected, got one`);
       return [{ layer, linear, a, b }];
     }),
   );

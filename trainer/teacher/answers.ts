@@ -4,6 +4,7 @@
  */
 import { withGuidance, type PromptMessage } from "../../shared/chat.ts";
 import { hintText } from "../../shared/jobs.ts";
+import { argumentText } from "../data/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, ContextKind, Correction } from "./contexts.ts";
@@ -28,7 +29,12 @@ const SOURCES: Record<ContextKind, readonly Guidance[]> = { silent: ["note", "hi
 /** Lessons from the contexts that the teacher masters, and those that it does not. */
 export async function askLessons(
   contexts: readonly Context[],
-  { correction, tokenizer, ask, fits }: { correction: Correction; tokenizer: Tokenizer; ask: AskTeacher; fits: (promptTokens: number) => boolean },
+  {
+    correction,
+    tokenizer,
+    ask,
+    fits,
+  }: { correction: Correction; tokenizer: Tokenizer; ask: AskTeacher; fits: (promptTokens: number) => boolean },
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
   let open = contexts.filter((context) => fits(promptOf(tokenizer, context, { guidance: "note", correction }).length));
@@ -50,7 +56,11 @@ export async function askLessons(
   return { lessons, failed: open };
 }
 
-export function promptOf(tokenizer: Tokenizer, { messages, tools }: Pick<Context, "messages" | "tools">, { guidance, correction }: { guidance: Guidance; correction: Correction }): number[] {
+export function promptOf(
+  tokenizer: Tokenizer,
+  { messages, tools }: Pick<Context, "messages" | "tools">,
+  { guidance, correction }: { guidance: Guidance; correction: Correction },
+): number[] {
   return tokenizer.encodePrompt({ messages: guide(messages, guidance, hintText(correction.hint)), tools, addGenerationPrompt: true });
 }
 
@@ -65,7 +75,7 @@ export function shows(context: Context, { tool, parameter, hint }: Correction, a
   if (context.kind === "other") return answer.calls.every(({ name }) => name !== tool.function.name);
   const call = answer.calls.find(({ name }) => name === context.tool);
   if (call === undefined || !(parameter.name in call.arguments)) return false;
-  return sameValue(String(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
+  return sameValue(argumentText(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
 }
 
 export function sameValue(left: string, right: string): boolean {

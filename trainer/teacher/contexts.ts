@@ -48,7 +48,13 @@ export function generateContexts(source: ContextSource, counts: ContextCounts, r
 function silentContext(source: ContextSource, random: Random): Context {
   const { tool, parameter } = source.correction;
   const facts = chooseFacts(tool, [parameter.name], random);
-  return { kind: "silent", origin: "generated", messages: converse(source, tool, facts, random), tools: offerTools(source, tool, random), tool: tool.function.name };
+  return {
+    kind: "silent",
+    origin: "generated",
+    messages: converse(source, tool, facts, random),
+    tools: offerTools(source, tool, random),
+    tool: tool.function.name,
+  };
 }
 
 function statedContext(source: ContextSource, random: Random): Context | undefined {
@@ -67,7 +73,13 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
   if (others.length === 0 || random.next() < UNREADY_SHARE) return unreadyContext(source, tool, random);
   const other = random.pick(others);
   const facts = chooseFacts(other, [], random);
-  return { kind: "other", origin: "generated", messages: converse(source, other, facts, random), tools: offerTools(source, other, random), tool: other.function.name };
+  return {
+    kind: "other",
+    origin: "generated",
+    messages: converse(source, other, facts, random),
+    tools: offerTools(source, other, random),
+    tool: other.function.name,
+  };
 }
 
 const UNREADY_SHARE = 0.3;

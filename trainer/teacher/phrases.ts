@@ -79,7 +79,12 @@ export function replyWith({ parameter, value }: Fact, random: Random): string {
 
 function countSentence(noun: string, value: string, random: Random): string {
   const plural = value === "1" || value === "one" ? noun.replace(/s$/, "") : noun;
-  return random.pick([`I need ${value} ${plural}.`, `It's for ${value} ${plural}.`, `${capitalise(value)} ${plural}, please.`, `Make that ${value} ${plural}.`]);
+  return random.pick([
+    `I need ${value} ${plural}.`,
+    `It's for ${value} ${plural}.`,
+    `${capitalise(value)} ${plural}, please.`,
+    `Make that ${value} ${plural}.`,
+  ]);
 }
 
 /** `number_of_rooms` → `rooms`: counts are said with their noun. */

@@ -1,5 +1,6 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { argumentText } from "../data/calls.ts";
 import { mentions } from "../data/mention.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
@@ -20,7 +21,7 @@ export function replayContext(turn: ReplayTurn, { tool, parameter, hint }: Corre
   const call = turn.called.find(({ name }) => name === tool.function.name);
   if (call === undefined) return { kind: "other", origin, messages, tools, tool: turn.called[0]?.name ?? "" };
   const used = call.arguments[parameter.name];
-  const stated = used === undefined ? undefined : String(used);
+  const stated = used === undefined ? undefined : argumentText(used);
   if (stated !== undefined && mentions(userWords(messages), { parameter, value: stated }))
     return stated === hint.value ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
   return { kind: "silent", origin, messages, tools, tool: call.name };

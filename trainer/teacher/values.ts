@@ -3,12 +3,54 @@ import type { Parameter } from "../data/parameters.ts";
 import type { Random } from "../data/random.ts";
 
 const PLACES = [
-  "Lisbon", "Porto", "Oakland", "Fresno", "Leeds", "Malmo", "Ghent", "Turin", "Bergen", "Austin", "Quito", "Osaka",
-  "Pune", "Perth", "Tampa", "Reno", "Boise", "Nantes", "Graz", "Izmir", "Davis", "Salinas", "Gilroy", "Hamburg",
+  "Lisbon",
+  "Porto",
+  "Oakland",
+  "Fresno",
+  "Leeds",
+  "Malmo",
+  "Ghent",
+  "Turin",
+  "Bergen",
+  "Austin",
+  "Quito",
+  "Osaka",
+  "Pune",
+  "Perth",
+  "Tampa",
+  "Reno",
+  "Boise",
+  "Nantes",
+  "Graz",
+  "Izmir",
+  "Davis",
+  "Salinas",
+  "Gilroy",
+  "Hamburg",
 ] as const;
 const GIVEN_NAMES = ["Ada", "Bruno", "Chen", "Dalia", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kavya", "Luca"] as const;
 const FAMILY_NAMES = ["Abbott", "Becker", "Castro", "Dumont", "Eriksen", "Fontana", "Gupta", "Hughes", "Ivanov", "Jensen"] as const;
-const SYLLABLES = ["bra", "cal", "den", "fio", "gar", "hel", "jun", "kel", "lor", "mev", "nov", "pel", "quin", "ros", "sol", "tam", "ver", "wil", "zan"] as const;
+const SYLLABLES = [
+  "bra",
+  "cal",
+  "den",
+  "fio",
+  "gar",
+  "hel",
+  "jun",
+  "kel",
+  "lor",
+  "mev",
+  "nov",
+  "pel",
+  "quin",
+  "ros",
+  "sol",
+  "tam",
+  "ver",
+  "wil",
+  "zan",
+] as const;
 
 /** A value that the schema allows and that is none of `except`; undefined where the schema leaves no other. */
 export function makeValue(parameter: Parameter, random: Random, except: readonly string[] = []): string | undefined {

@@ -14,7 +14,10 @@ describe("assembleSignal", () => {
     const replied = turn([ASK, CALL, result("{}")], REPLY);
     [called, replied].forEach((event) => cache.add(event));
     const assembled = assembleSignal(nextState(replied, [user("No, two rooms.")]), cache);
-    expect(assembled).toMatchObject({ status: "signal", signal: { exchange: { answered: [ASK, CALL, result("{}"), REPLY], nextState: [user("No, two rooms.")], tools: [SEARCH] } } });
+    expect(assembled).toMatchObject({
+      status: "signal",
+      signal: { exchange: { answered: [ASK, CALL, result("{}"), REPLY], nextState: [user("No, two rooms.")], tools: [SEARCH] } },
+    });
     expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
   });
 
@@ -23,7 +26,10 @@ describe("assembleSignal", () => {
     const called = turn([ASK], CALL);
     cache.add(called);
     const assembled = assembleSignal(nextState(called, [result("{}"), user("No, two rooms.")]), cache);
-    expect(assembled).toMatchObject({ status: "signal", signal: { toolResults: [result("{}")], exchange: { answered: [ASK, CALL, result("{}")], nextState: [user("No, two rooms.")] } } });
+    expect(assembled).toMatchObject({
+      status: "signal",
+      signal: { toolResults: [result("{}")], exchange: { answered: [ASK, CALL, result("{}")], nextState: [user("No, two rooms.")] } },
+    });
   });
 
   it("starts the exchange at the last user message, not at the conversation's first", () => {
@@ -41,7 +47,14 @@ describe("assembleSignal", () => {
     { name: "a turn that was not stored", changes: { messages: [] }, code: "turn/notStored" },
     {
       name: "log-probs that do not match the tokens",
-      changes: { rollout: { promptTokens: [1], responseTokens: [2, 3], rolloutLogProbs: [-1], sampling: { seed: 1, temperature: 1, topP: 1, masked: false } } },
+      changes: {
+        rollout: {
+          promptTokens: [1],
+          responseTokens: [2, 3],
+          rolloutLogProbs: [-1],
+          sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
+        },
+      },
       code: "turn/lengths",
     },
   ] as const)("refuses $name", ({ changes, code }) => {
@@ -52,6 +65,9 @@ describe("assembleSignal", () => {
   });
 
   it("refuses a next state whose turn is not in the log", () => {
-    expect(assembleSignal(nextState(turn([ASK], CALL), [user("No")]), new EventCache(10))).toMatchObject({ status: "refused", refusal: { code: "turn/unknown" } });
+    expect(assembleSignal(nextState(turn([ASK], CALL), [user("No")]), new EventCache(10))).toMatchObject({
+      status: "refused",
+      refusal: { code: "turn/unknown" },
+    });
   });
 });

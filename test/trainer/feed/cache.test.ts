@@ -14,7 +14,10 @@ describe("EventCache", () => {
   it("counts a judgement that is delivered twice once", () => {
     const cache = new EventCache(5);
     const { payload: _, ...header } = turn([user("a")], call("SearchHotel", { city: "a" }));
-    const judged = { ...header, payload: { kind: "judgement:made" as const, subject: "t/next", reward: -1, votes: [-1], judge: "embedded" as const } };
+    const judged = {
+      ...header,
+      payload: { kind: "judgement:made" as const, subject: "t/next", reward: -1, votes: [-1], judge: "embedded" as const },
+    };
     cache.add(judged);
     cache.add(judged);
     expect(cache.rewards()).toEqual([-1]);

@@ -20,19 +20,52 @@ function signalOf(answer: Parameters<typeof turn>[1], next: Parameters<typeof ne
 describe("verifiableJudge", () => {
   it.each([
     { name: "an unknown tool", answer: call("BookFlight", {}), next: [result("{}")], detail: "unknown tool BookFlight" },
-    { name: "arguments that are not JSON", answer: call("SearchHotel", "{city"), next: [result("{}")], detail: "arguments of SearchHotel are not a JSON object" },
-    { name: "a missing argument", answer: call("SearchHotel", {}), next: [result("{}")], detail: "SearchHotel.city must be given, got nothing" },
-    { name: "a value outside the enum", answer: call("SearchHotel", { city: "Porto", number_of_rooms: "9" }), next: [result("{}")], detail: /one of "1", "2", "3", got "9"/ },
-    { name: "an argument the tool does not declare", answer: call("SearchHotel", { city: "Porto", pool: "True" }), next: [result("{}")], detail: /only declared arguments, got pool/ },
-    { name: "a tool's own error", answer: call("SearchHotel", { city: "Porto" }), next: [result('{"error": "no such city"}')], detail: /the tool failed/ },
-    { name: "an error among several results", answer: call("SearchHotel", { city: "Porto" }), next: [result("Error: timeout"), result("{}", "call_2")], detail: /the tool failed/ },
+    {
+      name: "arguments that are not JSON",
+      answer: call("SearchHotel", "{city"),
+      next: [result("{}")],
+      detail: "arguments of SearchHotel are not a JSON object",
+    },
+    {
+      name: "a missing argument",
+      answer: call("SearchHotel", {}),
+      next: [result("{}")],
+      detail: "SearchHotel.city must be given, got nothing",
+    },
+    {
+      name: "a value outside the enum",
+      answer: call("SearchHotel", { city: "Porto", number_of_rooms: "9" }),
+      next: [result("{}")],
+      detail: /one of "1", "2", "3", got "9"/,
+    },
+    {
+      name: "an argument the tool does not declare",
+      answer: call("SearchHotel", { city: "Porto", pool: "True" }),
+      next: [result("{}")],
+      detail: /only declared arguments, got pool/,
+    },
+    {
+      name: "a tool's own error",
+      answer: call("SearchHotel", { city: "Porto" }),
+      next: [result('{"error": "no such city"}')],
+      detail: /the tool failed/,
+    },
+    {
+      name: "an error among several results",
+      answer: call("SearchHotel", { city: "Porto" }),
+      next: [result("Error: timeout"), result("{}", "call_2")],
+      detail: /the tool failed/,
+    },
   ])("gives −1 to $name", async ({ answer, next, detail }) => {
     const verdict = await verifiableJudge.judge(signalOf(answer, next), { votes: 1, seed: 0 });
     expect(verdict).toMatchObject({ judge: "verifiable", reward: -1, detail: expect.stringMatching(detail) });
   });
 
   it("gives 0 to a call that ran, even one with an empty error member", async () => {
-    const verdict = await verifiableJudge.judge(signalOf(call("SearchHotel", { city: "Porto" }), [result('{"count": 1, "error": null}')]), { votes: 1, seed: 0 });
+    const verdict = await verifiableJudge.judge(signalOf(call("SearchHotel", { city: "Porto" }), [result('{"count": 1, "error": null}')]), {
+      votes: 1,
+      seed: 0,
+    });
     expect(verdict?.reward).toBe(0);
   });
 });
@@ -41,13 +74,21 @@ describe("groundHint", () => {
   const called = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
 
   it("takes the value as the schema writes it", () => {
-    expect(groundHint({ parameter: "has_wifi", value: "true" }, signalOf(called, [user("I always want wifi.")]))).toMatchObject({ status: "grounded", hint: { value: "True" } });
+    expect(groundHint({ parameter: "has_wifi", value: "true" }, signalOf(called, [user("I always want wifi.")]))).toMatchObject({
+      status: "grounded",
+      hint: { value: "True" },
+    });
   });
 
   it.each([
     { name: "a parameter of no called tool", hint: { parameter: "place", value: "Porto" }, said: "Porto!", code: "hint/ungrounded" },
     { name: "a value outside the enum", hint: { parameter: "number_of_rooms", value: "7" }, said: "7 rooms", code: "hint/ungrounded" },
-    { name: "a value that the user never said", hint: { parameter: "number_of_rooms", value: "3" }, said: "two rooms", code: "hint/ungrounded" },
+    {
+      name: "a value that the user never said",
+      hint: { parameter: "number_of_rooms", value: "3" },
+      said: "two rooms",
+      code: "hint/ungrounded",
+    },
     { name: "a value that the call already had", hint: { parameter: "number_of_rooms", value: "1" }, said: "1 room", code: "hint/held" },
   ])("refuses $name", ({ hint, said, code }) => {
     expect(groundHint(hint, signalOf(called, [user(said)]))).toMatchObject({ status: "refused", code });
@@ -64,8 +105,14 @@ describe("createEmbeddedJudge", () => {
   }
 
   it("takes the plurality of votes and the most frequent grounded hint", async () => {
-    const judge = createEmbeddedJudge(saying("-1", "0", "-1", "number_of_rooms should be 3.", "number_of_rooms should be 2.", "number_of_rooms should be 2."));
-    expect(await judge.judge(signal, { votes: 3, seed: 0 })).toMatchObject({ reward: -1, votes: [-1, 0, -1], hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" } });
+    const judge = createEmbeddedJudge(
+      saying("-1", "0", "-1", "number_of_rooms should be 3.", "number_of_rooms should be 2.", "number_of_rooms should be 2."),
+    );
+    expect(await judge.judge(signal, { votes: 3, seed: 0 })).toMatchObject({
+      reward: -1,
+      votes: [-1, 0, -1],
+      hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" },
+    });
   });
 
   it("asks for no hint where the answer was not rejected", async () => {
@@ -80,6 +127,9 @@ describe("createEmbeddedJudge", () => {
   });
 
   it("says so when no vote can be read", async () => {
-    expect(await createEmbeddedJudge(saying("bad", "worse", "")).judge(signal, { votes: 3, seed: 0 })).toMatchObject({ reward: 0, refused: { code: "judge/unparsable" } });
+    expect(await createEmbeddedJudge(saying("bad", "worse", "")).judge(signal, { votes: 3, seed: 0 })).toMatchObject({
+      reward: 0,
+      refused: { code: "judge/unparsable" },
+    });
   });
 });

@@ -18,6 +18,8 @@ describe("packRows", () => {
   });
 
   it("refuses a row that no graph holds, naming it", () => {
-    expect(() => packRows([{ prompt: Array.from({ length: 1_100 }, () => 1), answer: [2] }])).toThrow("row 0: at most 1024 tokens expected, got 1100");
+    expect(() => packRows([{ prompt: Array.from({ length: 1_100 }, () => 1), answer: [2] }])).toThrow(
+      "row 0: at most 1024 tokens expected, got 1100",
+    );
   });
 });

@@ -9,8 +9,19 @@ import type { ContextKind } from "../../../trainer/teacher/contexts.ts";
 
 const V = 32;
 const CONFIG = parseModelConfig({
-  model_type: "qwen3", vocab_size: V, hidden_size: 16, intermediate_size: 32, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1,
-  head_dim: 8, max_position_embeddings: 1024, rms_norm_eps: 1e-6, rope_theta: 10_000, tie_word_embeddings: true, hidden_act: "silu",
+  model_type: "qwen3",
+  vocab_size: V,
+  hidden_size: 16,
+  intermediate_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 8,
+  max_position_embeddings: 1024,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+  hidden_act: "silu",
 });
 const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 
@@ -21,7 +32,9 @@ beforeAll(async () => {
   await engine.initialise({ seed: 3 });
   // With embeddings of deviation 0.02 no answer could become likely: logits would stay near zero.
   const weights = await engine.readWeights();
-  await engine.loadWeights(new Map([...weights].map(([name, values]) => [name, name.includes("embed") ? values.map((value) => value * 50) : values])));
+  await engine.loadWeights(
+    new Map([...weights].map(([name, values]) => [name, name.includes("embed") ? values.map((value) => value * 50) : values])),
+  );
 });
 afterAll(() => engine.close());
 
@@ -31,7 +44,17 @@ function lesson(kind: ContextKind, from: number, token: number): TaughtLesson {
   const teacherLogProbs = new Float32Array(answer.length * V).fill(Math.log(0.02 / (V - 1)));
   answer.forEach((_, index) => teacherLogProbs.set([Math.log(0.98)], index * V + token));
   const prompt = Array.from({ length: 6 }, () => from);
-  return { lesson: { context: { kind, origin: "generated", messages: [], tools: [], tool: "" }, guidance: "note", teacherPrompt: prompt, studentPrompt: prompt, answer }, teacherLogProbs, teacherLogProb: 2 * Math.log(0.98) };
+  return {
+    lesson: {
+      context: { kind, origin: "generated", messages: [], tools: [], tool: "" },
+      guidance: "note",
+      teacherPrompt: prompt,
+      studentPrompt: prompt,
+      answer,
+    },
+    teacherLogProbs,
+    teacherLogProb: 2 * Math.log(0.98),
+  };
 }
 
 async function trained(name: string, lessons: readonly TaughtLesson[], steps: number): Promise<Training> {
@@ -46,7 +69,11 @@ describe("trainStep", () => {
   it("moves the student to its teacher where they differ and leaves it where it was told to stay", async () => {
     const anchor = { prompt: [9, 9, 9, 9, 9, 9], answer: [1, 2] };
     const [before] = await scoreRows(engine, [anchor], { adapter: undefined, full: true, vocabSize: V });
-    const stay: TaughtLesson = { ...lesson("other", 9, 1), teacherLogProbs: before?.full ?? new Float32Array(0), lesson: { ...lesson("other", 9, 1).lesson, answer: anchor.answer, studentPrompt: anchor.prompt } };
+    const stay: TaughtLesson = {
+      ...lesson("other", 9, 1),
+      teacherLogProbs: before?.full ?? new Float32Array(0),
+      lesson: { ...lesson("other", 9, 1).lesson, answer: anchor.answer, studentPrompt: anchor.prompt },
+    };
     const learn = lesson("silent", 5, 7);
     const row = { prompt: learn.lesson.studentPrompt, answer: learn.lesson.answer };
     const [student] = await scoreRows(engine, [row], { adapter: undefined, vocabSize: V });

@@ -12,7 +12,13 @@ import { loadBase, type Base } from "../../../trainer/policy/base.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 import { call, SEARCH, turn, user } from "../hotel.ts";
 
-const SETTINGS = UpdateSettings.parse({ rank: 2, alpha: 4, maxSteps: 3, contexts: { silent: 3, stated: 2, other: 1 }, heldBack: { silent: 2, stated: 1, other: 1 } });
+const SETTINGS = UpdateSettings.parse({
+  rank: 2,
+  alpha: 4,
+  maxSteps: 3,
+  contexts: { silent: 3, stated: 2, other: 1 },
+  heldBack: { silent: 2, stated: 1, other: 1 },
+});
 
 let folder = "";
 let base: Base;
@@ -35,9 +41,19 @@ function correctedTo(value: string): CorrectedExchange {
   const messages = [user("A hotel in Porto.")];
   const promptTokens = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
   const responseTokens = base.tokenizer.encode("one room");
-  const rollout = { promptTokens, responseTokens, rolloutLogProbs: responseTokens.map(() => -1), sampling: { seed: 1, temperature: 1, topP: 1, masked: false } };
+  const rollout = {
+    promptTokens,
+    responseTokens,
+    rolloutLogProbs: responseTokens.map(() => -1),
+    sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
+  };
   const made = turn(messages, call("SearchHotel", { city: "Porto", number_of_rooms: "1" }), { tools: [SEARCH], rollout });
-  return { eventId: `${made.turnId}/next`, correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } }, turns: [made], reward: -1 };
+  return {
+    eventId: `${made.turnId}/next`,
+    correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } },
+    turns: [made],
+    reward: -1,
+  };
 }
 
 function requestOf(corrected: readonly CorrectedExchange[], objective: UpdateRequest["objective"]): UpdateRequest {

@@ -41,18 +41,28 @@ async function correctedAgent(): Promise<string> {
 
 async function complete(agent: string, messages: readonly unknown[]): Promise<unknown> {
   const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH] });
-  const response = await fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: bearer(edge.keys.client, { "x-session-id": agent }), body });
+  const response = await fetch(`${edge.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: bearer(edge.keys.client, { "x-session-id": agent }),
+    body,
+  });
   expect(response.status).toBe(200);
-  const { choices } = z.object({ choices: z.array(z.object({ message: z.looseObject({ content: z.string().nullable() }) })) }).parse(await response.json());
+  const { choices } = z
+    .object({ choices: z.array(z.object({ message: z.looseObject({ content: z.string().nullable() }) })) })
+    .parse(await response.json());
   return { role: "assistant", content: choices[0]?.message.content ?? "" };
 }
 
 async function put(path: string, body: unknown): Promise<void> {
-  expect((await fetch(`${edge.url}${path}`, { method: "PUT", headers: bearer(edge.keys.admin), body: JSON.stringify(body) })).status).toBe(200);
+  expect((await fetch(`${edge.url}${path}`, { method: "PUT", headers: bearer(edge.keys.admin), body: JSON.stringify(body) })).status).toBe(
+    200,
+  );
 }
 
 async function headOf(agent: string): Promise<z.infer<typeof LineHead>> {
-  return LineHead.parse(await (await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/head`, { headers: bearer(edge.keys.trainer) })).json());
+  return LineHead.parse(
+    await (await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/head`, { headers: bearer(edge.keys.trainer) })).json(),
+  );
 }
 
 async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVersion>[]> {
@@ -60,7 +70,13 @@ async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVersion>[
   return z.object({ versions: z.array(PolicyVersion) }).parse(body).versions;
 }
 
-const REJECTS: Verdict = { judge: "embedded", reward: -1, votes: [-1, -1, 0], detail: "by votes", hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" } };
+const REJECTS: Verdict = {
+  judge: "embedded",
+  reward: -1,
+  votes: [-1, -1, 0],
+  detail: "by votes",
+  hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
+};
 const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
 
 function judging(verdict: Verdict): Judge & { calls: number } {
@@ -74,9 +90,25 @@ function learning(offset = 0): Learner & { updates: number } {
     updates: 0,
     update: async (request: Parameters<Learner["update"]>[0]) => {
       learner.updates += 1;
-      const metrics = { objective: request.objective, steps: 1, loss: 0.1, lossBefore: 1, klToParentNats: 0, klToBaseNats: 0, contexts: 1, seconds: 0 };
+      const metrics = {
+        objective: request.objective,
+        steps: 1,
+        loss: 0.1,
+        lossBefore: 1,
+        klToParentNats: 0,
+        klToBaseNats: 0,
+        contexts: 1,
+        seconds: 0,
+      };
       const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
-      return { status: "learned" as const, adapter: constantAdapter(0.01 * (offset + learner.updates)), metrics, changes: [], lifts, refused: [] };
+      return {
+        status: "learned" as const,
+        adapter: constantAdapter(0.01 * (offset + learner.updates)),
+        metrics,
+        changes: [],
+        lifts,
+        refused: [],
+      };
     },
   };
   return learner;
@@ -122,7 +154,12 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const head = await headOf(agent);
     expect(head).toMatchObject({ stable: 1, latest: 1 });
     const [version] = await versionsOf(agent);
-    expect(version).toMatchObject({ version: 1, parent: 0, hints: ["number_of_rooms should be 2."], events: [{ reward: -1, votes: [-1, -1, 0], judge: "embedded", liftNats: 2 }] });
+    expect(version).toMatchObject({
+      version: 1,
+      parent: 0,
+      hints: ["number_of_rooms should be 2."],
+      events: [{ reward: -1, votes: [-1, -1, 0], judge: "embedded", liftNats: 2 }],
+    });
     expect(version?.toSeq).toBe(head.cursor);
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
@@ -136,7 +173,9 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const { cursor, stable } = await headOf(agent);
     expect(cursor).toBeGreaterThan(0);
     expect(stable).toBe(0);
-    const { audit } = z.object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) }).parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
+    const { audit } = z
+      .object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) })
+      .parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
     expect(audit.flatMap(({ refused }) => refused.map(({ code }) => code))).toEqual(["judge/notNegative"]);
   });
 
@@ -154,7 +193,10 @@ describe("LineLoop", { timeout: 60_000 }, () => {
 
   it("lets exactly one of two trainers publish from the same events", async () => {
     const agent = await correctedAgent();
-    const loops = [loopOf(agent, { judge: judging(REJECTS), learner: learning() }), loopOf(agent, { judge: judging(REJECTS), learner: learning(7) })];
+    const loops = [
+      loopOf(agent, { judge: judging(REJECTS), learner: learning() }),
+      loopOf(agent, { judge: judging(REJECTS), learner: learning(7) }),
+    ];
     const results = await Promise.all(loops.map((loop) => loop.step(2_000)));
     expect(results.toSorted()).toEqual(["published", "stale"]);
     expect((await versionsOf(agent)).map(({ version }) => version)).toEqual([1, 0]);
@@ -164,7 +206,11 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const agent = await correctedAgent();
     const learner = learning();
     expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
-    const rolledBack = await fetch(`${edge.url}/api/agents/${agent}/rollback`, { method: "POST", headers: bearer(edge.keys.admin), body: JSON.stringify({ to: 0 }) });
+    const rolledBack = await fetch(`${edge.url}/api/agents/${agent}/rollback`, {
+      method: "POST",
+      headers: bearer(edge.keys.admin),
+      body: JSON.stringify({ to: 0 }),
+    });
     expect(rolledBack.status).toBe(200);
     const again = loopOf(agent, { judge: judging(REJECTS), learner });
     expect(["idle", "waiting"]).toContain(await again.step(0));

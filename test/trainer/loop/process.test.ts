@@ -19,7 +19,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Nothing listens on port 9: the trainer has to live with an edge that is away. */
 function startTrainer(args: readonly string[]): ChildProcess {
   const fixed = ["trainer/main.ts", "--edge", "http://127.0.0.1:9", "--base", base, "--state", folder, "--threads", "1"];
-  return spawn(process.execPath, [...fixed, ...args], { env: { ...process.env, NEXTSTATE_TRAINER_KEY: "nsk_trainer_x" }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [...fixed, ...args], {
+    env: { ...process.env, NEXTSTATE_TRAINER_KEY: "nsk_trainer_x" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 async function lineWith(child: ChildProcess, text: string): Promise<string> {

@@ -3,15 +3,32 @@ import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.t
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import { readAdapterFiles, roundAdapter, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
 
-const SHAPE = parseModelConfig({ model_type: "qwen3", vocab_size: 64, hidden_size: 16, intermediate_size: 32, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, head_dim: 8, max_position_embeddings: 64, rms_norm_eps: 1e-6 });
+const SHAPE = parseModelConfig({
+  model_type: "qwen3",
+  vocab_size: 64,
+  hidden_size: 16,
+  intermediate_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 8,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-6,
+});
 
 function thirds(): AdapterTensors {
   const tensors = new Map<string, Float32Array>();
   for (let layer = 0; layer < SHAPE.layerCount; layer += 1)
     for (const linear of linearNames()) {
       const { out, in: width } = linearShape(SHAPE, linear);
-      tensors.set(loraTensorName(layer, linear, "A"), Float32Array.from({ length: 2 * width }, (_, index) => (index + 1) / 3));
-      tensors.set(loraTensorName(layer, linear, "B"), Float32Array.from({ length: out * 2 }, (_, index) => -(index + 1) / 3));
+      tensors.set(
+        loraTensorName(layer, linear, "A"),
+        Float32Array.from({ length: 2 * width }, (_, index) => (index + 1) / 3),
+      );
+      tensors.set(
+        loraTensorName(layer, linear, "B"),
+        Float32Array.from({ length: out * 2 }, (_, index) => -(index + 1) / 3),
+      );
     }
   return { rank: 2, alpha: 4, tensors };
 }
@@ -26,7 +43,10 @@ describe("adapter files", () => {
   });
 
   it("are the same bytes for the same adapter", () => {
-    const [first, second] = [writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base"), writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base")];
+    const [first, second] = [
+      writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base"),
+      writeAdapterFiles(SHAPE, roundAdapter(thirds()), "base"),
+    ];
     expect(second.weightBytes).toEqual(first.weightBytes);
     expect(second.configBytes).toEqual(first.configBytes);
   });

@@ -61,12 +61,25 @@ describe("generateContexts", () => {
 });
 
 describe("replayContext", () => {
-  const turnOf = (content: string, args: Record<string, unknown>, name = "SearchHotel") => ({ turnId: "t1", messages: [user(content)], tools: TOOLS, called: [{ name, arguments: args }] });
+  const turnOf = (content: string, args: Record<string, unknown>, name = "SearchHotel") => ({
+    turnId: "t1",
+    messages: [user(content)],
+    tools: TOOLS,
+    called: [{ name, arguments: args }],
+  });
 
   it.each([
-    { name: "silent where the call used a value nobody named", turn: turnOf("A hotel in Porto", { city: "Porto", number_of_rooms: "1" }), kind: "silent" },
+    {
+      name: "silent where the call used a value nobody named",
+      turn: turnOf("A hotel in Porto", { city: "Porto", number_of_rooms: "1" }),
+      kind: "silent",
+    },
     { name: "silent where the call left the argument out", turn: turnOf("A hotel in Porto", { city: "Porto" }), kind: "silent" },
-    { name: "stated where the user named the value", turn: turnOf("Porto, three rooms", { city: "Porto", number_of_rooms: "3" }), kind: "stated" },
+    {
+      name: "stated where the user named the value",
+      turn: turnOf("Porto, three rooms", { city: "Porto", number_of_rooms: "3" }),
+      kind: "stated",
+    },
     { name: "other where another tool was called", turn: turnOf("Weather in Porto", { place: "Porto" }, "GetWeather"), kind: "other" },
   ])("is $name", ({ turn, kind }) => {
     expect(replayContext(turn, ROOMS)?.kind).toBe(kind);

@@ -17,9 +17,15 @@ describe("generated phrases", () => {
     for (let draw = 0; draw < 500; draw += 1)
       for (const parameter of readParameters(SEARCH)) {
         const value = makeValue(parameter, random) ?? "";
-        said.add(sayFact({ parameter, value }, random)).add(replyWith({ parameter, value }, random)).add(askFor(parameter, random)).add(sayOpening("find a hotel", random));
+        said
+          .add(sayFact({ parameter, value }, random))
+          .add(replyWith({ parameter, value }, random))
+          .add(askFor(parameter, random))
+          .add(sayOpening("find a hotel", random));
       }
-    const templates = [...EVAL_CORRECTIONS, ...EVAL_HINTS, ...EVAL_NOTES].map((template) => new RegExp(`^${escaped(template).replaceAll("\\{slot\\}", ".+").replaceAll("\\{value\\}", ".+")}$`, "i"));
+    const templates = [...EVAL_CORRECTIONS, ...EVAL_HINTS, ...EVAL_NOTES].map(
+      (template) => new RegExp(`^${escaped(template).replaceAll("\\{slot\\}", ".+").replaceAll("\\{value\\}", ".+")}$`, "i"),
+    );
     expect([...said].filter((sentence) => templates.some((template) => template.test(sentence)))).toEqual([]);
     expect(said.size).toBeGreaterThan(100);
   });
