@@ -68,6 +68,7 @@ async function prefill(parts: GenerationParts, request: CompletionRequest): Prom
 
 function run({ decoder, sequence, adapter }: GenerationParts, tokens: readonly number[], logitsFrom: number): void {
   const start = sequence.tokens.length;
+  sequence.reserve(start + tokens.length);
   const rows = tokens.map((token, index) => ({ token, position: start + index, pages: sequence.table, adapter: adapter?.table ?? 0 }));
   decoder.forward(rows, logitsFrom);
   sequence.tokens.push(...tokens);

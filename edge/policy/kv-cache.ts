@@ -1,8 +1,10 @@
 /**
  * Keys and values of conversations, in pages of kernel memory, bounded in bytes. A conversation is kept per policy:
  * keys and values of one version are never read under another. The longest prefix that a new prompt shares with what
- * is kept need not be computed again; the rest is given up. Conversations not in use go least recently used first.
+ * is kept need not be computed again; the rest is given up. An answer is let in when all that it may come to need is
+ * sure to be there; pages are taken as it grows, and conversations not in use go then, least recently used first.
  */
+import { invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { PAGE } from "../kernel/assembly/layout.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -12,7 +14,7 @@ export type KvRequest = {
   readonly policyDigest: string;
   readonly cacheKey: string;
   readonly promptTokens: readonly number[];
-  /** Most tokens that the sequence will hold; pages for all of them are set aside. */
+  /** Most tokens that the sequence will hold. */
   readonly capacityTokens: number;
 };
 
@@ -22,6 +24,8 @@ export type KvSequence = {
   readonly tokens: number[];
   readonly lease: Lease;
   readonly reusedTokens: number;
+  /** Makes room for that many tokens in all, up to the capacity asked for. Views of the memory may be detached. */
+  reserve(tokenCount: number): void;
   release(): void;
 };
 
@@ -33,6 +37,8 @@ type Kept = {
   readonly pages: number[];
   readonly tokens: number[];
   lease: Lease;
+  /** Pages that the lease may come to fill. */
+  promisedPages: number;
 };
 
 export class KvCache {
@@ -52,7 +58,7 @@ export class KvCache {
 
   /** @throws {policy/refused} for a budget that holds less than one whole context */
   constructor(options: { kernel: Kernel; pageBytes: number; budgetBytes: number; contextTokens: number; now: Clock }) {
-    const contextPages = Math.ceil(options.contextTokens / PAGE);
+    const contextPages = toPages(options.contextTokens);
     this.#kernel = options.kernel;
     this.#pageBytes = options.pageBytes;
     this.#maxPages = Math.floor(options.budgetBytes / options.pageBytes);
@@ -72,21 +78,32 @@ export class KvCache {
     };
   }
 
-  /** Leases a conversation with room for its answer; undefined while those in use leave too little. */
+  /** Leases a conversation; undefined while those in use may come to need the room that its answer may need. */
   acquire(request: KvRequest): KvSequence | undefined {
+    const promisedPages = toPages(request.capacityTokens);
+    if (!this.#canPromise(promisedPages)) return undefined;
     const kept = this.#open(request);
-    const { lease } = kept;
+    const { lease, tokens, table } = kept;
     // The last prompt token is always computed: its logits choose the first token of the answer.
-    const reusedTokens = Math.min(sharedPrefix(kept.tokens, request.promptTokens), request.promptTokens.length - 1);
-    if (!this.#resize(kept, Math.ceil(request.capacityTokens / PAGE))) {
-      lease.close();
-      if (kept.tokens.length === 0) this.#drop(kept);
-      return undefined;
-    }
-    kept.tokens.length = reusedTokens;
+    const reusedTokens = Math.min(sharedPrefix(tokens, request.promptTokens), request.promptTokens.length - 1);
+    kept.promisedPages = promisedPages;
+    tokens.length = reusedTokens;
+    this.#trim(kept);
     this.#reusedTokens += reusedTokens;
     this.#prefilledTokens += request.promptTokens.length - reusedTokens;
-    return { table: kept.table, tokens: kept.tokens, lease, reusedTokens, release: () => this.#release(kept, lease) };
+    return {
+      ...{ table, tokens, lease, reusedTokens },
+      reserve: (tokenCount) => this.#grow(kept, toPages(tokenCount)),
+      release: () => this.#release(kept, lease),
+    };
+  }
+
+  /** Whether this many pages are sure to be there; holders that were silent too long lose theirs if that helps. */
+  #canPromise(pages: number): boolean {
+    const room = (): number => this.#maxPages - Array.from(this.#kept.values()).reduce((sum, kept) => sum + kept.promisedPages, 0);
+    if (room() >= pages) return true;
+    for (const kept of this.#kept.values()) if (kept.promisedPages > 0 && !kept.lease.live) this.#drop(kept);
+    return room() >= pages;
   }
 
   /** The kept conversation, or an empty one; beside a conversation in use, one of its own that ends with its lease. */
@@ -103,7 +120,7 @@ export class KvCache {
     }
     const ownId = kept === undefined ? id : `${id} beside ${this.#strangers++}`;
     const table = this.#kernel.heap.allocate(this.#tableBytes);
-    const fresh: Kept = { id: ownId, stays: kept === undefined, table, pages: [], tokens: [], lease };
+    const fresh: Kept = { id: ownId, stays: kept === undefined, table, pages: [], tokens: [], lease, promisedPages: 0 };
     this.#kept.set(ownId, fresh);
     return fresh;
   }
@@ -111,7 +128,8 @@ export class KvCache {
   #release(kept: Kept, lease: Lease): void {
     if (lease.revoked || kept.lease !== lease) return; // someone else has its pages by now
     lease.close();
-    if (kept.stays) this.#resize(kept, Math.ceil(kept.tokens.length / PAGE));
+    kept.promisedPages = 0;
+    if (kept.stays) this.#trim(kept);
     else this.#drop(kept);
   }
 
@@ -122,38 +140,37 @@ export class KvCache {
     this.#kept.delete(kept.id);
   }
 
-  /** Gives a conversation exactly `count` pages. @returns whether there were enough */
-  #resize(kept: Kept, count: number): boolean {
-    this.#freePages.push(...kept.pages.splice(count));
-    const missing = count - kept.pages.length;
-    if (!this.#makeRoom(missing, kept)) return false;
+  /** Gives up the pages behind the last valid token. */
+  #trim(kept: Kept): void {
+    this.#freePages.push(...kept.pages.splice(toPages(kept.tokens.length)));
+  }
+
+  #grow(kept: Kept, count: number): void {
+    invariant(count <= kept.promisedPages, `at most ${kept.promisedPages} KV pages expected for ${kept.id}, got ${count}`);
+    if (kept.pages.length >= count) return;
     while (kept.pages.length < count) kept.pages.push(this.#takePage());
     this.#kernel.words(kept.table, kept.pages.length).set(kept.pages);
-    return true;
-  }
-
-  #makeRoom(pages: number, asking: Kept): boolean {
-    const idle = Array.from(this.#kept.values()).filter((kept) => kept !== asking && !kept.lease.live);
-    const reclaimable = idle.reduce((sum, kept) => sum + kept.pages.length, 0);
-    if (this.#available() + reclaimable < pages) return false;
-    for (const kept of idle) {
-      if (this.#available() >= pages) break;
-      this.#drop(kept);
-      this.#evictions += 1;
-    }
-    return true;
-  }
-
-  #available(): number {
-    return this.#freePages.length + this.#maxPages - this.#pageCount;
   }
 
   #takePage(): number {
+    if (this.#freePages.length === 0 && this.#pageCount === this.#maxPages) this.#evict();
     const page = this.#freePages.pop();
     if (page !== undefined) return page;
     this.#pageCount += 1;
     return this.#kernel.heap.allocate(this.#pageBytes);
   }
+
+  #evict(): void {
+    // Promises add up to no more than all pages, so where none is free an idle conversation has some.
+    const idle = Array.from(this.#kept.values()).find((kept) => kept.promisedPages === 0 && kept.pages.length > 0);
+    invariant(idle !== undefined, "an idle conversation with KV pages expected, got none");
+    this.#drop(idle);
+    this.#evictions += 1;
+  }
+}
+
+function toPages(tokenCount: number): number {
+  return Math.ceil(tokenCount / PAGE);
 }
 
 function sharedPrefix(kept: readonly number[], prompt: readonly number[]): number {

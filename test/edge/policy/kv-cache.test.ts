@@ -28,6 +28,7 @@ function prompt(length: number): number[] {
 
 /** What a generation does to a sequence: runs the rest of the prompt, then lets go. */
 function run(sequence: KvSequence | undefined, tokens: number): void {
+  sequence?.reserve(tokens);
   sequence?.tokens.push(...prompt(tokens).slice(sequence.tokens.length));
   sequence?.release();
 }
@@ -55,31 +56,41 @@ describe("KvCache", () => {
     expect(hold("a", 64, "version 1")?.reusedTokens).toBe(0);
   });
 
-  it("gives back the pages that an answer did not fill", () => {
+  it("takes pages as an answer grows, not ahead of it", () => {
     const { cache, hold } = createCache();
     const sequence = hold("a", 256);
-    expect(cache.stats.kvBytes).toBe(4 * PAGE_BYTES);
-    run(sequence, 65);
+    expect(cache.stats.kvBytes).toBe(0);
+    sequence?.reserve(65);
     expect(cache.stats.kvBytes).toBe(2 * PAGE_BYTES);
   });
 
-  it("evicts the least recently used conversation and stays within its bound", () => {
+  it("evicts the least recently used conversation when pages run out, and stays within its bound", () => {
     const { cache, hold } = createCache();
     run(hold("old", 128), 128);
     run(hold("new", 128), 128);
     run(hold("old", 128), 128);
-    run(hold("third", 256), 256); // 2 + 2 + 4 pages in a room of 6
+    const third = hold("third", 256); // 2 + 2 + 4 pages in a room of 6
+    third?.reserve(128);
+    expect(cache.stats).toMatchObject({ kvEvictions: 0, kvBytes: PAGES * PAGE_BYTES });
+    third?.reserve(256);
     expect(cache.stats).toMatchObject({ kvEvictions: 1, kvBytes: PAGES * PAGE_BYTES });
     expect(hold("old", 128)?.reusedTokens).toBe(127);
   });
 
-  it("never evicts a conversation in use: it gives nothing instead, and costs nobody anything", () => {
+  it("promises no page twice: it gives nothing instead, and costs nobody anything", () => {
     const { cache, hold } = createCache();
-    hold("used", 256);
+    const used = hold("used", 256);
     run(hold("idle", 128), 128);
     expect(hold("big", 256)).toBeUndefined();
-    expect(cache.stats.kvEvictions).toBe(0);
+    expect(cache.stats).toMatchObject({ kvEvictions: 0, kvSequences: 2 });
     expect(hold("idle", 128)?.reusedTokens).toBe(127);
+    used?.reserve(256);
+    expect(cache.stats.kvBytes).toBe(6 * PAGE_BYTES);
+  });
+
+  it("refuses to grow a sequence beyond what was promised", () => {
+    const { hold } = createCache();
+    expect(() => hold("a", 64)?.reserve(65)).toThrow("at most 1 KV pages expected");
   });
 
   it("serves a second answer of a conversation in use cold, and forgets it afterwards", () => {
@@ -87,6 +98,7 @@ describe("KvCache", () => {
     const first = hold("a", 64);
     const second = hold("a", 64);
     expect(second?.table).not.toBe(first?.table);
+    first?.reserve(64);
     run(second, 64);
     expect(cache.stats).toMatchObject({ kvSequences: 1, kvBytes: PAGE_BYTES });
     run(first, 64);
@@ -108,6 +120,7 @@ describe("KvCache", () => {
     const dead = hold("a", 64);
     clock.now += LEASE_IDLE_MS;
     const next = hold("a", 128);
+    next?.reserve(128);
     dead?.release();
     expect(cache.stats.kvBytes).toBe(2 * PAGE_BYTES);
     expect(() => next?.lease.touch()).not.toThrow();
