@@ -4,18 +4,18 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
-import { AppError } from "../shared/errors.ts";
 import type { LoggedEvent } from "../shared/events.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
-import { assembleSignal, type Signal } from "./data/exchange.ts";
+import { assembleSignal } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
 import { capShares } from "./data/share.ts";
 import { EventCache } from "./feed/cache.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
-import type { Judge, Verdict } from "./judge/judge.ts";
+import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
+import { refuseFaults, toUnlearnt, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -35,15 +35,6 @@ export type LoopDependencies = {
 };
 
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
-
-type Judged = { readonly signal: Signal; readonly verdict: Verdict };
-type Batch = {
-  readonly head: LineHead;
-  readonly toSeq: number;
-  readonly judged: readonly Judged[];
-  readonly corrected: readonly Judged[];
-  readonly refusals: readonly Refusal[];
-};
 
 const WARM_EVENTS = 1_000; // read again before the cursor at a start: turns that coming next states point at
 const PAGE_EVENTS = 100; // the most that the feed gives at once
@@ -70,7 +61,8 @@ export class LineLoop {
     const head = await this.#deps.edge.readHead(this.#line);
     this.#readSeq ??= await this.#warm(head.cursor);
     this.#forget(head.cursor);
-    await this.#pull(this.#pending.length > 0 ? Math.min(waitMs, this.#patienceMs(head)) : waitMs);
+    const corrected = [...this.#judged.values()].some(({ verdict }) => verdict.hint !== undefined);
+    await this.#pull(corrected ? Math.min(waitMs, this.#patienceMs(head)) : waitMs);
     await this.#judgeNew(head);
     const batch = this.#assemble(head);
     if (batch === undefined) return this.#pending.length > 0 ? "waiting" : "idle";
@@ -255,30 +247,4 @@ export class LineLoop {
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.createdAt);
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
   }
-}
-
-/** A batch that breaks the arithmetic is refused with what broke; tried again it would break again, for ever. */
-async function refuseFaults({ corrected }: Batch, update: () => Promise<UpdateOutcome>): Promise<UpdateOutcome> {
-  try {
-    return await update();
-  } catch (error) {
-    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
-    return {
-      status: "refused",
-      refused: corrected.map(({ signal }) => ({
-        eventId: signal.event.eventId,
-        code: "update/failed",
-        detail: `${error.code}: ${error.message}`,
-      })),
-    };
-  }
-}
-
-function toUnlearnt({ signal, verdict }: Judged): Refusal {
-  const { eventId } = signal.event;
-  if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
-  if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
-  return verdict.reward < 0
-    ? { eventId, code: "hint/none", detail: verdict.detail }
-    : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
 }

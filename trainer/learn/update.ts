@@ -8,7 +8,9 @@ import { linearNames } from "../../shared/lora.ts";
 import type { UpdateMetrics } from "../../shared/policy.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
-import { learnCorrection, learnAsPublished, type LearntCorrection } from "./correction.ts";
+import { learnCorrection } from "./correction.ts";
+import { learnAsPublished } from "./published.ts";
+import type { LearntCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
 
 type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];

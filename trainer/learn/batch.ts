@@ -1,0 +1,45 @@
+/** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
+import { AppError } from "../../shared/errors.ts";
+import type { LineHead } from "../../shared/policy.ts";
+import type { Signal } from "../data/exchange.ts";
+import type { Refusal } from "../data/refusal.ts";
+import type { Verdict } from "../judge/judge.ts";
+import type { UpdateOutcome } from "./learner.ts";
+
+export type Judged = { readonly signal: Signal; readonly verdict: Verdict };
+
+export type Batch = {
+  readonly head: LineHead;
+  readonly toSeq: number;
+  readonly judged: readonly Judged[];
+  /** Those that say what should have been different. */
+  readonly corrected: readonly Judged[];
+  readonly refusals: readonly Refusal[];
+};
+
+/** A batch that breaks the arithmetic is refused with what broke; tried again it would break again, for ever. */
+export async function refuseFaults({ corrected }: Batch, update: () => Promise<UpdateOutcome>): Promise<UpdateOutcome> {
+  try {
+    return await update();
+  } catch (error) {
+    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
+    return {
+      status: "refused",
+      refused: corrected.map(({ signal }) => ({
+        eventId: signal.event.eventId,
+        code: "update/failed",
+        detail: `${error.code}: ${error.message}`,
+      })),
+    };
+  }
+}
+
+/** Why a judged signal was consumed without an update. */
+export function toUnlearnt({ signal, verdict }: Judged): Refusal {
+  const { eventId } = signal.event;
+  if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
+  if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
+  return verdict.reward < 0
+    ? { eventId, code: "hint/none", detail: verdict.detail }
+    : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
+}

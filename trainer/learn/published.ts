@@ -1,0 +1,39 @@
+import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
+import { correctedRows } from "./corrected-rows.ts";
+import { OBJECTIVES } from "./objective.ts";
+import { describeChanges } from "./report.ts";
+import type { CorrectionResult, Work } from "./result.ts";
+import { trainStep, type Training } from "./train.ts";
+
+/** The published recipe, for comparison: the judged turns alone, every token, a fixed number of steps, nothing confirmed. */
+export async function learnAsPublished(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
+  const { engine, base, settings } = deps;
+  const { vocabSize } = base.config;
+  const objective = OBJECTIVES.paper;
+  const corrected = await correctedRows(engine, group, {
+    tokenizer: base.tokenizer,
+    parent: adapters.parent,
+    objective,
+    baseline: request.baseline,
+    vocabSize,
+  });
+  const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
+  const losses: number[] = [];
+  for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
+  const adapter = await roundCandidate(engine, adapters.candidate);
+  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed: request.seed });
+  return {
+    status: "learned",
+    adapter,
+    metrics: {
+      steps: losses.length,
+      loss: losses.at(-1) ?? 0,
+      lossBefore: losses[0] ?? 0,
+      klToParentNats: 0,
+      klToBaseNats: 0,
+      contexts: corrected.length,
+    },
+    changes: await describeChanges(deps, { group, ask }),
+    lifts: new Map(),
+  };
+}

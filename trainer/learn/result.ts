@@ -1,0 +1,32 @@
+/** What learning one correction is given and gives back. */
+import type { z } from "zod";
+import type { SampleChange } from "../../shared/policy.ts";
+import type { RefusalCode } from "../data/refusal.ts";
+import type { AdapterTensors } from "../policy/adapter.ts";
+import type { Adapters } from "./candidate.ts";
+import type { CorrectedExchange, UpdateRequest } from "./learner.ts";
+
+export type LearntCorrection = {
+  readonly status: "learned";
+  readonly adapter: AdapterTensors;
+  readonly metrics: {
+    readonly steps: number;
+    readonly loss: number;
+    readonly lossBefore: number;
+    readonly klToParentNats: number;
+    readonly klToBaseNats: number;
+    readonly contexts: number;
+  };
+  readonly changes: readonly Change[];
+  readonly lifts: ReadonlyMap<string, number>;
+};
+
+export type RefusedCorrection = { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
+export type CorrectionResult = LearntCorrection | RefusedCorrection;
+
+export type Change = z.infer<typeof SampleChange>;
+export type Work = { readonly group: readonly CorrectedExchange[]; readonly adapters: Adapters; readonly request: UpdateRequest };
+
+export function refuse(code: RefusalCode, detail: string): RefusedCorrection {
+  return { status: "refused", code, detail };
+}
