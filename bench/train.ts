@@ -16,14 +16,18 @@ import { StepRun, type StepTimes, findTorch, runOurs, runTorch } from "./train-s
 
 const KINDS = ["full", "adapter"] as const;
 type Kind = (typeof KINDS)[number];
-const SIDES = ["ours", "torch"] as const;
-type Side = (typeof SIDES)[number];
+type Side = "ours" | "torch";
 
 const [ROWS, LENGTH, RANK] = [8, 256, 16];
 const BASE_CONFIG = new URL("../base/config.json", import.meta.url);
 
 const { values: options } = parseArgs({
-  options: { seed: { type: "string", default: "1" }, rounds: { type: "string", default: "5" }, steps: { type: "string", default: "8" }, python: { type: "string" } },
+  options: {
+    seed: { type: "string", default: "1" },
+    rounds: { type: "string", default: "5" },
+    steps: { type: "string", default: "8" },
+    python: { type: "string" },
+  },
 });
 
 async function main(): Promise<void> {
@@ -35,18 +39,30 @@ async function main(): Promise<void> {
   const runs = new Map<string, StepTimes[]>();
   const peaks: number[] = [];
   for (let round = 1; round <= Number(options.rounds); round += 1) {
+    say(`round ${round}`);
     peaks.push(await measureGemmPeak(threads));
     for (const kind of KINDS) {
-      const run = StepRun.parse({ kind, config, rank: RANK, rows: ROWS, length: LENGTH, threads, seed: Number(options.seed), warmup: 2, steps: Number(options.steps) });
-      for (const side of SIDES) {
-        if (side === "torch" && torch === undefined) continue;
-        const times = side === "ours" ? await runOurs(run) : await runTorch(torch?.python ?? "", run);
-        runs.set(`${kind} ${side}`, [...(runs.get(`${kind} ${side}`) ?? []), times]);
-        say(`round ${round}: ${kind} ${side} ${tokensPerSecond(times).toFixed(0)} tokens/s, ${(times.peakRssBytes / 2 ** 20).toFixed(0)} MiB`);
-      }
+      const run = StepRun.parse({
+        kind,
+        config,
+        rank: RANK,
+        rows: ROWS,
+        length: LENGTH,
+        threads,
+        seed: Number(options.seed),
+        warmup: 2,
+        steps: Number(options.steps),
+      });
+      record(runs, `${kind} ours`, await runOurs(run));
+      if (torch !== undefined) record(runs, `${kind} torch`, await runTorch(torch.python, run));
     }
   }
   summarise(runs, { peak: median(peaks), torch: torch?.version ?? null, threads, config: parseModelConfig(config) });
+}
+
+function record(runs: Map<string, StepTimes[]>, name: string, times: StepTimes): void {
+  runs.set(name, [...(runs.get(name) ?? []), times]);
+  say(`${name}: ${tokensPerSecond(times).toFixed(0)} tokens/s, ${(times.peakRssBytes / 2 ** 20).toFixed(0)} MiB`);
 }
 
 const tokensPerSecond = ({ seconds }: StepTimes): number => (ROWS * LENGTH) / median(seconds);
@@ -57,7 +73,9 @@ type Conditions = { peak: number; torch: string | null; threads: number; config:
 function summarise(runs: ReadonlyMap<string, StepTimes[]>, { peak, torch, threads, config }: Conditions): void {
   const summaryOf = (kind: Kind, side: Side): Summary | null => {
     const found = runs.get(`${kind} ${side}`);
-    return found === undefined ? null : { tokensPerSecond: median(found.map(tokensPerSecond)), peakRssBytes: median(found.map(({ peakRssBytes }) => peakRssBytes)) };
+    return found === undefined
+      ? null
+      : { tokensPerSecond: median(found.map(tokensPerSecond)), peakRssBytes: median(found.map(({ peakRssBytes }) => peakRssBytes)) };
   };
   const figures: Record<string, unknown> = { gemmPeakGflops: peak / 1e9 };
   const bars: Bar[] = [];
@@ -69,7 +87,12 @@ function summarise(runs: ReadonlyMap<string, StepTimes[]>, { peak, torch, thread
     bars.push(atMost(`${kind}: peak memory against PyTorch`, ours && theirs && ours.peakRssBytes / theirs.peakRssBytes, 1, "ratio"));
     if (torch === null) bars.push(atLeast(`${kind}: share of the step at the Gemm peak`, share, 0.7, "share"));
   }
-  report({ bench: "train", conditions: { torch, threads, rows: ROWS, length: LENGTH, rank: RANK, seed: Number(options.seed), rounds: Number(options.rounds) }, figures, bars });
+  report({
+    bench: "train",
+    conditions: { torch, threads, rows: ROWS, length: LENGTH, rank: RANK, seed: Number(options.seed), rounds: Number(options.rounds) },
+    figures,
+    bars,
+  });
 }
 
 /**
@@ -78,7 +101,10 @@ function summarise(runs: ReadonlyMap<string, StepTimes[]>, { peak, torch, thread
  */
 function productFlops(config: ModelConfig, kind: Kind): number {
   const tokens = ROWS * LENGTH;
-  const blocks = listParameters(config).reduce((sum, { kind: part, size }) => (part === "linear" || part === "residual" ? sum + size : sum), 0);
+  const blocks = listParameters(config).reduce(
+    (sum, { kind: part, size }) => (part === "linear" || part === "residual" ? sum + size : sum),
+    0,
+  );
   const matrices = blocks + config.vocabSize * config.hiddenSize;
   const attention = (2 * config.layers * config.heads * config.headSize * LENGTH) / 2;
   return 2 * tokens * (matrices * (kind === "full" ? 3 : 2) + attention * 3);

@@ -21,10 +21,23 @@ export function tinyConfig(changes: Readonly<Record<string, unknown>> = {}): Mod
   return parseModelConfig({ ...TINY, ...changes });
 }
 
-const draws = (random: Random, count: number, limit: number): Int32Array => Int32Array.from({ length: count }, () => Math.floor(random.uniform() * limit));
+const draws = (random: Random, count: number, limit: number): Int32Array =>
+  Int32Array.from({ length: count }, () => Math.floor(random.uniform() * limit));
 
 /** Random tokens, the first `positions` of a random order of positions, random targets and weights in (0, 1]. */
-export function randomBatch({ rows, length, positions, vocab = 19, seed = 1 }: { rows: number; length: number; positions: number; vocab?: number; seed?: number }): TokenBatch {
+export function randomBatch({
+  rows,
+  length,
+  positions,
+  vocab = 19,
+  seed = 1,
+}: {
+  rows: number;
+  length: number;
+  positions: number;
+  vocab?: number;
+  seed?: number;
+}): TokenBatch {
   const random = createRandom(seed);
   const order = Array.from({ length: rows * length }, (_, position) => ({ position, key: random.uniform() }));
   return {

@@ -38,9 +38,12 @@ export function fusedMatMul(
 
 export const softmax = (x: Node): Node => x.graph.apply("Softmax", [x], {});
 export const logSoftmax = (x: Node): Node => x.graph.apply("LogSoftmax", [x], {});
-export const reduceSum = (x: Node, axes: readonly number[], keepdims = false): Node => x.graph.apply("ReduceSum", [x], reduction(x, axes, keepdims));
-export const reduceMean = (x: Node, axes: readonly number[], keepdims = false): Node => x.graph.apply("ReduceMean", [x], reduction(x, axes, keepdims));
-export const reduceMax = (x: Node, axes: readonly number[], keepdims = false): Node => x.graph.apply("ReduceMax", [x], reduction(x, axes, keepdims));
+export const reduceSum = (x: Node, axes: readonly number[], keepdims = false): Node =>
+  x.graph.apply("ReduceSum", [x], reduction(x, axes, keepdims));
+export const reduceMean = (x: Node, axes: readonly number[], keepdims = false): Node =>
+  x.graph.apply("ReduceMean", [x], reduction(x, axes, keepdims));
+export const reduceMax = (x: Node, axes: readonly number[], keepdims = false): Node =>
+  x.graph.apply("ReduceMax", [x], reduction(x, axes, keepdims));
 export const argMax = (x: Node): Node => x.graph.apply("ArgMax", [x], {});
 
 function reduction(x: Node, axes: readonly number[], keepdims: boolean): { axes: number[]; keepdims: boolean } {

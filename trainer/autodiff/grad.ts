@@ -20,7 +20,9 @@ export function gradients(loss: Node, targets: readonly Node[]): (Node | null)[]
   for (const node of live.toReversed()) {
     const cotangent = cotangents.get(node);
     if (cotangent === undefined || !onPath.has(node) || node.source.kind !== "op") continue;
-    const parts = loss.graph.scope("grad", () => applyRule(node, { cotangent, application: node.source.kind === "op" ? node.source.application : unreachable() }));
+    const parts = loss.graph.scope("grad", () =>
+      applyRule(node, { cotangent, application: node.source.kind === "op" ? node.source.application : unreachable() }),
+    );
     parts.forEach((part, index) => accumulate(cotangents, { onPath, input: at(node.inputs, index), part }));
   }
   return targets.map((target) => cotangents.get(target) ?? null);
@@ -37,9 +39,13 @@ function dependents(live: readonly Node[], targets: readonly Node[]): Set<Node> 
   return onPath;
 }
 
-function applyRule<K extends OpName>(node: Node, { cotangent, application }: { cotangent: Node; application: Application<K> }): readonly (Node | null)[] {
+function applyRule<K extends OpName>(
+  node: Node,
+  { cotangent, application }: { cotangent: Node; application: Application<K> },
+): readonly (Node | null)[] {
   const { vjp } = OP_TABLE[application.op];
-  if (vjp === nonDifferentiable) throw new AppError("graph/unsupported", `differentiable operator expected, got ${application.op} at ${node.name}`);
+  if (vjp === nonDifferentiable)
+    throw new AppError("graph/unsupported", `differentiable operator expected, got ${application.op} at ${node.name}`);
   const parts = vjp({ node, inputs: node.inputs, cotangent, attrs: application.attrs });
   invariant(parts.length === node.inputs.length, `${application.op}: ${node.inputs.length} cotangents expected, got ${parts.length}`);
   return parts;

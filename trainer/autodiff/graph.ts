@@ -64,7 +64,10 @@ export class Graph {
   apply<K extends OpName>(op: K, inputs: readonly Node[], attrs: OpAttrs[K]): Node {
     const key = `${op}|${inputs.map((input) => input.id)}|${JSON.stringify(attrs)}`;
     const build = (): Node => {
-      const type = OP_TABLE[op].infer(inputs.map((input) => input.type), attrs);
+      const type = OP_TABLE[op].infer(
+        inputs.map((input) => input.type),
+        attrs,
+      );
       return this.#push(this.#generate(op), type, inputs, { kind: "op", application: { op, attrs } });
     };
     // A custom rule is a closure: two of them are never known to be equal.

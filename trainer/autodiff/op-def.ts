@@ -3,7 +3,11 @@ import type { Node } from "./graph.ts";
 import type { ValueType } from "./shape.ts";
 
 /** An ONNX attribute: a float, or integers. */
-export type Attribute = { readonly float: number } | { readonly int: number } | { readonly ints: readonly number[] } | { readonly text: string };
+export type Attribute =
+  | { readonly float: number }
+  | { readonly int: number }
+  | { readonly ints: readonly number[] }
+  | { readonly text: string };
 
 /** How an operator is written: attributes, and int64 vectors appended to its inputs. */
 export type Emission = {

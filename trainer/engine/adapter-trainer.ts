@@ -8,20 +8,30 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import type { Adapter } from "./adapters.ts";
-import { type PositionBatch, bucketOf, checkPositions, expectBelow, expectFinite, expectLength, inversePositions, positionFeeds } from "./batch.ts";
+import {
+  type PositionBatch,
+  bucketOf,
+  checkPositions,
+  expectBelow,
+  expectFinite,
+  expectLength,
+  inversePositions,
+  positionFeeds,
+} from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 
 type Weighted = { /** [N] coefficient of each position's loss */ readonly weights: Float32Array };
 type TeacherTerm = Weighted & { /** [N·V] ln p_T */ readonly teacherLogProbs: Float32Array };
 type PolicyTerm = Weighted & ClipBounds & { /** [N] */ readonly advantages: Float32Array; /** [N] */ readonly oldLogProbs: Float32Array };
-type DistillationTerm = Weighted & ClipBounds & {
-  /** [N·k] k different tokens per position */
-  readonly candidates: Int32Array;
-  /** [N·k] */
-  readonly advantages: Float32Array;
-  /** [N·k] */
-  readonly oldLogProbs: Float32Array;
-};
+type DistillationTerm = Weighted &
+  ClipBounds & {
+    /** [N·k] k different tokens per position */
+    readonly candidates: Int32Array;
+    /** [N·k] */
+    readonly advantages: Float32Array;
+    /** [N·k] */
+    readonly oldLogProbs: Float32Array;
+  };
 
 /** Positions with any of the loss terms; the loss is Σ_terms Σ_i weights_i · loss_i, in nats. */
 export type LossBatch = PositionBatch & {
@@ -56,7 +66,11 @@ export type AdapterStepOptions = {
 };
 
 /** Adds the gradient of the batch's loss to the adapter's. @throws {train/nonFinite} before the gradient is touched. */
-export async function accumulateAdapter({ config, parameters, sessions }: EngineContext, adapter: Adapter, batch: LossBatch): Promise<AdapterLoss> {
+export async function accumulateAdapter(
+  { config, parameters, sessions }: EngineContext,
+  adapter: Adapter,
+  batch: LossBatch,
+): Promise<AdapterLoss> {
   checkPositions(batch, config);
   const terms = termOptions(batch);
   const names = termNames(terms);
@@ -127,7 +141,11 @@ function termFeeds(batch: LossBatch, vocabSize: number): Feeds {
   for (const name of ["advantages", "oldLogProbs"] as const) if (policy) give(`policy.${name}`, policy[name], 1);
   if (distillation) {
     const width = distillation.candidates.length / count;
-    if (!Number.isInteger(width) || width === 0) throw new AppError("train/lengths", `distillation.candidates: a multiple of ${count} expected, got ${distillation.candidates.length}`);
+    if (!Number.isInteger(width) || width === 0)
+      throw new AppError(
+        "train/lengths",
+        `distillation.candidates: a multiple of ${count} expected, got ${distillation.candidates.length}`,
+      );
     expectBelow("distillation.candidates", distillation.candidates, vocabSize);
     feeds["distillation.candidates"] = { values: distillation.candidates, shape: [count, width] };
     for (const name of ["advantages", "oldLogProbs"] as const) give(`distillation.${name}`, distillation[name], width);

@@ -5,7 +5,11 @@ import type { ModelConfig } from "../model/config.ts";
 import { ParameterBuffer } from "../model/parameters.ts";
 import { createRandom } from "../model/random.ts";
 
-export type AdapterWeights = { readonly rank: number; readonly alpha: number; /** By PEFT name. */ readonly tensors: Map<string, Float32Array> };
+export type AdapterWeights = {
+  readonly rank: number;
+  readonly alpha: number;
+  /** By PEFT name. */ readonly tensors: Map<string, Float32Array>;
+};
 export type AdapterCreation = {
   readonly rank: number;
   readonly alpha: number;
@@ -69,13 +73,15 @@ export class AdapterStore {
   /** @throws {input/notFound} */
   get(name: string): Adapter {
     const adapter = this.#adapters.get(name);
-    if (adapter === undefined) throw new AppError("input/notFound", `adapter: one of ${[...this.#adapters.keys()].join(", ") || "none"} expected, got ${name}`);
+    if (adapter === undefined)
+      throw new AppError("input/notFound", `adapter: one of ${[...this.#adapters.keys()].join(", ") || "none"} expected, got ${name}`);
     return adapter;
   }
 }
 
 function checkShape(shape: AdapterShape): AdapterShape {
-  if (!Number.isInteger(shape.rank) || shape.rank < 1) throw new AppError("input/invalid", `adapter rank: a positive integer expected, got ${shape.rank}`);
+  if (!Number.isInteger(shape.rank) || shape.rank < 1)
+    throw new AppError("input/invalid", `adapter rank: a positive integer expected, got ${shape.rank}`);
   if (!Number.isFinite(shape.alpha)) throw new AppError("input/invalid", `adapter alpha: a finite number expected, got ${shape.alpha}`);
   if (shape.layers.length === 0) throw new AppError("input/invalid", "adapter: tensors of one layer or more expected, got none");
   return shape;

@@ -44,7 +44,8 @@ export function inversePositions({ rows, length, positions }: PositionBatch, wei
   const inverse = new Int32Array(rows * length).fill(positions.length);
   timeMajorPositions({ rows, length, positions }).forEach((row, index) => {
     if (weights[index] === 0) return;
-    if (inverse[row] !== positions.length) throw new AppError("input/invalid", `positions[${index}]: a position weighted once expected, got ${positions[index]} again`);
+    if (inverse[row] !== positions.length)
+      throw new AppError("input/invalid", `positions[${index}]: a position weighted once expected, got ${positions[index]} again`);
     inverse[row] = index;
   });
   return inverse;
@@ -55,7 +56,8 @@ function timeMajorPositions({ rows, length, positions }: Pick<PositionBatch, "ro
 }
 
 export function expectLength(name: string, got: number, expected: number): void {
-  if (got !== expected) throw new AppError("train/lengths", `${name}: ${expected} values expected, got ${got}`, { details: { expected, got } });
+  if (got !== expected)
+    throw new AppError("train/lengths", `${name}: ${expected} values expected, got ${got}`, { details: { expected, got } });
 }
 
 /** @throws {train/nonFinite} */

@@ -7,7 +7,18 @@ import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { GenerateOptions, Generation } from "./generator.ts";
 import type { ScoreOptions, Scores } from "./scorer.ts";
-import type { AdapterChoice, BatchLoss, CallArguments, CallMessage, CallName, CallResult, EngineCalls, EngineOptions, ReplyMessage, StepOptions } from "./protocol.ts";
+import type {
+  AdapterChoice,
+  BatchLoss,
+  CallArguments,
+  CallMessage,
+  CallName,
+  CallResult,
+  EngineCalls,
+  EngineOptions,
+  ReplyMessage,
+  StepOptions,
+} from "./protocol.ts";
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: AppError) => void };
 

@@ -9,7 +9,9 @@ export type EngineContext = { readonly config: ModelConfig; readonly parameters:
 
 /** Views of every tensor of a buffer: nothing is copied. */
 export function tensorFeeds(buffer: ParameterBuffer): Feeds {
-  return Object.fromEntries(buffer.parameters.map((parameter) => [parameter.name, { values: buffer.view(parameter), shape: parameter.shape }]));
+  return Object.fromEntries(
+    buffer.parameters.map((parameter) => [parameter.name, { values: buffer.view(parameter), shape: parameter.shape }]),
+  );
 }
 
 /** The part of a session's key that says which adapter its graph is for. */

@@ -7,7 +7,16 @@ import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
 import type { Feeds } from "../onnx/session.ts";
-import { type TokenBatch, bucketOf, checkPositions, expectFinite, expectLength, inversePositions, positionFeeds, timeMajor } from "./batch.ts";
+import {
+  type TokenBatch,
+  bucketOf,
+  checkPositions,
+  expectFinite,
+  expectLength,
+  inversePositions,
+  positionFeeds,
+  timeMajor,
+} from "./batch.ts";
 import { type EngineContext, tensorFeeds } from "./feeds.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 
@@ -49,7 +58,8 @@ export class FullTrainer {
   /** One update from what was accumulated, which is then forgotten. @throws {train/nonFinite} leaving parameters and moments as they were. */
   async step(options: StepOptions): Promise<{ gradNorm: number }> {
     const gradient = this.#gradient;
-    if (gradient === undefined || this.#weight <= 0) throw new AppError("train/refused", `step: accumulated weight expected, got ${this.#weight}`);
+    if (gradient === undefined || this.#weight <= 0)
+      throw new AppError("train/refused", `step: accumulated weight expected, got ${this.#weight}`);
     const weight = this.#weight;
     this.#weight = 0;
     try {
@@ -74,7 +84,10 @@ export class FullTrainer {
   }
 
   async #update(gradient: ParameterBuffer, { options, scale }: { options: StepOptions; scale: number }): Promise<void> {
-    const { first, second } = (this.#moments ??= { first: new ParameterBuffer(gradient.parameters), second: new ParameterBuffer(gradient.parameters) });
+    const { first, second } = (this.#moments ??= {
+      first: new ParameterBuffer(gradient.parameters),
+      second: new ParameterBuffer(gradient.parameters),
+    });
     this.#steps += 1;
     const { lr, muonLr, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0, momentum = 0.95 } = options;
     const matrices = muonLr === undefined ? [] : gradient.parameters.filter(({ kind }) => kind === "linear" || kind === "residual");
@@ -107,7 +120,11 @@ export class FullTrainer {
       muonDirection({ gradient: gradient.view(parameter), momentum: first.view(parameter), direction: part(directions, index) }, options);
     });
     const feeds = { direction: { values: directions, shape: [group.length, ...dims] } };
-    const { orthogonal } = await this.#context.sessions.run(`muon ${group.length}×${dims}`, () => buildOrthogonaliser(shape, group.length), feeds);
+    const { orthogonal } = await this.#context.sessions.run(
+      `muon ${group.length}×${dims}`,
+      () => buildOrthogonaliser(shape, group.length),
+      feeds,
+    );
     invariant(orthogonal !== undefined, "orthogonal expected");
     group.forEach((parameter, index) => {
       muonUpdate({ values: this.#context.parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });

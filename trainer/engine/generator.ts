@@ -34,7 +34,14 @@ const SLOT_ROUND = 128;
 const MAX_ROWS = 32;
 const MAX_PREFILL_TOKENS = 16_384; // bounds activations at a few hundred megabytes for the shipped base
 
-type Row = { readonly index: number; readonly prompt: Int32Array; readonly random: Random; readonly tokens: number[]; readonly logProbs: number[]; finished: boolean };
+type Row = {
+  readonly index: number;
+  readonly prompt: Int32Array;
+  readonly random: Random;
+  readonly tokens: number[];
+  readonly logProbs: number[];
+  finished: boolean;
+};
 type Group = { readonly rows: readonly Row[]; readonly length: number };
 type Cache = { readonly keys: Float32Array[]; readonly values: Float32Array[]; /** Slots filled. */ filled: number };
 
@@ -50,14 +57,22 @@ export class Generator {
     const { vocabSize, maxPositions } = context.config;
     options.prompts.forEach((prompt, index) => {
       expectBelow(`prompts[${index}]`, prompt, vocabSize);
-      if (prompt.length === 0 || prompt.length >= maxPositions) throw new AppError("input/invalid", `prompts[${index}]: 1 to ${maxPositions - 1} tokens expected, got ${prompt.length}`);
+      if (prompt.length === 0 || prompt.length >= maxPositions)
+        throw new AppError("input/invalid", `prompts[${index}]: 1 to ${maxPositions - 1} tokens expected, got ${prompt.length}`);
     });
     if (!(options.temperature >= 0)) throw new AppError("input/invalid", `temperature: 0 or more expected, got ${options.temperature}`);
   }
 
   async generate(): Promise<Generation[]> {
     const { prompts, seed } = this.#options;
-    const rows = prompts.map((prompt, index): Row => ({ index, prompt, random: createRandom(seed + Math.imul(index, 0x9e3779b1)), tokens: [], logProbs: [], finished: this.#options.maxTokens < 1 }));
+    const rows = prompts.map((prompt, index): Row => ({
+      index,
+      prompt,
+      random: createRandom(seed + Math.imul(index, 0x9e3779b1)),
+      tokens: [],
+      logProbs: [],
+      finished: this.#options.maxTokens < 1,
+    }));
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
     while (sorted.length > 0) await this.#generateGroup(takeGroup(sorted));
@@ -79,7 +94,8 @@ export class Generator {
     if (row.finished) return;
     const { maxTokens, stopTokens, temperature } = this.#options;
     const { token, logProb } = sampleToken(logits, { temperature, random: row.random });
-    if (!Number.isFinite(logProb)) throw new AppError("train/nonFinite", `prompts[${row.index}]: a finite log-probability expected, got ${logProb}`);
+    if (!Number.isFinite(logProb))
+      throw new AppError("train/nonFinite", `prompts[${row.index}]: a finite log-probability expected, got ${logProb}`);
     row.tokens.push(token);
     row.logProbs.push(logProb);
     const room = this.#context.config.maxPositions - row.prompt.length;
@@ -89,7 +105,8 @@ export class Generator {
   #createCache({ rows, length }: Group): Cache {
     const { layers, keyValueHeads, headSize } = this.#context.config;
     const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
-    const create = (): Float32Array[] => Array.from({ length: layers }, () => new Float32Array(slots * bucketRows(rows) * keyValueHeads * headSize));
+    const create = (): Float32Array[] =>
+      Array.from({ length: layers }, () => new Float32Array(slots * bucketRows(rows) * keyValueHeads * headSize));
     return { keys: create(), values: create(), filled: 0 };
   }
 
@@ -108,7 +125,11 @@ export class Generator {
     const mask = this.#mask(rows, { length, slots: length, filled: length });
     const feeds = this.#feeds({ tokens, times, mask: { values: mask, shape: [count * config.keyValueHeads, 1, 1, length] } });
     const shape = this.#adapter?.shape;
-    const outputs = await sessions.run(`prefill ${count} ${length} ${adapterKey(shape)}`, () => buildPrefill(config, { rows: count, length }, { adapter: shape }), feeds);
+    const outputs = await sessions.run(
+      `prefill ${count} ${length} ${adapterKey(shape)}`,
+      () => buildPrefill(config, { rows: count, length }, { adapter: shape }),
+      feeds,
+    );
     return this.#append(outputs, { cache, steps: length });
   }
 
@@ -126,12 +147,19 @@ export class Generator {
     const batch = count * config.keyValueHeads;
     const mask = this.#mask(rows, { length, slots, filled: cache.filled });
     const cached: Record<string, Tensor> = {};
-    const view = (values: Float32Array): Tensor => ({ values: values.subarray(0, slots * batch * config.headSize), shape: [slots, batch, config.headSize] });
+    const view = (values: Float32Array): Tensor => ({
+      values: values.subarray(0, slots * batch * config.headSize),
+      shape: [slots, batch, config.headSize],
+    });
     cache.keys.forEach((values, layer) => (cached[cachedKeysOf(layer)] = view(values)));
     cache.values.forEach((values, layer) => (cached[cachedValuesOf(layer)] = view(values)));
     const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cached };
     const shape = this.#adapter?.shape;
-    const outputs = await sessions.run(`decode ${count} ${slots} ${adapterKey(shape)}`, () => buildDecodeStep(config, { rows: count, slots }, { adapter: shape }), feeds);
+    const outputs = await sessions.run(
+      `decode ${count} ${slots} ${adapterKey(shape)}`,
+      () => buildDecodeStep(config, { rows: count, slots }, { adapter: shape }),
+      feeds,
+    );
     return this.#append(outputs, { cache, steps: 1 });
   }
 

@@ -26,12 +26,17 @@ export async function scoreBatch(
   { adapter, fullLogProbs = false, topK }: ScoreOptions & { adapter?: Adapter | undefined },
 ): Promise<Scores> {
   checkPositions(batch, config);
-  if (topK !== undefined && (topK < 1 || topK > config.vocabSize)) throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
+  if (topK !== undefined && (topK < 1 || topK > config.vocabSize))
+    throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
   const full = fullLogProbs || topK !== undefined;
   const bucket = bucketOf(batch);
   const shape = adapter?.shape;
   const feeds = { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...positionFeeds(batch) };
-  const outputs = await sessions.run(`score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`, () => buildScoring(config, bucket, { adapter: shape, full }), feeds);
+  const outputs = await sessions.run(
+    `score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`,
+    () => buildScoring(config, bucket, { adapter: shape, full }),
+    feeds,
+  );
   const { logProbs, argmax, full: all } = outputs;
   invariant(logProbs !== undefined && argmax !== undefined, "scores expected");
   return {

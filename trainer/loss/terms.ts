@@ -34,20 +34,33 @@ const TERMS: { readonly [K in TermName]: (context: Context, options: NonNullable
   reverseKl: ({ logits, input }) => reverseKl({ policy: logSoftmax(logits), teacher: input("teacherLogProbs", logits.type.shape) }),
   policy: ({ chosen, input }, bounds) => {
     const { shape } = chosen.type;
-    return reduceSum(clippedObjective({ logProbs: chosen, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds), [-1]);
+    return reduceSum(
+      clippedObjective({ logProbs: chosen, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds),
+      [-1],
+    );
   },
   // L_i = Σ_v max(−A_v ρ_v, −A_v clip(ρ_v))  (arXiv:2603.10165 v2 §4), v over the candidates of position i
   distillation: ({ logits, input }, { candidates, ...bounds }) => {
     const shape = [dimOf(logits.type.shape, 0), candidates];
     const logProbs = tokenLogProbs(logits, input("candidates", shape, "int32"));
-    return reduceSum(clippedObjective({ logProbs, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds), [-1]);
+    return reduceSum(
+      clippedObjective({ logProbs, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds),
+      [-1],
+    );
   },
 };
 
 /** Builds the terms asked for over `logits` [N, V], in the table's order: name → loss per position [N]. */
-export function buildTerms(graph: Graph, { logits, chosen, options }: { logits: Node; chosen: Node; options: TermOptions }): Map<TermName, Node> {
+export function buildTerms(
+  graph: Graph,
+  { logits, chosen, options }: { logits: Node; chosen: Node; options: TermOptions },
+): Map<TermName, Node> {
   const terms = new Map<TermName, Node>();
-  for (const name of termNames(options)) terms.set(name, graph.scope(name, () => buildTerm(name, { graph, logits, chosen, options })));
+  for (const name of termNames(options))
+    terms.set(
+      name,
+      graph.scope(name, () => buildTerm(name, { graph, logits, chosen, options })),
+    );
   return terms;
 }
 
@@ -57,7 +70,10 @@ export function termNames(options: TermOptions): TermName[] {
 
 const TERM_NAMES = ["crossEntropy", "forwardKl", "reverseKl", "policy", "distillation"] as const satisfies readonly TermName[];
 
-function buildTerm<K extends TermName>(name: K, { graph, logits, chosen, options }: { graph: Graph; logits: Node; chosen: Node; options: TermOptions }): Node {
+function buildTerm<K extends TermName>(
+  name: K,
+  { graph, logits, chosen, options }: { graph: Graph; logits: Node; chosen: Node; options: TermOptions },
+): Node {
   const own = options[name];
   const input: Context["input"] = (part, shape, element = "float32") => graph.input(`${name}.${part}`, shape, element);
   return own === undefined ? graph.scalar(0) : TERMS[name]({ logits, chosen, input }, own);

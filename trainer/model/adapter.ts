@@ -23,7 +23,8 @@ const B = ".lora_B.weight";
 function linearLayers(config: ModelConfig): Map<string, { out: number; in: number }> {
   const layers = new Map<string, { out: number; in: number }>();
   for (let layer = 0; layer < config.layers; layer += 1) {
-    for (const [name, { out, in: width }] of Object.entries(projections(config))) layers.set(`model.layers.${layer}.${name}`, { out, in: width });
+    for (const [name, { out, in: width }] of Object.entries(projections(config)))
+      layers.set(`model.layers.${layer}.${name}`, { out, in: width });
   }
   return layers;
 }
@@ -33,7 +34,8 @@ export function targetedLayers(config: ModelConfig, targets: readonly string[]):
   const layers = [...linearLayers(config).keys()];
   const lastPart = (layer: string): string => layer.slice(layer.lastIndexOf(".") + 1);
   const unknown = targets.filter((target) => !layers.some((layer) => lastPart(layer) === target));
-  if (targets.length === 0 || unknown.length > 0) throw new AppError("input/invalid", `adapter targets: names of linear layers expected, got ${unknown.join(", ") || "none"}`);
+  if (targets.length === 0 || unknown.length > 0)
+    throw new AppError("input/invalid", `adapter targets: names of linear layers expected, got ${unknown.join(", ") || "none"}`);
   return layers.filter((layer) => targets.includes(lastPart(layer)));
 }
 
@@ -41,7 +43,8 @@ export function targetedLayers(config: ModelConfig, targets: readonly string[]):
 export function layersOfTensors(config: ModelConfig, names: Iterable<string>): string[] {
   const found = new Set<string>();
   for (const name of names) {
-    if (!name.startsWith(PREFIX) || !(name.endsWith(A) || name.endsWith(B))) throw new AppError("input/invalid", `adapter tensor: ${PREFIX}<layer>${A} or ${B} expected, got ${name}`);
+    if (!name.startsWith(PREFIX) || !(name.endsWith(A) || name.endsWith(B)))
+      throw new AppError("input/invalid", `adapter tensor: ${PREFIX}<layer>${A} or ${B} expected, got ${name}`);
     found.add(name.slice(PREFIX.length, -A.length));
   }
   const known = [...linearLayers(config).keys()];
@@ -74,8 +77,14 @@ export function initialiseAdapter(buffer: ParameterBuffer, random: Random): void
 }
 
 /** Graph inputs of an adapter, and what each layer finds. The layer adds alpha / R · B A. */
-export function adapterInputs(graph: Graph, config: ModelConfig, shape: AdapterShape): { inputs: Map<string, Node>; lowRank: (layer: string) => LowRank | undefined } {
-  const inputs = new Map(listAdapterParameters(config, shape).map((parameter): [string, Node] => [parameter.name, graph.input(parameter.name, parameter.shape)]));
+export function adapterInputs(
+  graph: Graph,
+  config: ModelConfig,
+  shape: AdapterShape,
+): { inputs: Map<string, Node>; lowRank: (layer: string) => LowRank | undefined } {
+  const inputs = new Map(
+    listAdapterParameters(config, shape).map((parameter): [string, Node] => [parameter.name, graph.input(parameter.name, parameter.shape)]),
+  );
   const lowRank = (layer: string): LowRank | undefined => {
     const [a, b] = [inputs.get(`${PREFIX}${layer}${A}`), inputs.get(`${PREFIX}${layer}${B}`)];
     return a === undefined || b === undefined ? undefined : { a, b, scale: shape.alpha / shape.rank };

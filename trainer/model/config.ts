@@ -53,7 +53,10 @@ export function parseModelConfig(json: unknown): ModelConfig {
   const hf = parsed.data;
   const keyValueHeads = hf.num_key_value_heads ?? hf.num_attention_heads;
   if (hf.num_attention_heads % keyValueHeads !== 0) {
-    throw new AppError("input/invalid", `config.json: num_key_value_heads dividing ${hf.num_attention_heads} expected, got ${keyValueHeads}`);
+    throw new AppError(
+      "input/invalid",
+      `config.json: num_key_value_heads dividing ${hf.num_attention_heads} expected, got ${keyValueHeads}`,
+    );
   }
   const headSize = hf.head_dim ?? hf.hidden_size / hf.num_attention_heads;
   if (headSize % 2 !== 0) throw new AppError("input/invalid", `config.json: an even head size expected, got ${headSize}`);

@@ -40,13 +40,20 @@ function block(residual: Node, context: BlockContext): Node {
   const { config, layer, weights } = context;
   const prefix = `model.layers.${layer}`;
   const norm = (x: Node, name: string): Node => rmsNorm(x, weights.weight(`${prefix}.${name}.weight`), config.normEpsilon);
-  const attended = add(residual, residual.graph.scope("attn", () => selfAttention(norm(residual, "input_layernorm"), prefix, context)));
-  return add(attended, residual.graph.scope("mlp", () => feedForward(norm(attended, "post_attention_layernorm"), prefix, weights)));
+  const attended = add(
+    residual,
+    residual.graph.scope("attn", () => selfAttention(norm(residual, "input_layernorm"), prefix, context)),
+  );
+  return add(
+    attended,
+    residual.graph.scope("mlp", () => feedForward(norm(attended, "post_attention_layernorm"), prefix, weights)),
+  );
 }
 
 function selfAttention(x: Node, prefix: string, { config, layer, rotary, weights, attend }: BlockContext): Node {
   const project = (name: "q" | "k" | "v"): Node => linear(x, `${prefix}.self_attn.${name}_proj`, weights);
-  const turned = (name: "q" | "k"): Node => rotate(headNorm(project(name), `${prefix}.self_attn.${name}_norm`, { config, weights }), rotary);
+  const turned = (name: "q" | "k"): Node =>
+    rotate(headNorm(project(name), `${prefix}.self_attn.${name}_norm`, { config, weights }), rotary);
   const mixed = attend({ query: turned("q"), key: turned("k"), value: project("v") }, layer);
   return linear(mixed, `${prefix}.self_attn.o_proj`, weights);
 }
@@ -58,7 +65,10 @@ function headNorm(rows: Node, layer: string, { config, weights }: { config: Mode
 }
 
 function rotate(rows: Node, { positions, cos, sin }: Rotary): Node {
-  return reshape(rotaryEmbedding(reshape(rows, [dimOf(rows.type.shape, 0), 1, dimOf(rows.type.shape, 1)]), positions, { cos, sin }), rows.type.shape);
+  return reshape(
+    rotaryEmbedding(reshape(rows, [dimOf(rows.type.shape, 0), 1, dimOf(rows.type.shape, 1)]), positions, { cos, sin }),
+    rows.type.shape,
+  );
 }
 
 /** down(silu(gate x) · up x)  (SwiGLU, arXiv:2002.05202) */
@@ -85,7 +95,10 @@ export function headWeight(config: ModelConfig, weights: Weights): Node {
 /** Tables [positions, K/2] of cosines and sines of p · θ^(−2i/K)  (RoPE, arXiv:2104.09864). */
 export function rotaryTables(graph: Graph, { headSize, ropeTheta }: ModelConfig, positions: number): { cos: Node; sin: Node } {
   const half = headSize / 2;
-  const angles = Float64Array.from({ length: positions * half }, (_, index) => Math.floor(index / half) * ropeTheta ** ((-2 * (index % half)) / headSize));
+  const angles = Float64Array.from(
+    { length: positions * half },
+    (_, index) => Math.floor(index / half) * ropeTheta ** ((-2 * (index % half)) / headSize),
+  );
   const table = (turn: (angle: number) => number): Node => graph.constant(Float32Array.from(angles, turn), [positions, half]);
   return { cos: table(Math.cos), sin: table(Math.sin) };
 }

@@ -28,7 +28,8 @@ export function buildPrefill(config: ModelConfig, { rows, length }: { rows: numb
   const split = (x: Node, perGroup: number): Node => splitHeads(x, { length, groups: perGroup, headSize: config.headSize });
   return buildGeneration(config, { rows, steps: length, ...options }, (graph) => {
     const mask = graph.input("mask", [rows * config.keyValueHeads, 1, 1, length]);
-    return ({ query, key, value }) => reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
+    return ({ query, key, value }) =>
+      reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
   });
 }
 

@@ -17,7 +17,10 @@ export type Forward = {
 };
 
 /** Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only). */
-export function buildForward(graph: Graph, { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights }): Forward {
+export function buildForward(
+  graph: Graph,
+  { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights },
+): Forward {
   const { rows, length, positions } = bucket;
   const total = rows * length;
   const times = BigInt64Array.from({ length: total }, (_, row) => BigInt(Math.floor(row / rows)));
@@ -35,7 +38,8 @@ export function buildForward(graph: Graph, { config, bucket, weights }: { config
 function attendWithin(config: ModelConfig, length: number): Attend {
   const groups = config.heads / config.keyValueHeads;
   const split = (rows: Node, perGroup: number): Node => splitHeads(rows, { length, groups: perGroup, headSize: config.headSize });
-  return ({ query, key, value }) => reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }), query.type.shape);
+  return ({ query, key, value }) =>
+    reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }), query.type.shape);
 }
 
 /**

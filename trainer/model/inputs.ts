@@ -30,5 +30,11 @@ export function modelInputs(graph: Graph, config: ModelConfig, shape?: AdapterSh
     return input;
   };
   const adapter = shape === undefined ? undefined : adapterInputs(graph, config, shape);
-  return { base, adapter: adapter?.inputs ?? new Map(), weight, bias: (layer) => find(`${layer}.bias`), lowRank: adapter?.lowRank ?? (() => undefined) };
+  return {
+    base,
+    adapter: adapter?.inputs ?? new Map(),
+    weight,
+    bias: (layer) => find(`${layer}.bias`),
+    lowRank: adapter?.lowRank ?? (() => undefined),
+  };
 }

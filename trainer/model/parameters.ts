@@ -6,16 +6,31 @@ import type { Random } from "./random.ts";
 
 /** `embedding` and `head` are matrices over the vocabulary; `linear` is [out, in]; `residual` is a linear that writes to the residual stream. */
 export type ParameterKind = "embedding" | "head" | "linear" | "residual" | "norm" | "bias";
-export type Parameter = { readonly name: string; readonly kind: ParameterKind; readonly shape: Shape; readonly offset: number; readonly size: number };
+export type Parameter = {
+  readonly name: string;
+  readonly kind: ParameterKind;
+  readonly shape: Shape;
+  readonly offset: number;
+  readonly size: number;
+};
 
 export const EMBEDDING = "model.embed_tokens.weight";
 export const HEAD = "lm_head.weight";
 export const FINAL_NORM = "model.norm.weight";
 
-export type Projection = "self_attn.q_proj" | "self_attn.k_proj" | "self_attn.v_proj" | "self_attn.o_proj" | "mlp.gate_proj" | "mlp.up_proj" | "mlp.down_proj";
+export type Projection =
+  | "self_attn.q_proj"
+  | "self_attn.k_proj"
+  | "self_attn.v_proj"
+  | "self_attn.o_proj"
+  | "mlp.gate_proj"
+  | "mlp.up_proj"
+  | "mlp.down_proj";
 
 /** The linear layers of one block: [out, in] and what each writes to. */
-export function projections(config: ModelConfig): Record<Projection, { readonly out: number; readonly in: number; readonly kind: "linear" | "residual" }> {
+export function projections(
+  config: ModelConfig,
+): Record<Projection, { readonly out: number; readonly in: number; readonly kind: "linear" | "residual" }> {
   const { hiddenSize, feedForwardSize } = config;
   const queries = config.heads * config.headSize;
   const keys = config.keyValueHeads * config.headSize;

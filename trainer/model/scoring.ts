@@ -8,7 +8,11 @@ import { modelInputs } from "./inputs.ts";
 import type { Outputs } from "./training.ts";
 
 /** Outputs `logProbs` [N] of the targets, `argmax` [N] as float32 (exact below 2²⁴), and, where `full`, `full` [N, V]. */
-export function buildScoring(config: ModelConfig, bucket: Bucket, { adapter, full }: { adapter?: AdapterShape | undefined; full: boolean }): Outputs {
+export function buildScoring(
+  config: ModelConfig,
+  bucket: Bucket,
+  { adapter, full }: { adapter?: AdapterShape | undefined; full: boolean },
+): Outputs {
   const graph = new Graph();
   const { logits } = buildForward(graph, { config, bucket, weights: modelInputs(graph, config, adapter) });
   const all = logSoftmax(logits);

@@ -27,7 +27,11 @@ export function buildFullTraining(config: ModelConfig, bucket: Bucket): Outputs 
 }
 
 /** Outputs `logProbs` [N] of the targets, each term's loss [N], and the gradients of their weighted sum for the adapter's tensors. */
-export function buildAdapterTraining(config: ModelConfig, bucket: Bucket, { adapter, terms }: { adapter: AdapterShape; terms: TermOptions }): Outputs {
+export function buildAdapterTraining(
+  config: ModelConfig,
+  bucket: Bucket,
+  { adapter, terms }: { adapter: AdapterShape; terms: TermOptions },
+): Outputs {
   const graph = new Graph();
   const weights = modelInputs(graph, config, adapter);
   const { logits } = buildForward(graph, { config, bucket, weights });

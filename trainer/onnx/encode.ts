@@ -34,7 +34,8 @@ function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>)
     graph.message(1, (proto) => proto.text(1, resolve(node).name).text(2, name).text(4, "Identity"));
   }
   graph.text(2, "graph");
-  for (const node of live) if (node.source.kind === "constant") graph.message(5, (tensor) => writeTensor(tensor, node.name, node.type.shape, constantOf(node)));
+  for (const node of live)
+    if (node.source.kind === "constant") graph.message(5, (tensor) => writeTensor(tensor, node.name, node.type.shape, constantOf(node)));
   for (const [name, values] of vectors) {
     graph.message(5, (tensor) => writeTensor(tensor, name, [values.length], BigInt64Array.from(values, BigInt)));
   }
@@ -58,7 +59,13 @@ type NodeContext<K extends OpName> = { node: Node; application: Application<K>; 
 
 function writeNode<K extends OpName>(graph: ProtoWriter, { node, application, vectors }: NodeContext<K>): void {
   const { emit } = OP_TABLE[application.op];
-  const emission: Emission = emit === "alias" ? {} : emit(application.attrs, node.inputs.map((input) => input.type));
+  const emission: Emission =
+    emit === "alias"
+      ? {}
+      : emit(
+          application.attrs,
+          node.inputs.map((input) => input.type),
+        );
   graph.message(1, (proto) => {
     for (const input of node.inputs) proto.text(1, resolve(input).name);
     for (const vector of emission.vectors ?? []) {
@@ -67,7 +74,8 @@ function writeNode<K extends OpName>(graph: ProtoWriter, { node, application, ve
       proto.text(1, name);
     }
     proto.text(2, node.name).text(3, node.name).text(4, application.op);
-    for (const [name, attribute] of Object.entries(emission.attributes ?? {})) proto.message(5, (field) => writeAttribute(field, name, attribute));
+    for (const [name, attribute] of Object.entries(emission.attributes ?? {}))
+      proto.message(5, (field) => writeAttribute(field, name, attribute));
     if (emission.domain !== undefined) proto.text(7, emission.domain);
   });
 }

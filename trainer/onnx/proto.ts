@@ -20,7 +20,9 @@ export class ProtoWriter {
   }
 
   bytes(field: number, value: Uint8Array): this {
-    return this.#varint((field << 3) | DELIMITED).#varint(value.length).#append(value);
+    return this.#varint((field << 3) | DELIMITED)
+      .#varint(value.length)
+      .#append(value);
   }
 
   text(field: number, value: string): this {

@@ -12,7 +12,12 @@ export type AdamWOptions = {
   readonly gradientScale: number;
 };
 
-export type AdamWBuffers = { readonly values: Float32Array; readonly gradient: Float32Array; readonly first: Float32Array; readonly second: Float32Array };
+export type AdamWBuffers = {
+  readonly values: Float32Array;
+  readonly gradient: Float32Array;
+  readonly first: Float32Array;
+  readonly second: Float32Array;
+};
 
 /** Updates `values`, `first` and `second` in place. All four have one length. */
 export function adamWUpdate({ values, gradient, first, second }: AdamWBuffers, options: AdamWOptions): void {

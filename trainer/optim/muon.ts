@@ -16,7 +16,11 @@ export type MuonOptions = {
 
 export type MatrixShape = { readonly out: number; readonly in: number };
 
-export type MuonBuffers = { readonly gradient: Float32Array; readonly momentum: Float32Array; /** Receives the result. */ readonly direction: Float32Array };
+export type MuonBuffers = {
+  readonly gradient: Float32Array;
+  readonly momentum: Float32Array;
+  /** Receives the result. */ readonly direction: Float32Array;
+};
 
 /** Moves `momentum` towards `gradient` in place and writes the nesterov direction to orthogonalise. */
 export function muonDirection({ gradient, momentum, direction }: MuonBuffers, { momentum: beta, gradientScale }: MuonOptions): void {

@@ -63,7 +63,9 @@ describe("gradients", () => {
     const graph = new Graph();
     const [q, k] = [graph.input("q", [7, 2, 3, 4]), graph.input("k", [7, 2, 1, 4])];
     const loss = reduceSum(fusedMatMul(q, k, { transBatchA: true, transBatchB: true, transB: true }), [0, 1, 2, 3]);
-    const largest = Math.max(...liveNodes(gradients(loss, [q]).flatMap((g) => g ?? [])).map(({ type }) => type.shape.reduce((a, b) => a * b, 1)));
+    const largest = Math.max(
+      ...liveNodes(gradients(loss, [q]).flatMap((g) => g ?? [])).map(({ type }) => type.shape.reduce((a, b) => a * b, 1)),
+    );
     expect(largest).toBe(2 * 3 * 7 * 7); // the scores themselves
   });
 });

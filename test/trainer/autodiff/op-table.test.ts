@@ -21,11 +21,18 @@ type Case = {
 const positive = (value: number): number => 0.5 + Math.abs(value);
 const indices = (graph: Graph, values: readonly number[], shape: Shape): Node => graph.constant(Int32Array.from(values), shape);
 const binary = (apply: (a: Node, b: Node) => Node, domain?: Case["domain"]): Case => ({
-  shapes: [[3, 1, 4], [2, 4]], // broadcast on both sides
+  shapes: [
+    [3, 1, 4],
+    [2, 4],
+  ], // broadcast on both sides
   build: ([a, b]) => apply(node(a), node(b)),
   ...(domain && { domain }),
 });
-const unary = (apply: (x: Node) => Node, domain?: Case["domain"]): Case => ({ shapes: [[3, 5]], build: ([x]) => apply(node(x)), ...(domain && { domain }) });
+const unary = (apply: (x: Node) => Node, domain?: Case["domain"]): Case => ({
+  shapes: [[3, 5]],
+  build: ([x]) => apply(node(x)),
+  ...(domain && { domain }),
+});
 
 function node(found: Node | undefined): Node {
   if (found === undefined) throw new Error("a node expected");
@@ -45,7 +52,9 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
   Div: binary(build.div, positive),
   Min: binary(build.min),
   Max: binary(build.max),
-  Where: binary((a, b) => build.where(a.graph.apply("Less", [a.graph.constant(Float32Array.of(1, 2, 3, 4), [4]), a.graph.scalar(2.5)], {}), a, b)),
+  Where: binary((a, b) =>
+    build.where(a.graph.apply("Less", [a.graph.constant(Float32Array.of(1, 2, 3, 4), [4]), a.graph.scalar(2.5)], {}), a, b),
+  ),
   Clip: unary((x) => build.clip(x, -0.8, 0.6)),
   Neg: unary(build.neg),
   Exp: unary(build.exp),
@@ -61,7 +70,11 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
   ),
   FusedMatMul: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map((bits) => {
     const [transA, transB, transBatchA, transBatchB] = [1, 2, 4, 8].map((bit) => (bits & bit) !== 0);
-    const layout = (rows: number, columns: number, { batch, trans, transBatch }: { batch: number; trans: boolean; transBatch: boolean }): Shape => {
+    const layout = (
+      rows: number,
+      columns: number,
+      { batch, trans, transBatch }: { batch: number; trans: boolean; transBatch: boolean },
+    ): Shape => {
       const [first, last] = trans ? [columns, rows] : [rows, columns];
       return transBatch ? [first, 2, batch, last] : [2, batch, first, last]; // batch [2, 3] against [2, 1]
     };
@@ -71,7 +84,13 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
         layout(4, 5, { batch: 1, trans: transB ?? false, transBatch: transBatchB ?? false }),
       ],
       build: ([a, b]: readonly Node[]) =>
-        build.fusedMatMul(node(a), node(b), { transA: transA ?? false, transB: transB ?? false, transBatchA: transBatchA ?? false, transBatchB: transBatchB ?? false, alpha: 0.5 }),
+        build.fusedMatMul(node(a), node(b), {
+          transA: transA ?? false,
+          transB: transB ?? false,
+          transBatchA: transBatchA ?? false,
+          transBatchB: transBatchB ?? false,
+          alpha: 0.5,
+        }),
     };
   }),
   Softmax: unary(build.softmax),
@@ -80,17 +99,39 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
     shapes: [[4, 1, 8]],
     build: ([x]) => build.rotaryEmbedding(node(x), node(x).graph.constant(BigInt64Array.of(0n, 1n, 4n, 2n), [4, 1]), angles(node(x).graph)),
   },
-  ReduceSum: [true, false].map((keepdims) => ({ shapes: [[2, 3, 4]], build: ([x]: readonly Node[]) => build.reduceSum(node(x), [0, 2], keepdims) })),
-  ReduceMean: [true, false].map((keepdims) => ({ shapes: [[2, 3, 4]], build: ([x]: readonly Node[]) => build.reduceMean(node(x), [1], keepdims) })),
-  ReduceMax: [true, false].map((keepdims) => ({ shapes: [[2, 3, 4]], build: ([x]: readonly Node[]) => build.reduceMax(node(x), [-1], keepdims) })),
+  ReduceSum: [true, false].map((keepdims) => ({
+    shapes: [[2, 3, 4]],
+    build: ([x]: readonly Node[]) => build.reduceSum(node(x), [0, 2], keepdims),
+  })),
+  ReduceMean: [true, false].map((keepdims) => ({
+    shapes: [[2, 3, 4]],
+    build: ([x]: readonly Node[]) => build.reduceMean(node(x), [1], keepdims),
+  })),
+  ReduceMax: [true, false].map((keepdims) => ({
+    shapes: [[2, 3, 4]],
+    build: ([x]: readonly Node[]) => build.reduceMax(node(x), [-1], keepdims),
+  })),
   Reshape: unary((x) => build.reshape(x, [5, 3])),
   Expand: { shapes: [[3, 1]], build: ([x]) => build.expand(node(x), [2, 3, 4]) },
   Transpose: { shapes: [[2, 3, 4]], build: ([x]) => build.transpose(node(x), [2, 0, 1]) },
   Slice: { shapes: [[4, 5]], build: ([x]) => build.slice(node(x), 1, [1, 4]) },
   Pad: { shapes: [[2, 3]], build: ([x]) => build.pad(node(x), 0, [1, 2]) },
-  Concat: { shapes: [[2, 3], [2, 1], [2, 2]], build: ([a, b, c]) => build.concat([node(a), node(b), node(c)], 1) },
+  Concat: {
+    shapes: [
+      [2, 3],
+      [2, 1],
+      [2, 2],
+    ],
+    build: ([a, b, c]) => build.concat([node(a), node(b), node(c)], 1),
+  },
   GatherElements: { shapes: [[3, 4]], build: ([x]) => build.gatherElements(node(x), indices(node(x).graph, [0, 2, 3, 1, 1, 3], [3, 2])) },
-  ScatterElements: { shapes: [[3, 4], [3, 2]], build: ([x, updates]) => build.scatterElements(node(x), indices(node(x).graph, [0, 2, 3, 1, 0, 3], [3, 2]), node(updates)) },
+  ScatterElements: {
+    shapes: [
+      [3, 4],
+      [3, 2],
+    ],
+    build: ([x, updates]) => build.scatterElements(node(x), indices(node(x).graph, [0, 2, 3, 1, 0, 3], [3, 2]), node(updates)),
+  },
   // x² with a rule of its own that says 2x
   CustomGradient: unary((x) => build.customGradient(build.mul(x, x), [x], (g) => [build.mul(g, build.add(x, x))])),
 };
@@ -98,8 +139,14 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
 /** A scalar that weighs every element of `output` differently. */
 function project(output: Node): Node {
   const random = createRandom(17);
-  const weights = output.graph.constant(Float32Array.from({ length: sizeOf(output.type.shape) }, () => random.normal()), output.type.shape);
-  return build.reduceSum(build.mul(output, weights), output.type.shape.map((_, axis) => axis));
+  const weights = output.graph.constant(
+    Float32Array.from({ length: sizeOf(output.type.shape) }, () => random.normal()),
+    output.type.shape,
+  );
+  return build.reduceSum(
+    build.mul(output, weights),
+    output.type.shape.map((_, axis) => axis),
+  );
 }
 
 /** Largest difference between the derived gradient and central differences, relative to the largest gradient. */

@@ -76,7 +76,8 @@ describe("adapters", () => {
       const gradient = values.map((value, index) => value - (moved.get(name)?.[index] ?? Number.NaN));
       const expected: number[] = [];
       for (let index = 0; index < values.length; index += 1) {
-        const probe = async (shift: number): Promise<number> => lossOf(new Map(start).set(name, values.with(index, (values[index] ?? 0) + shift)));
+        const probe = async (shift: number): Promise<number> =>
+          lossOf(new Map(start).set(name, values.with(index, (values[index] ?? 0) + shift)));
         expected.push(await differenceAtZero(probe));
       }
       expect(relativeError(gradient, expected, 0.1), name).toBeLessThan(0.01);
@@ -94,20 +95,30 @@ describe("adapters", () => {
   });
 
   it("add gradients up over batches: two halves move them as the whole does", async () => {
-    const part = (from: number, to: number): LossBatch => ({ ...positions, crossEntropy: { weights: weights.map((weight, index) => (index >= from && index < to ? weight : 0)) } });
+    const part = (from: number, to: number): LossBatch => ({
+      ...positions,
+      crossEntropy: { weights: weights.map((weight, index) => (index >= from && index < to ? weight : 0)) },
+    });
     const { tensors, ...shape } = await engine.readAdapter("a");
     await engine.loadAdapter("b", { ...shape, tensors });
     await engine.accumulateAdapter("a", batch);
     await engine.accumulateAdapter("b", part(0, 3));
     await engine.accumulateAdapter("b", part(3, 7));
-    const [whole, halves] = [await engine.stepAdapter("a", { lr: 0.01, divisor: 7 }), await engine.stepAdapter("b", { lr: 0.01, divisor: 7 })];
+    const [whole, halves] = [
+      await engine.stepAdapter("a", { lr: 0.01, divisor: 7 }),
+      await engine.stepAdapter("b", { lr: 0.01, divisor: 7 }),
+    ];
     expect(halves.gradNorm).toBeCloseTo(whole.gradNorm, 5);
   });
 
   it("do not move where the policy already is what it is pulled to", async () => {
     const { full } = await engine.score(batch, { adapter: "a", fullLogProbs: true });
     const teacherLogProbs = full ?? new Float32Array(0);
-    const { losses } = await engine.accumulateAdapter("a", { ...positions, forwardKl: { teacherLogProbs, weights }, reverseKl: { teacherLogProbs, weights } });
+    const { losses } = await engine.accumulateAdapter("a", {
+      ...positions,
+      forwardKl: { teacherLogProbs, weights },
+      reverseKl: { teacherLogProbs, weights },
+    });
     expect(losses.forwardKl).toBeCloseTo(0, 5);
     expect((await engine.stepAdapter("a", { lr: 0.01 })).gradNorm).toBeLessThan(1e-5);
   });
@@ -115,13 +126,17 @@ describe("adapters", () => {
   it("are not moved by advantages of zero", async () => {
     const zero = new Float32Array(7);
     const { logProbs } = await engine.score(batch, { adapter: "a" });
-    await engine.accumulateAdapter("a", { ...positions, policy: { advantages: zero, oldLogProbs: logProbs, weights, clipLow: 0.2, clipHigh: 0.28 } });
+    await engine.accumulateAdapter("a", {
+      ...positions,
+      policy: { advantages: zero, oldLogProbs: logProbs, weights, clipLow: 0.2, clipHigh: 0.28 },
+    });
     expect((await engine.stepAdapter("a", { lr: 0.01 })).gradNorm).toBe(0);
   });
 
   it("refuse tensors of other shapes, other layers and other names", async () => {
     const { tensors, ...shape } = await engine.readAdapter("a");
-    const renamed = (from: string, to: string): Map<string, Float32Array> => new Map([...tensors].map(([name, values]) => [name.replace(from, to), values]));
+    const renamed = (from: string, to: string): Map<string, Float32Array> =>
+      new Map([...tensors].map(([name, values]) => [name.replace(from, to), values]));
     await expect(engine.loadAdapter("x", { ...shape, rank: 4, tensors })).rejects.toThrow(/values expected/);
     await expect(engine.loadAdapter("x", { ...shape, tensors: renamed("layers.1", "layers.7") })).rejects.toThrow(/layers of this model/);
     await expect(engine.loadAdapter("x", { ...shape, tensors: renamed("lora_A", "lora_X") })).rejects.toThrow(/lora_A/);
@@ -129,9 +144,14 @@ describe("adapters", () => {
   });
 
   it("refuse arrays that do not match the positions", async () => {
-    const short = { ...positions, policy: { advantages: new Float32Array(6), oldLogProbs: new Float32Array(7), weights, clipLow: 0.2, clipHigh: 0.28 } };
+    const short = {
+      ...positions,
+      policy: { advantages: new Float32Array(6), oldLogProbs: new Float32Array(7), weights, clipLow: 0.2, clipHigh: 0.28 },
+    };
     await expect(engine.accumulateAdapter("a", short)).rejects.toThrow("policy.advantages: 7 values expected, got 6");
     await expect(engine.accumulateAdapter("a", positions)).rejects.toThrow(/loss terms/);
-    await expect(engine.accumulateAdapter("a", { ...positions, crossEntropy: { weights: weights.with(0, Number.NaN) } })).rejects.toMatchObject({ code: "train/nonFinite" });
+    await expect(
+      engine.accumulateAdapter("a", { ...positions, crossEntropy: { weights: weights.with(0, Number.NaN) } }),
+    ).rejects.toMatchObject({ code: "train/nonFinite" });
   });
 });

@@ -27,7 +27,9 @@ async function gradientOf(engine: EngineCore, total: number): Promise<Map<string
   await engine.step({ lr: epsilon * total, clipNorm: Infinity, beta1: 0, beta2: 0, epsilon });
   const after = await engine.readWeights();
   await engine.loadWeights(before);
-  return new Map([...before].map(([name, values]) => [name, values.map((value, index) => value - (after.get(name)?.[index] ?? Number.NaN))]));
+  return new Map(
+    [...before].map(([name, values]) => [name, values.map((value, index) => value - (after.get(name)?.[index] ?? Number.NaN))]),
+  );
 }
 
 const MODELS = [
@@ -79,7 +81,9 @@ describe("Engine", () => {
     const longer: TokenBatch = {
       rows: 3,
       length: 14,
-      tokens: Int32Array.from({ length: 42 }, (_, index) => (index % 14 < 10 ? (batch.tokens[Math.floor(index / 14) * 10 + (index % 14)] ?? 0) : 0)),
+      tokens: Int32Array.from({ length: 42 }, (_, index) =>
+        index % 14 < 10 ? (batch.tokens[Math.floor(index / 14) * 10 + (index % 14)] ?? 0) : 0,
+      ),
       positions: Int32Array.from([...batch.positions].map((position) => Math.floor(position / 10) * 14 + (position % 10)).concat([0, 0])),
       targets: Int32Array.from([...batch.targets, 0, 0]),
       weights: Float32Array.from([...batch.weights, 0, 0]),
@@ -112,7 +116,10 @@ describe("Engine", () => {
     for (let row = 0; row < 8; row += 1) {
       const line = [...(full ?? new Float32Array(0)).subarray(row * 19, (row + 1) * 19)];
       expect(line.reduce((sum, value) => sum + Math.exp(value), 0)).toBeCloseTo(1, 5);
-      const order = line.map((value, token) => ({ value, token })).toSorted((a, b) => b.value - a.value).slice(0, 3);
+      const order = line
+        .map((value, token) => ({ value, token }))
+        .toSorted((a, b) => b.value - a.value)
+        .slice(0, 3);
       expect([...(topK?.tokens.subarray(row * 3, row * 3 + 3) ?? [])]).toEqual(order.map(({ token }) => token));
       expect([...(topK?.logProbs.subarray(row * 3, row * 3 + 3) ?? [])]).toEqual(order.map(({ value }) => value));
       expect(argmax[row]).toBe(order[0]?.token);
@@ -136,7 +143,9 @@ describe("Engine", () => {
     await expect(engine.step({ lr: 1 })).rejects.toMatchObject({ code: "train/refused" });
     await expect(engine.accumulate({ ...batch, targets: batch.targets.slice(1) })).rejects.toThrow("targets: 8 values expected, got 7");
     await expect(engine.accumulate({ ...batch, tokens: batch.tokens.with(3, 19) })).rejects.toThrow("tokens[3]: 0 to 18 expected, got 19");
-    await expect(engine.accumulate({ ...batch, positions: batch.positions.with(1, batch.positions[0] ?? 0) })).rejects.toThrow(/weighted once/);
+    await expect(engine.accumulate({ ...batch, positions: batch.positions.with(1, batch.positions[0] ?? 0) })).rejects.toThrow(
+      /weighted once/,
+    );
     await expect(engine.loadWeights(new Map())).rejects.toThrow(/model.embed_tokens.weight: 228 values expected, got none/);
     await engine.close();
   });

@@ -20,10 +20,17 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** Scores prompt + answer in one pass: the log-probability and the most probable token at each answer position. */
-async function scoreWhole(prompt: Int32Array, tokens: Int32Array, adapter?: string): Promise<{ logProbs: Float32Array; argmax: Int32Array }> {
+async function scoreWhole(
+  prompt: Int32Array,
+  tokens: Int32Array,
+  adapter?: string,
+): Promise<{ logProbs: Float32Array; argmax: Int32Array }> {
   const whole = Int32Array.from([...prompt, ...tokens]);
   const positions = tokens.map((_, index) => prompt.length + index - 1);
-  return engine.score({ rows: 1, length: whole.length, tokens: whole, positions, targets: tokens }, adapter === undefined ? {} : { adapter });
+  return engine.score(
+    { rows: 1, length: whole.length, tokens: whole, positions, targets: tokens },
+    adapter === undefined ? {} : { adapter },
+  );
 }
 
 describe("Engine.generate", () => {

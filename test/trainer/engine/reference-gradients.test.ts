@@ -7,7 +7,10 @@ import { EngineCore } from "../../../trainer/engine/core.ts";
 import { parseModelConfig } from "../../../trainer/model/config.ts";
 import { relativeError } from "../tiny.ts";
 
-const Gradients = z.object({ loss: z.number(), gradients: z.record(z.string(), z.object({ norm: z.number(), samples: z.array(z.number()) })) });
+const Gradients = z.object({
+  loss: z.number(),
+  gradients: z.record(z.string(), z.object({ norm: z.number(), samples: z.array(z.number()) })),
+});
 const Fixture = z.object({
   config: z.unknown(),
   rows: z.number(),
@@ -40,7 +43,8 @@ function uniform(salt: number, index: number): number {
 const { fround } = Math;
 const spread = (salt: number, count: number, { centre, width }: { centre: number; width: number }): Float32Array =>
   Float32Array.from({ length: count }, (_, index) => fround(fround(fround(uniform(salt, index) - 0.5) * fround(width)) + centre));
-const integers = (salt: number, count: number, limit: number): Int32Array => Int32Array.from({ length: count }, (_, index) => Math.floor(fround(uniform(salt, index) * limit)));
+const integers = (salt: number, count: number, limit: number): Int32Array =>
+  Int32Array.from({ length: count }, (_, index) => Math.floor(fround(uniform(salt, index) * limit)));
 
 const batch: TokenBatch = {
   rows: fixture.rows,
@@ -58,10 +62,15 @@ const SUBTRACT = { clipNorm: Infinity, beta1: 0, beta2: 0, epsilon: EPSILON };
 
 /** What each tensor lost in an update. */
 function differences(before: ReadonlyMap<string, Float32Array>, after: ReadonlyMap<string, Float32Array>): Map<string, Float32Array> {
-  return new Map([...before].map(([name, values]) => [name, values.map((value, index) => value - (after.get(name)?.[index] ?? Number.NaN))]));
+  return new Map(
+    [...before].map(([name, values]) => [name, values.map((value, index) => value - (after.get(name)?.[index] ?? Number.NaN))]),
+  );
 }
 
-function expectGradients(got: ReadonlyMap<string, Float32Array>, { expected, salts }: { expected: z.infer<typeof Gradients>; salts: (name: string) => number }): void {
+function expectGradients(
+  got: ReadonlyMap<string, Float32Array>,
+  { expected, salts }: { expected: z.infer<typeof Gradients>; salts: (name: string) => number },
+): void {
   expect([...got.keys()].toSorted()).toEqual(Object.keys(expected.gradients).toSorted());
   for (const [name, gradient] of got) {
     const { norm, samples } = expected.gradients[name] ?? { norm: 0, samples: [] };
@@ -76,35 +85,57 @@ function expectGradients(got: ReadonlyMap<string, Float32Array>, { expected, sal
 
 /** Partial norms: Math.hypot cannot take a million arguments. */
 function norms(values: Float32Array): number[] {
-  return Array.from({ length: Math.ceil(values.length / 4096) }, (_, part) => Math.hypot(...values.subarray(part * 4096, (part + 1) * 4096)));
+  return Array.from({ length: Math.ceil(values.length / 4096) }, (_, part) =>
+    Math.hypot(...values.subarray(part * 4096, (part + 1) * 4096)),
+  );
 }
 
 describe("gradients of the shipped size", () => {
-  it("are PyTorch's, for every parameter", async () => {
-    const { order, full } = fixture;
-    const sizes = await engine.readWeights();
-    const weights = new Map(order.map((name, index) => [name, spread(100 + index, sizes.get(name)?.length ?? 0, name.includes("norm") ? { centre: 1, width: 0.5 } : { centre: 0, width: 0.2 })]));
-    await engine.loadWeights(weights);
-    const { loss } = await engine.accumulate(batch);
-    expect(loss * total).toBeCloseTo(full.loss, 1);
-    await engine.step({ lr: EPSILON * total, ...SUBTRACT });
-    const got = differences(weights, await engine.readWeights());
-    await engine.loadWeights(weights);
-    expectGradients(got, { expected: full, salts: (name) => 100 + order.indexOf(name) });
-  }, TIMEOUT_MS);
+  it(
+    "are PyTorch's, for every parameter",
+    async () => {
+      const { order, full } = fixture;
+      const sizes = await engine.readWeights();
+      const weights = new Map(
+        order.map((name, index) => [
+          name,
+          spread(100 + index, sizes.get(name)?.length ?? 0, name.includes("norm") ? { centre: 1, width: 0.5 } : { centre: 0, width: 0.2 }),
+        ]),
+      );
+      await engine.loadWeights(weights);
+      const { loss } = await engine.accumulate(batch);
+      expect(loss * total).toBeCloseTo(full.loss, 1);
+      await engine.step({ lr: EPSILON * total, ...SUBTRACT });
+      const got = differences(weights, await engine.readWeights());
+      await engine.loadWeights(weights);
+      expectGradients(got, { expected: full, salts: (name) => 100 + order.indexOf(name) });
+    },
+    TIMEOUT_MS,
+  );
 
-  it("are PyTorch's, for an adapter beside every linear layer", async () => {
-    const { rank, alpha, adapter } = fixture;
-    const names = Object.keys(adapter.gradients);
-    await engine.createAdapter("a", { rank, alpha, targets: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"], seed: 1 });
-    const { tensors: sizes } = await engine.readAdapter("a");
-    const tensors = new Map(names.map((name, index) => [name, spread(500 + index, sizes.get(name)?.length ?? 0, { centre: 0, width: 0.05 })]));
-    await engine.loadAdapter("a", { rank, alpha, tensors });
-    const { weights, ...positions } = batch;
-    const { losses } = await engine.accumulateAdapter("a", { ...positions, crossEntropy: { weights } });
-    expect(losses.crossEntropy).toBeCloseTo(adapter.loss, 1);
-    await engine.stepAdapter("a", { lr: EPSILON, ...SUBTRACT });
-    const got = differences(tensors, (await engine.readAdapter("a")).tensors);
-    expectGradients(got, { expected: adapter, salts: (name) => 500 + names.indexOf(name) });
-  }, TIMEOUT_MS);
+  it(
+    "are PyTorch's, for an adapter beside every linear layer",
+    async () => {
+      const { rank, alpha, adapter } = fixture;
+      const names = Object.keys(adapter.gradients);
+      await engine.createAdapter("a", {
+        rank,
+        alpha,
+        targets: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        seed: 1,
+      });
+      const { tensors: sizes } = await engine.readAdapter("a");
+      const tensors = new Map(
+        names.map((name, index) => [name, spread(500 + index, sizes.get(name)?.length ?? 0, { centre: 0, width: 0.05 })]),
+      );
+      await engine.loadAdapter("a", { rank, alpha, tensors });
+      const { weights, ...positions } = batch;
+      const { losses } = await engine.accumulateAdapter("a", { ...positions, crossEntropy: { weights } });
+      expect(losses.crossEntropy).toBeCloseTo(adapter.loss, 1);
+      await engine.stepAdapter("a", { lr: EPSILON, ...SUBTRACT });
+      const got = differences(tensors, (await engine.readAdapter("a")).tensors);
+      expectGradients(got, { expected: adapter, salts: (name) => 500 + names.indexOf(name) });
+    },
+    TIMEOUT_MS,
+  );
 });

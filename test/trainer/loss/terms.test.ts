@@ -43,17 +43,25 @@ const REFERENCE: Record<TermName, (policy: readonly number[], row: number) => nu
   forwardKl: (policy, row) => rowOf(teacher, row, V).reduce((sum, t, v) => sum + Math.exp(t) * (t - (policy[v] ?? 0)), 0),
   reverseKl: (policy, row) => policy.reduce((sum, p, v) => sum + Math.exp(p) * (p - (teacher[row * V + v] ?? 0)), 0),
   policy: (policy, row) => clipped(policy[targets[row] ?? 0] ?? 0, row),
-  distillation: (policy, row) => rowOf(candidates, row, K).reduce((sum, token, place) => sum + clipped(policy[token] ?? 0, row * K + place), 0),
+  distillation: (policy, row) =>
+    rowOf(candidates, row, K).reduce((sum, token, place) => sum + clipped(policy[token] ?? 0, row * K + place), 0),
 };
 
-const OPTIONS: Required<TermOptions> = { crossEntropy: {}, forwardKl: {}, reverseKl: {}, policy: bounds, distillation: { ...bounds, candidates: K } };
+const OPTIONS: Required<TermOptions> = {
+  crossEntropy: {},
+  forwardKl: {},
+  reverseKl: {},
+  policy: bounds,
+  distillation: { ...bounds, candidates: K },
+};
 
 function referenceLosses(name: TermName, values: readonly number[]): number[] {
   return Array.from({ length: N }, (_, row) => REFERENCE[name](logSoftmax(rowOf(values, row, V)), row));
 }
 
 function referenceGradient(name: TermName): number[] {
-  const total = (values: readonly number[]): number => referenceLosses(name, values).reduce((sum, loss, row) => sum + loss * (weights[row] ?? 0), 0);
+  const total = (values: readonly number[]): number =>
+    referenceLosses(name, values).reduce((sum, loss, row) => sum + loss * (weights[row] ?? 0), 0);
   const h = 1e-6;
   return logits.map((value, index) => (total(logits.with(index, value + h)) - total(logits.with(index, value - h))) / (2 * h));
 }
@@ -99,7 +107,9 @@ describe("loss terms", () => {
   });
 
   it("tries every case of the clip: some ratios low, some high, some free", () => {
-    const ratios = candidates.map((token, index) => Math.exp((logSoftmax(rowOf(logits, Math.floor(index / K), V))[token] ?? 0) - (oldLogProbs[index] ?? 0)));
+    const ratios = candidates.map((token, index) =>
+      Math.exp((logSoftmax(rowOf(logits, Math.floor(index / K), V))[token] ?? 0) - (oldLogProbs[index] ?? 0)),
+    );
     expect(ratios.some((ratio) => ratio < 0.8)).toBe(true);
     expect(ratios.some((ratio) => ratio > 1.28)).toBe(true);
     expect(ratios.some((ratio) => ratio > 0.8 && ratio < 1.28)).toBe(true);

@@ -13,7 +13,10 @@ const bucket = { rows: 2, length: 6, positions: 3 };
 function decode(model: Uint8Array): GraphProto {
   const decoded = fromBinary(ModelProtoSchema, model);
   expect(decoded.irVersion).toBe(10n);
-  expect(decoded.opsetImport.map(({ domain, version }) => [domain, version])).toEqual([["", 23n], ["com.microsoft", 1n]]);
+  expect(decoded.opsetImport.map(({ domain, version }) => [domain, version])).toEqual([
+    ["", 23n],
+    ["com.microsoft", 1n],
+  ]);
   if (decoded.graph === undefined) throw new Error("a graph expected");
   return decoded.graph;
 }
@@ -47,7 +50,14 @@ describe("encodeModel", () => {
   it("writes no node for a value with a gradient of its own", () => {
     const graph = new Graph();
     const x = graph.input("x", [2]);
-    const { node } = decode(encodeModel({ y: add(customGradient(add(x, x), [x], (g) => [g]), x) }));
+    const { node } = decode(
+      encodeModel({
+        y: add(
+          customGradient(add(x, x), [x], (g) => [g]),
+          x,
+        ),
+      }),
+    );
     expect(node.map(({ opType }) => opType)).toEqual(["Add", "Add", "Identity"]);
   });
 

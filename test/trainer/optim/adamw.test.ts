@@ -23,7 +23,9 @@ function reference(value: number, gradients: readonly number[]): number {
 function run(start: readonly number[], gradients: readonly (readonly number[])[], gradientScale = 1): Float32Array {
   const values = Float32Array.from(start);
   const [first, second] = [new Float32Array(values.length), new Float32Array(values.length)];
-  gradients.forEach((gradient, index) => adamWUpdate({ values, gradient: Float32Array.from(gradient), first, second }, { ...OPTIONS, step: index + 1, gradientScale }));
+  gradients.forEach((gradient, index) =>
+    adamWUpdate({ values, gradient: Float32Array.from(gradient), first, second }, { ...OPTIONS, step: index + 1, gradientScale }),
+  );
   return values;
 }
 
@@ -39,7 +41,10 @@ describe("adamWUpdate", () => {
   });
 
   it("gives torch.optim.AdamW's numbers", () => {
-    const got = run([1, -2, 0.5], [1, 2, 3].map((step) => [0.1 * step, -0.3 * step, 2 * step]));
+    const got = run(
+      [1, -2, 0.5],
+      [1, 2, 3].map((step) => [0.1 * step, -0.3 * step, 2 * step]),
+    );
     TORCH.forEach((value, index) => expect(got[index]).toBeCloseTo(value, 6));
   });
 

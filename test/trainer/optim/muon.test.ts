@@ -7,9 +7,11 @@ import { buildOrthogonaliser, muonDirection, muonUpdate } from "../../../trainer
 
 type Matrix = number[][];
 
-const product = (a: Matrix, b: Matrix): Matrix => a.map((row) => (b[0] ?? []).map((_, column) => row.reduce((sum, value, index) => sum + value * (b[index]?.[column] ?? 0), 0)));
+const product = (a: Matrix, b: Matrix): Matrix =>
+  a.map((row) => (b[0] ?? []).map((_, column) => row.reduce((sum, value, index) => sum + value * (b[index]?.[column] ?? 0), 0)));
 const transposed = (a: Matrix): Matrix => (a[0] ?? []).map((_, column) => a.map((row) => row[column] ?? 0));
-const combine = (a: Matrix, b: Matrix, apply: (x: number, y: number) => number): Matrix => a.map((row, i) => row.map((value, j) => apply(value, b[i]?.[j] ?? 0)));
+const combine = (a: Matrix, b: Matrix, apply: (x: number, y: number) => number): Matrix =>
+  a.map((row, i) => row.map((value, j) => apply(value, b[i]?.[j] ?? 0)));
 
 /** The post's zeropower_via_newtonschulz5 in float64. */
 function reference(gradient: Matrix): Matrix {
@@ -27,15 +29,22 @@ function reference(gradient: Matrix): Matrix {
 async function orthogonalise(matrices: readonly Matrix[]): Promise<Float32Array> {
   const [out, width] = [matrices[0]?.length ?? 0, matrices[0]?.[0]?.length ?? 0];
   const session = await GraphSession.open(encodeModel(buildOrthogonaliser({ out, in: width }, matrices.length)), { threads: 1 });
-  const { orthogonal } = await session.run({ direction: { values: Float32Array.from(matrices.flat(2)), shape: [matrices.length, out, width] } });
+  const { orthogonal } = await session.run({
+    direction: { values: Float32Array.from(matrices.flat(2)), shape: [matrices.length, out, width] },
+  });
   await session.close();
   return orthogonal ?? new Float32Array(0);
 }
 
 describe("buildOrthogonaliser", () => {
-  it.each([[4, 7], [7, 4], [5, 5]])("follows the published iteration for matrices of %i × %i, each on its own", async (out, width) => {
+  it.each([
+    [4, 7],
+    [7, 4],
+    [5, 5],
+  ])("follows the published iteration for matrices of %i × %i, each on its own", async (out, width) => {
     const random = createRandom(2);
-    const create = (scale: number): Matrix => Array.from({ length: out }, () => Array.from({ length: width }, () => scale * random.normal()));
+    const create = (scale: number): Matrix =>
+      Array.from({ length: out }, () => Array.from({ length: width }, () => scale * random.normal()));
     const matrices = [create(1), create(50)];
     const got = await orthogonalise(matrices);
     expect(got.length).toBe(sizeOf([2, out, width]));

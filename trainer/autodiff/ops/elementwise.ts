@@ -66,13 +66,21 @@ export const ELEMENTWISE: { readonly [K in keyof ElementwiseAttrs]: OpDef<Elemen
       element: at(inputs, 1).element,
       shape: broadcast(at(inputs, 0).shape, broadcast(at(inputs, 1).shape, at(inputs, 2).shape)),
     }),
-    vjp: ({ inputs, cotangent }) => [null, where(at(inputs, 0), cotangent, zeroLike(cotangent)), where(at(inputs, 0), zeroLike(cotangent), cotangent)],
+    vjp: ({ inputs, cotangent }) => [
+      null,
+      where(at(inputs, 0), cotangent, zeroLike(cotangent)),
+      where(at(inputs, 0), zeroLike(cotangent), cotangent),
+    ],
     emit: () => ({}),
   },
   Clip: {
     infer: (inputs) => at(inputs, 0),
     // 1 inside [low, high], 0 outside: x is inside where clipping it changes nothing.
-    vjp: ({ node, inputs, cotangent }) => [mul(cotangent, cast(node.graph.apply("Equal", [node, at(inputs, 0)], {}), "float32")), null, null],
+    vjp: ({ node, inputs, cotangent }) => [
+      mul(cotangent, cast(node.graph.apply("Equal", [node, at(inputs, 0)], {}), "float32")),
+      null,
+      null,
+    ],
     emit: () => ({}),
   },
   Neg: unary(({ g }) => neg(g)),

@@ -12,7 +12,10 @@ export type LinalgAttrs = { Gemm: GemmAttrs; FusedMatMul: FusedAttrs };
 const flag = (on: boolean): { int: number } => ({ int: on ? 1 : 0 });
 
 /** The shape of op(x): batch axes first, then rows and columns after transposition. */
-function operand(shape: Shape, { trans, transBatch }: { trans: boolean; transBatch: boolean }): { batch: Shape; rows: number; columns: number } {
+function operand(
+  shape: Shape,
+  { trans, transBatch }: { trans: boolean; transBatch: boolean },
+): { batch: Shape; rows: number; columns: number } {
   if (shape.length < 2) throw shapeError(`matrix product: rank 2 or more expected, got [${shape}]`);
   const batch = transBatch ? shape.slice(1, -1) : shape.slice(0, -2);
   const rows = transBatch ? dimOf(shape, 0) : dimOf(shape, -2);

@@ -42,7 +42,8 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
   Expand: {
     infer: (inputs, { shape }) => {
       const x = at(inputs, 0);
-      if (!sameShape(broadcast(x.shape, shape), shape)) throw shapeError(`Expand: a shape broadcastable to [${shape}] expected, got [${x.shape}]`);
+      if (!sameShape(broadcast(x.shape, shape), shape))
+        throw shapeError(`Expand: a shape broadcastable to [${shape}] expected, got [${x.shape}]`);
       return { element: x.element, shape };
     },
     vjp: ({ cotangent }) => [cotangent], // summed back by unbroadcast
@@ -50,16 +51,24 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
   },
   Transpose: {
     infer: (inputs, { perm }) => ({ element: at(inputs, 0).element, shape: permute(at(inputs, 0).shape, perm) }),
-    vjp: ({ cotangent, attrs: { perm } }) => [transpose(cotangent, perm.map((_, axis) => perm.indexOf(axis)))],
+    vjp: ({ cotangent, attrs: { perm } }) => [
+      transpose(
+        cotangent,
+        perm.map((_, axis) => perm.indexOf(axis)),
+      ),
+    ],
     emit: ({ perm }) => ({ attributes: { perm: { ints: perm } } }),
   },
   Slice: {
     infer: (inputs, { axis, start, end }) => {
       const { element, shape } = at(inputs, 0);
-      if (start < 0 || end > dimOf(shape, axis) || start >= end) throw shapeError(`Slice: a range inside ${dimOf(shape, axis)} expected, got [${start}, ${end})`);
+      if (start < 0 || end > dimOf(shape, axis) || start >= end)
+        throw shapeError(`Slice: a range inside ${dimOf(shape, axis)} expected, got [${start}, ${end})`);
       return { element, shape: withDim(shape, axis, end - start) };
     },
-    vjp: ({ inputs, cotangent, attrs: { axis, start, end } }) => [pad(cotangent, axis, [start, dimOf(at(inputs, 0).type.shape, axis) - end])],
+    vjp: ({ inputs, cotangent, attrs: { axis, start, end } }) => [
+      pad(cotangent, axis, [start, dimOf(at(inputs, 0).type.shape, axis) - end]),
+    ],
     emit: ({ axis, start, end }) => ({ vectors: [[start], [end], [axis]] }),
   },
   Pad: {
@@ -67,7 +76,9 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
       const { element, shape } = at(inputs, 0);
       return { element, shape: withDim(shape, axis, before + dimOf(shape, axis) + after) };
     },
-    vjp: ({ inputs, cotangent, attrs: { axis, before } }) => [slice(cotangent, axis, [before, before + dimOf(at(inputs, 0).type.shape, axis)])],
+    vjp: ({ inputs, cotangent, attrs: { axis, before } }) => [
+      slice(cotangent, axis, [before, before + dimOf(at(inputs, 0).type.shape, axis)]),
+    ],
     emit: (attrs, inputs) => ({ vectors: [padding(at(inputs, 0).shape, attrs)] }),
   },
   Concat: {
