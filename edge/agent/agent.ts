@@ -8,8 +8,8 @@ import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import { Digest, SHARED_LINE, type LineHead, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
-import { missingArtifacts } from "../artifacts.ts";
 import type { Env } from "../env.ts";
+import { checkAdapter } from "./adapter-check.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import type { Actor, AdvanceResult, AgentPort, AuditRow, ListedVersion, Page, PublishOutcome, RollbackResult } from "./port.ts";
 import { FIRST_STATE, MOVES, type LineState } from "./release.ts";
@@ -65,10 +65,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
     const fault = manifestFault(manifest, { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest });
     if (fault !== undefined) return { status: "refused", reason: fault };
-    const { adapter } = manifest;
-    const missing = adapter === null ? [] : await missingArtifacts(this.env.ARTIFACTS, [adapter.configDigest, adapter.weightsDigest]);
-    if (missing.length > 0) return { status: "missing", digests: missing };
-    const policyDigest = await policyDigestOf(manifest.baseDigest, adapter);
+    const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
+    if (check.status !== "fits") return check;
+    const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
     return this.#store.transaction(() => this.#flip(manifest, { policyDigest, actor }));
   }
 

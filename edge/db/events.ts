@@ -7,11 +7,15 @@ import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "..
 import type { Env } from "../env.ts";
 import { events } from "./schema.ts";
 
+type EventRow = typeof events.$inferSelect;
+
 /** Where the log lives: rows in D1, payloads that are large in R2. */
 export type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
 
 /** Longest payload in a row, in UTF-16 units; a D1 row holds 2 MB at most and a page of rows must stay small. */
 const MAX_INLINE_PAYLOAD = 65_536;
+/** Payload of a page in UTF-16 units, but for a single event that is longer. */
+const MAX_PAGE_PAYLOAD = 4_194_304;
 /** Events per batch: a batch is one transaction, and D1 binds at most 100 parameters in its closing query. */
 const BATCH = 50;
 
@@ -26,7 +30,10 @@ export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]
   return highest;
 }
 
-/** Events of an agent with `seq` above the cursor, oldest first, at most `limit` (1 to 100). */
+/**
+ * Events of an agent with `seq` above the cursor, oldest first, at most `limit` (1 to 100): fewer where they are
+ * large, and none only where there is none.
+ */
 export async function pageAfter(
   log: EventLog,
   { agent, cursor, limit }: { agent: string; cursor: number; limit: number },
@@ -37,8 +44,21 @@ export async function pageAfter(
     .where(and(eq(events.agent, agent), gt(events.seq, cursor)))
     .orderBy(asc(events.seq))
     .limit(limit);
-  const page = await Promise.all(rows.map((row) => toLoggedEvent(log, row)));
+  const page = await readEvents(log, rows);
   return { events: page, cursor: page.at(-1)?.seq ?? cursor };
+}
+
+/** Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. */
+async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
+  const page: LoggedEvent[] = [];
+  let length = 0;
+  for (const row of rows) {
+    const payload = row.payload ?? (await readPayload(log, row.eventId));
+    length += payload.length;
+    if (page.length > 0 && length > MAX_PAGE_PAYLOAD) break;
+    page.push(toLoggedEvent(row, payload));
+  }
+  return page;
 }
 
 async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
@@ -63,10 +83,8 @@ async function toRow(log: EventLog, { payload, createdAt, ...header }: NewEvent)
   return { ...header, kind: payload.kind, payload: large ? null : json, createdAt: Date.parse(createdAt) };
 }
 
-async function toLoggedEvent(log: EventLog, row: typeof events.$inferSelect): Promise<LoggedEvent> {
-  const { payload, createdAt, kind: _, ...header } = row;
-  const json = payload ?? (await readPayload(log, row.eventId));
-  return { ...header, createdAt: new Date(createdAt).toISOString(), payload: EventPayload.parse(JSON.parse(json)) };
+function toLoggedEvent({ payload: _, kind: __, createdAt, ...header }: EventRow, payload: string): LoggedEvent {
+  return { ...header, createdAt: new Date(createdAt).toISOString(), payload: EventPayload.parse(JSON.parse(payload)) };
 }
 
 async function readPayload(log: EventLog, eventId: string): Promise<string> {

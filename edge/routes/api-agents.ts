@@ -1,6 +1,6 @@
 /** /api/agents: what people see and move. */
 import { z } from "zod";
-import { AgentSettings } from "../../shared/agent.ts";
+import { AgentSettings, LearningSettings } from "../../shared/agent.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -9,8 +9,11 @@ import { listAgent } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
+import { checkTools } from "../openai/tools.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
 
+// Strict at every level: a setting that is misspelt is refused, not ignored.
+const SettingsRequest = AgentSettings.extend({ learning: LearningSettings.strict().prefault({}) }).strict();
 const RollbackRequest = z.strictObject({ to: z.number().int().min(0), reason: z.string().max(1_000).optional() });
 const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
@@ -19,7 +22,8 @@ export function mountAgents(app: App): void {
 
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
-    const settings = await parseJson(context.req.raw, AgentSettings.strict());
+    const settings = await parseJson(context.req.raw, SettingsRequest);
+    checkTools(settings.tools);
     const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
     await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
     forgetLineHead(name, SHARED_LINE);

@@ -3,7 +3,7 @@ import type { EdgeHost } from "../../cli/edge-host.ts";
 import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../edge/policy/resident.ts";
 import { at } from "../../shared/assert.ts";
-import { linearNames, linearShape, writeAdapter, type LoraPair } from "../../shared/lora.ts";
+import { linearNames, linearShape, writeAdapter, type Adapter, type LoraPair } from "../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
 import { kernelModule } from "../edge/kernel/decode.ts";
@@ -19,17 +19,34 @@ export async function readStored(edge: EdgeHost, digest: string): Promise<Uint8A
   return new Uint8Array(await object.arrayBuffer());
 }
 
+async function baseFiles(edge: EdgeHost): Promise<(name: string) => Promise<Uint8Array<ArrayBuffer>>> {
+  const { files } = BaseManifest.parse(JSON.parse(text(await readStored(edge, edge.baseDigest))));
+  return (name) => readStored(edge, files[name] ?? "");
+}
+
 /** The policy that the edge serves, in this process, from the same stored bytes. */
 export async function policyOf(edge: EdgeHost): Promise<{ policy: Policy; config: ModelConfig }> {
-  const text = async (digest: string): Promise<string> => new TextDecoder().decode(await readStored(edge, digest));
-  const { files } = BaseManifest.parse(JSON.parse(await text(edge.baseDigest)));
-  const digestOf = (name: string): string => files[name] ?? "";
-  const names = ["config.json", "tokenizer.json", "tokenizer_config.json"].map(digestOf);
-  const [config, tokenizer, tokenizerConfig] = await Promise.all(names.map(text));
-  const weights = await readStored(edge, digestOf("model.safetensors"));
-  const parsed: unknown = JSON.parse(config ?? "");
-  const base = { config: parsed, tokenizer: toTokenizerFiles(tokenizer ?? "", tokenizerConfig ?? ""), weights };
+  const read = await baseFiles(edge);
+  const names = ["config.json", "tokenizer.json", "tokenizer_config.json"];
+  const [config = "", tokenizer = "", tokenizerConfig = ""] = (await Promise.all(names.map(read))).map(text);
+  const parsed: unknown = JSON.parse(config);
+  const base = { config: parsed, tokenizer: toTokenizerFiles(tokenizer, tokenizerConfig), weights: await read("model.safetensors") };
   return { policy: createPolicy({ kernelModule, files: base }), config: parseModelConfig(parsed) };
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** Uploads a small adapter that fits the edge's base; other content, other weights. */
+export async function putAdapter(edge: EdgeHost, content: string): Promise<AdapterFiles> {
+  const config = parseModelConfig(JSON.parse(text(await (await baseFiles(edge))("config.json"))));
+  const { out, in: width } = linearShape(config, "q_proj");
+  const seed = utf8(content).reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7);
+  const random = uniform(seed);
+  const [a, b] = [width, out].map((size) => Float32Array.from({ length: size }, random));
+  if (a === undefined || b === undefined) throw new Error("two matrices expected");
+  return putAdapterFiles(edge, config, { rank: 1, alpha: 2, pairs: [{ layer: 0, linear: "q_proj", a, b }] });
 }
 
 /** Uploads an adapter whose weights are large enough to change most answers. */
@@ -42,9 +59,13 @@ export async function putRandomAdapter(edge: EdgeHost, config: ModelConfig, seed
       const { out, in: width } = linearShape(config, linear);
       pairs.push({ layer, linear, a: values(RANK * width, 1 / Math.sqrt(width)), b: values(out * RANK, 0.5) });
     }
-  const { adapterConfig, adapterModel } = writeAdapter(config, { rank: RANK, alpha: ALPHA, pairs }, { baseModel: "random" });
+  return putAdapterFiles(edge, config, { rank: RANK, alpha: ALPHA, pairs });
+}
+
+async function putAdapterFiles(edge: EdgeHost, config: ModelConfig, adapter: Adapter): Promise<AdapterFiles> {
+  const { adapterConfig, adapterModel } = writeAdapter(config, adapter, { baseModel: "random" });
   const [configFile, weightsFile] = await Promise.all([putFile(edge, utf8(adapterConfig)), putFile(edge, adapterModel)]);
-  return { configDigest: configFile.digest, weightsDigest: weightsFile.digest, rank: RANK, alpha: ALPHA };
+  return { configDigest: configFile.digest, weightsDigest: weightsFile.digest, rank: adapter.rank, alpha: adapter.alpha };
 }
 
 /** Publishes an adapter as the agent's next version; returns its number. */

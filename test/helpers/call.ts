@@ -29,12 +29,6 @@ export async function putFile(edge: Edge, bytes: Uint8Array<ArrayBuffer>, digest
   return { status: response.status, body: await response.json(), headers: response.headers, digest: name };
 }
 
-/** Uploads two small files that stand for an adapter. */
-export async function putAdapter(edge: Edge, content: string): Promise<AdapterFiles> {
-  const [config, weights] = await Promise.all([putFile(edge, utf8(`config ${content}`)), putFile(edge, utf8(`weights ${content}`))]);
-  return { configDigest: config.digest, weightsDigest: weights.digest, rank: 8, alpha: 16 };
-}
-
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new TextEncoder().encode(text));
 }

@@ -1,6 +1,7 @@
 /** What an AgentObject has acknowledged survives the death of its process. */
 import { describe, expect, it } from "vitest";
-import { call, lineage, manifestOf, putAdapter, putAgent } from "../../helpers/call.ts";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { call, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();

@@ -1,6 +1,7 @@
 /** /api: agents, versions, rollback, audit, events, and what every route does with bad input. */
 import { describe, expect, it } from "vitest";
-import { call, judgement, lineage, manifestOf, putAdapter, putAgent } from "../../helpers/call.ts";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { call, judgement, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
@@ -151,12 +152,19 @@ describe("events", () => {
   });
 });
 
+const BROKEN_TOOL = {
+  type: "function",
+  function: { name: "Book", parameters: { type: "object", properties: { rooms: { type: "int" } } } },
+};
+
 describe("bad input", () => {
   it.each([
     { route: "PUT /api/agents/bad", body: "{", status: 400, message: /^body: JSON expected, got 1 characters/ },
     { route: "PUT /api/agents/bad", body: "", status: 400, message: /^body: JSON expected, got nothing/ },
     { route: "PUT /api/agents/Bad_Name", body: {}, status: 400, message: /^agent: must be lower-case/ },
     { route: "PUT /api/agents/bad", body: { instruction: "typo" }, status: 400, message: /instruction/ },
+    { route: "PUT /api/agents/bad", body: { learning: { vote: 3 } }, status: 400, message: /vote/ },
+    { route: "PUT /api/agents/bad", body: { tools: [BROKEN_TOOL] }, status: 400, message: /^tools\.0\.function\.parameters/ },
     { route: "PUT /api/agents/bad", body: { learning: { votes: 0 } }, status: 400, message: /^learning\.votes: / },
     { route: "POST /api/agents/bad/rollback", body: { to: "1" }, status: 400, message: /^to: / },
     { route: "POST /api/agents/bad/rollback", body: {}, status: 400, message: /^to: / },

@@ -80,6 +80,21 @@ describe("pageAfter", () => {
     }
   });
 
+  it("ends before it grows too large to hold, and loses nothing by it", async () => {
+    const large = named("heavy", ["1", "2", "3"]).map((event) => ({
+      ...event,
+      payload: { ...event.payload, hint: "x".repeat(3_000_000) },
+    }));
+    await appendEvents(log, large);
+    const seen: string[][] = [];
+    for (let cursor = 0, page = 1; page > 0;) {
+      const { events, cursor: reached } = await pageAfter(log, { agent: "heavy", cursor, limit: 100 });
+      seen.push(events.map(({ turnId }) => turnId));
+      [cursor, page] = [reached, events.length];
+    }
+    expect(seen).toEqual([["heavy-1"], ["heavy-2"], ["heavy-3"], []]);
+  });
+
   it("shows an agent's own events only, and keeps the cursor on an empty page", async () => {
     await appendEvents(log, [...named("mine", ["1"]), ...named("other", ["1"]), ...named("mine", ["2"])]);
     expect(await turns("mine", 0, 10)).toEqual(["mine-1", "mine-2"]);

@@ -1,7 +1,8 @@
 /** /trainer/v1: files by digest, publishing by compare-and-set, the cursor. */
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../shared/digest.ts";
-import { call, lineage, manifestOf, putAdapter, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { call, lineage, manifestOf, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
@@ -104,6 +105,28 @@ describe("publish", () => {
     const { status, body } = await call(edge, "trainer", `POST ${line("strict")}/versions`, { parent: 0, manifest: whole });
     expect([status, body.error.code]).toEqual([422, "policy/refused"]);
     expect(body.error.message).toMatch(message);
+  });
+
+  it("refuses an adapter that would fail every answer: not one, of another shape, of another rank", async () => {
+    await putAgent(edge, "misfit");
+    const [good, config, weights] = await Promise.all([
+      putAdapter(edge, "misfit"),
+      putFile(edge, utf8('{"peft_type": "LORA", "r": 2, "lora_alpha": 2}')),
+      putFile(edge, utf8("not tensors")),
+    ]);
+    const misfits = [
+      { ...good, weightsDigest: weights.digest },
+      { ...good, configDigest: weights.digest },
+      { ...good, configDigest: config.digest, rank: 2 },
+      { ...good, rank: 2 },
+    ];
+    for (const adapter of misfits) {
+      const { status, body } = await publish("misfit", { adapter });
+      expect([status, body.error.code]).toEqual([422, "policy/refused"]);
+    }
+    const rank = await publish("misfit", { adapter: { ...good, rank: 2 } });
+    expect(rank.body.error.message).toBe("manifest.adapter: rank 1 and alpha 2 as in its files expected, got 2 and 2");
+    expect(await head("misfit")).toMatchObject({ stable: 0, latest: 0 });
   });
 
   it("knows no line but those that exist", async () => {
