@@ -32,7 +32,10 @@ export async function startPolicyWorker(files: ReadonlyMap<string, Uint8Array<Ar
   const manifest = JSON.stringify({ name: "base", files: Object.fromEntries(digests) });
   const baseDigest = await store(new TextEncoder().encode(manifest));
   const ask = async (path: string, body?: PostedRequest): Promise<unknown> => {
-    const response = await fetch(`${url}${path}?base=${baseDigest}`, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
+    const response = await fetch(
+      `${url}${path}?base=${baseDigest}`,
+      body === undefined ? {} : { method: "POST", body: JSON.stringify(body) },
+    );
     const answer: unknown = await response.json();
     if (!response.ok) throw new Error(`${path}: 200 expected, got ${response.status} ${JSON.stringify(answer)}`);
     return answer;

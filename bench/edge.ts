@@ -51,7 +51,9 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     onnx.push(await onnxRate(engine));
     turns.push(await twoTurns(worker));
     aggregate.push(await concurrentRate(worker));
-    say(`round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`);
+    say(
+      `round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`,
+    );
   }
   const secondPrefill = Math.max(...turns.map(({ secondPrefilled }) => secondPrefilled));
   const parameters = countParameters(files);

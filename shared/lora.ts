@@ -144,7 +144,12 @@ function parseAdapterConfig(text: string): z.infer<typeof AdapterConfig> {
 function checkName(config: ModelConfig, name: string): void {
   const [, layer = "", linear = "", matrix = ""] = NAME.exec(name) ?? [];
   const half = matrix === "A" || matrix === "B" ? matrix : undefined;
-  if (half === undefined || !isLinearName(linear) || Number(layer) >= config.layerCount || name !== loraTensorName(Number(layer), linear, half))
+  if (
+    half === undefined ||
+    !isLinearName(linear) ||
+    Number(layer) >= config.layerCount ||
+    name !== loraTensorName(Number(layer), linear, half)
+  )
     refuse(`tensor of a linear map in layers 0..${config.layerCount - 1} expected, got ${name}`);
 }
 

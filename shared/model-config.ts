@@ -56,7 +56,10 @@ export function parseModelConfig(content: unknown): ModelConfig {
   const raw = parsed.data;
   const kvHeadCount = raw.num_key_value_heads ?? raw.num_attention_heads;
   if (raw.num_attention_heads % kvHeadCount !== 0)
-    throw new AppError("policy/refused", `config.json: num_attention_heads a multiple of ${kvHeadCount} expected, got ${raw.num_attention_heads}`);
+    throw new AppError(
+      "policy/refused",
+      `config.json: num_attention_heads a multiple of ${kvHeadCount} expected, got ${raw.num_attention_heads}`,
+    );
   return {
     vocabSize: raw.vocab_size,
     hiddenSize: raw.hidden_size,

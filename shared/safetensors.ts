@@ -32,7 +32,12 @@ export function parseSafetensors(file: Uint8Array): Map<string, Tensor> {
     .sort((a, b) => a.data_offsets[0] - b.data_offsets[0]);
   const tensors = new Map<string, Tensor>();
   let expected = 0;
-  for (const { name, dtype, shape, data_offsets: [from, to] } of entries) {
+  for (const {
+    name,
+    dtype,
+    shape,
+    data_offsets: [from, to],
+  } of entries) {
     const size = elementCount(shape) * BYTES_PER_ELEMENT[dtype];
     if (from !== expected || to - from !== size)
       refuse(`tensor ${name}: bytes ${expected}..${expected + size} expected for ${dtype} [${shape.join(", ")}], got ${from}..${to}`);

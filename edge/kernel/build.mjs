@@ -1,16 +1,26 @@
 // Compiles edge/kernel/assembly to edge/kernel/kernel.wasm. Does nothing when sources, options and compiler are the
 // ones the file was built from, which kernel.wasm.sha256 beside it records.
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
 const OPTIONS = [
-  "--optimizeLevel", "3", "--shrinkLevel", "0", "--converge", "--noAssert",
-  "--runtime", "stub", "--use", "abort=",
-  "--disableWarning", "112", // v128 crosses modules of the kernel, never its exports
-  "--enable", "simd", // plain SIMD128: relaxed SIMD gives other numbers on other hosts
+  "--optimizeLevel",
+  "3",
+  "--shrinkLevel",
+  "0",
+  "--converge",
+  "--noAssert",
+  "--runtime",
+  "stub",
+  "--use",
+  "abort=",
+  "--disableWarning",
+  "112", // v128 crosses modules of the kernel, never its exports
+  "--enable",
+  "simd", // plain SIMD128: relaxed SIMD gives other numbers on other hosts
 ];
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -29,20 +39,26 @@ const built = await readFile(target).catch(() => null);
 const recorded = await readFile(record, "utf8").catch(() => "");
 if (built === null || recorded !== digest) {
   const outputs = new Map();
-  const { error, stderr } = await asc.main(
-    ["assembly/index.ts", "--outFile", "kernel.wasm", ...OPTIONS],
-    {
-      readFile: (name) => sources.get(name) ?? null,
-      writeFile: (name, contents) => outputs.set(name, contents),
-      listFiles: () => [],
-    },
-  );
+  let complaints = "";
+  const stderr = { write: (text) => void (complaints += text) };
+  const { error } = await asc.main(["assembly/index.ts", "--outFile", "kernel.wasm", ...OPTIONS], {
+    readFile: (name) => sources.get(name) ?? null,
+    writeFile: (name, contents) => outputs.set(name, contents),
+    listFiles: () => [],
+    stderr,
+  });
   const wasm = outputs.get("kernel.wasm");
   if (error || wasm === undefined) {
-    process.stderr.write(stderr.toString());
+    process.stderr.write(complaints);
     throw error ?? new Error("kernel build expected kernel.wasm, got no output");
   }
-  await writeFile(target, wasm);
-  await writeFile(record, digest);
+  // Renamed into place: another process may be reading, or building the same.
+  for (const [file, content] of [
+    [target, wasm],
+    [record, digest],
+  ]) {
+    await writeFile(`${file}.${process.pid}`, content);
+    await rename(`${file}.${process.pid}`, file);
+  }
   process.stdout.write(`kernel.wasm ${wasm.length} bytes\n`);
 }

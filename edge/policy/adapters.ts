@@ -50,7 +50,8 @@ export class AdapterCache {
    */
   insert(digest: string, adapter: Adapter): AdapterUse | undefined {
     const bytes = roundUp(adapterTableBytes(this.#config, adapter));
-    if (bytes > this.#budgetBytes) throw new AppError("policy/refused", `adapter of at most ${this.#budgetBytes} bytes expected, got ${bytes}`);
+    if (bytes > this.#budgetBytes)
+      throw new AppError("policy/refused", `adapter of at most ${this.#budgetBytes} bytes expected, got ${bytes}`);
     if (!this.#residents.has(digest)) {
       if (!this.#makeRoom(bytes)) return undefined;
       this.#place(digest, adapter, bytes);

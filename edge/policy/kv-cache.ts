@@ -65,7 +65,10 @@ export class KvCache {
     this.#tableBytes = contextPages * 4;
     this.#now = options.now;
     if (this.#maxPages < contextPages)
-      throw new AppError("policy/refused", `KV budget of at least ${contextPages * options.pageBytes} bytes expected, got ${options.budgetBytes}`);
+      throw new AppError(
+        "policy/refused",
+        `KV budget of at least ${contextPages * options.pageBytes} bytes expected, got ${options.budgetBytes}`,
+      );
   }
 
   get stats(): { reusedTokens: number; prefilledTokens: number; kvEvictions: number; kvBytes: number; kvSequences: number } {
@@ -92,7 +95,10 @@ export class KvCache {
     this.#reusedTokens += reusedTokens;
     this.#prefilledTokens += request.promptTokens.length - reusedTokens;
     return {
-      ...{ table, tokens, lease, reusedTokens },
+      table,
+      tokens,
+      lease,
+      reusedTokens,
       reserve: (tokenCount) => this.#grow(kept, toPages(tokenCount)),
       release: () => this.#release(kept, lease),
     };

@@ -30,7 +30,8 @@ export class Lease {
 
   /** @throws {session/aborted} where what it leased is gone */
   touch(): void {
-    if (this.#state === "revoked") throw new AppError("session/aborted", `answer read within ${LEASE_IDLE_MS} ms expected, got none and its memory was needed`);
+    if (this.#state === "revoked")
+      throw new AppError("session/aborted", `answer read within ${LEASE_IDLE_MS} ms expected, got none and its memory was needed`);
     this.#touchedAt = this.#now();
   }
 

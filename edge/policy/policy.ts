@@ -62,7 +62,14 @@ export class Policy implements Completer {
   readonly #pause: () => Promise<void>;
   #generatedTokens = 0;
 
-  constructor({ kernelModule, files, adapterBytes = DEFAULT_ADAPTER_BYTES, kvBytes = DEFAULT_KV_BYTES, now = Date.now, pause = nextTask }: PolicyOptions) {
+  constructor({
+    kernelModule,
+    files,
+    adapterBytes = DEFAULT_ADAPTER_BYTES,
+    kvBytes = DEFAULT_KV_BYTES,
+    now = Date.now,
+    pause = nextTask,
+  }: PolicyOptions) {
     const config = parseModelConfig(files.config);
     const kernel = createKernel(kernelModule);
     this.tokenizer = new Tokenizer(files.tokenizer);
@@ -120,7 +127,10 @@ export class Policy implements Completer {
     if (!limits.success) throw new AppError("input/invalid", z.prettifyError(limits.error));
     const total = promptTokens.length + request.maxTokens;
     if (promptTokens.length === 0 || total > this.contextTokens)
-      throw new AppError("input/invalid", `prompt and answer of 2 to ${this.contextTokens} tokens expected, got ${promptTokens.length} + ${request.maxTokens}`);
+      throw new AppError(
+        "input/invalid",
+        `prompt and answer of 2 to ${this.contextTokens} tokens expected, got ${promptTokens.length} + ${request.maxTokens}`,
+      );
   }
 
   async #leaseAdapter({ policyDigest, adapter, readFile, signal }: CompletionRequest): Promise<AdapterUse | undefined> {

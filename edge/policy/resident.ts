@@ -49,7 +49,8 @@ async function readBase(baseDigest: string, readFile: ReadFile): Promise<BaseFil
   const { files } = BaseManifest.parse(JSON.parse(await readText(baseDigest)));
   const digestOf = (name: string): string => {
     const digest = files[name];
-    if (digest === undefined) throw new AppError("policy/refused", `base ${baseDigest}: file ${name} expected, got ${Object.keys(files).join(", ")}`);
+    if (digest === undefined)
+      throw new AppError("policy/refused", `base ${baseDigest}: file ${name} expected, got ${Object.keys(files).join(", ")}`);
     return digest;
   };
   const [config, tokenizer, tokenizerConfig, weights] = await Promise.all([

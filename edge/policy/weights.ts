@@ -47,9 +47,11 @@ function checkSizes(config: ModelConfig): void {
     intermediate_size: config.intermediateSize,
   };
   for (const [name, width] of Object.entries(widths)) {
-    if (width % layout.PANEL !== 0) throw new AppError("policy/refused", `config.json: ${name} a multiple of ${layout.PANEL} expected, got ${width}`);
+    if (width % layout.PANEL !== 0)
+      throw new AppError("policy/refused", `config.json: ${name} a multiple of ${layout.PANEL} expected, got ${width}`);
   }
-  if (config.headDim % 4 !== 0) throw new AppError("policy/refused", `config.json: head_dim a multiple of 4 expected, got ${config.headDim}`);
+  if (config.headDim % 4 !== 0)
+    throw new AppError("policy/refused", `config.json: head_dim a multiple of 4 expected, got ${config.headDim}`);
 }
 
 function layerWords(source: TensorSource, config: ModelConfig, layer: number): [number, number][] {
@@ -69,7 +71,8 @@ function layerWords(source: TensorSource, config: ModelConfig, layer: number): [
     [layout.LAYER_V_BIAS, "v_proj"],
   ];
   if (config.qkvBias) {
-    for (const [word, name] of biases) words.push([word, source.vector(`${path}.${LINEAR_PATHS[name]}.bias`, linearShape(config, name).out)]);
+    for (const [word, name] of biases)
+      words.push([word, source.vector(`${path}.${LINEAR_PATHS[name]}.bias`, linearShape(config, name).out)]);
   }
   linearNames().forEach((name, index) => {
     const shape = linearShape(config, name);
@@ -160,14 +163,18 @@ class TensorSource {
 
   finish(): void {
     const [unknown] = this.#tensors.keys();
-    if (unknown !== undefined) throw new AppError("policy/refused", `model.safetensors: no tensor ${unknown} expected for this config.json, got one`);
+    if (unknown !== undefined)
+      throw new AppError("policy/refused", `model.safetensors: no tensor ${unknown} expected for this config.json, got one`);
   }
 
   #take(name: string, shape: readonly number[]): Float32Array {
     const tensor = this.#tensors.get(name);
     if (tensor === undefined) throw new AppError("policy/refused", `model.safetensors: tensor ${name} expected, got none`);
     if (tensor.shape.join() !== shape.join())
-      throw new AppError("policy/refused", `model.safetensors: tensor ${name}: shape [${shape.join(", ")}] expected, got [${tensor.shape.join(", ")}]`);
+      throw new AppError(
+        "policy/refused",
+        `model.safetensors: tensor ${name}: shape [${shape.join(", ")}] expected, got [${tensor.shape.join(", ")}]`,
+      );
     this.#tensors.delete(name);
     const values = toFloat32(tensor);
     if (!values.every(Number.isFinite)) throw new AppError("policy/refused", `model.safetensors: tensor ${name}: finite values expected`);

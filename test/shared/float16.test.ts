@@ -11,7 +11,10 @@ function numbers(decode: (bits: Uint16Array) => Float32Array): Uint16Array {
 
 describe("float16", () => {
   it("narrows every BF16 and every F16 number back to itself", () => {
-    for (const [decode, encode] of [[decodeBfloat16, encodeBfloat16], [decodeFloat16, encodeFloat16]] as const) {
+    for (const [decode, encode] of [
+      [decodeBfloat16, encodeBfloat16],
+      [decodeFloat16, encodeFloat16],
+    ] as const) {
       const bits = numbers(decode);
       expect(encode(decode(bits))).toEqual(bits);
     }

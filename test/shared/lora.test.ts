@@ -23,7 +23,9 @@ const ADAPTER = randomAdapter(CONFIG, { seed: 1, rank: 3, targets: ["q_proj", "d
 const FILES = writeAdapter(CONFIG, ADAPTER, { baseModel: "base" });
 
 function withTensors(change: (tensors: Map<string, { shape: readonly number[]; values: Float32Array }>) => void): Uint8Array {
-  const tensors = new Map(Array.from(parseSafetensors(FILES.adapterModel), ([name, tensor]) => [name, { shape: tensor.shape, values: toFloat32(tensor) }]));
+  const tensors = new Map(
+    Array.from(parseSafetensors(FILES.adapterModel), ([name, tensor]) => [name, { shape: tensor.shape, values: toFloat32(tensor) }]),
+  );
   change(tensors);
   return writeSafetensors(tensors);
 }
@@ -34,7 +36,13 @@ describe("adapter files", () => {
       "base_model.model.model.layers.0.mlp.down_proj.lora_A.weight",
       "base_model.model.model.layers.0.mlp.down_proj.lora_B.weight",
     ]);
-    expect(JSON.parse(FILES.adapterConfig)).toMatchObject({ peft_type: "LORA", r: 3, lora_alpha: 6, target_modules: ["q_proj", "down_proj"], task_type: "CAUSAL_LM" });
+    expect(JSON.parse(FILES.adapterConfig)).toMatchObject({
+      peft_type: "LORA",
+      r: 3,
+      lora_alpha: 6,
+      target_modules: ["q_proj", "down_proj"],
+      task_type: "CAUSAL_LM",
+    });
   });
 
   it("are read back as they were written, and are the same bytes each time", () => {
@@ -52,21 +60,40 @@ describe("adapter files", () => {
   const A0 = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight";
   for (const [what, adapterModel, message] of [
     ["half a pair", withTensors((tensors) => tensors.delete(A0)), "layer 0 q_proj: lora_A and lora_B expected"],
-    ["a wrong shape", withTensors((tensors) => tensors.set(A0, { shape: [3, 63], values: new Float32Array(189) })), "shape [3, 64] expected, got [3, 63]"],
-    ["a tensor it does not know", withTensors((tensors) => tensors.set(`${A0}x`, { shape: [1], values: new Float32Array(1) })), "got base_model"],
+    [
+      "a wrong shape",
+      withTensors((tensors) => tensors.set(A0, { shape: [3, 63], values: new Float32Array(189) })),
+      "shape [3, 64] expected, got [3, 63]",
+    ],
+    [
+      "a tensor it does not know",
+      withTensors((tensors) => tensors.set(`${A0}x`, { shape: [1], values: new Float32Array(1) })),
+      "got base_model",
+    ],
     [
       "a layer that the base lacks",
       withTensors((tensors) => tensors.set(A0.replace("layers.0", "layers.2"), { shape: [1], values: new Float32Array(1) })),
       "layers 0..1 expected",
     ],
-    ["a value that is no number", withTensors((tensors) => tensors.get(A0)?.values.fill(NaN, 7, 8)), "finite values expected, got NaN at 7"],
+    [
+      "a value that is no number",
+      withTensors((tensors) => tensors.get(A0)?.values.fill(NaN, 7, 8)),
+      "finite values expected, got NaN at 7",
+    ],
   ] as const) {
     it(`are refused with ${what}`, () => {
       expect(() => parseAdapter(CONFIG, { ...FILES, adapterModel })).toThrow(message);
     });
   }
 
-  for (const [field, value] of [["use_dora", true], ["use_rslora", true], ["bias", "all"], ["modules_to_save", ["lm_head"]], ["rank_pattern", { q_proj: 4 }], ["peft_type", "IA3"]] as const) {
+  for (const [field, value] of [
+    ["use_dora", true],
+    ["use_rslora", true],
+    ["bias", "all"],
+    ["modules_to_save", ["lm_head"]],
+    ["rank_pattern", { q_proj: 4 }],
+    ["peft_type", "IA3"],
+  ] as const) {
     it(`are refused with ${field}, which the kernel would get wrong`, () => {
       const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), [field]: value });
       expect(() => parseAdapter(CONFIG, { ...FILES, adapterConfig })).toThrow(field);

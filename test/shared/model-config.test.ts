@@ -18,12 +18,24 @@ const QWEN3 = {
 
 describe("parseModelConfig", () => {
   it("reads a Qwen3 config", () => {
-    expect(parseModelConfig(QWEN3)).toMatchObject({ hiddenSize: 256, kvHeadCount: 2, headDim: 64, tiedHead: true, qkNorm: true, qkvBias: false });
+    expect(parseModelConfig(QWEN3)).toMatchObject({
+      hiddenSize: 256,
+      kvHeadCount: 2,
+      headDim: 64,
+      tiedHead: true,
+      qkNorm: true,
+      qkvBias: false,
+    });
   });
 
   it("knows what each family leaves unsaid", () => {
     const { num_key_value_heads: _groups, head_dim: _width, ...plain } = QWEN3;
-    expect(parseModelConfig({ ...plain, model_type: "llama" })).toMatchObject({ kvHeadCount: 4, headDim: 64, qkNorm: false, qkvBias: false });
+    expect(parseModelConfig({ ...plain, model_type: "llama" })).toMatchObject({
+      kvHeadCount: 4,
+      headDim: 64,
+      qkNorm: false,
+      qkvBias: false,
+    });
     expect(parseModelConfig({ ...plain, model_type: "qwen2" })).toMatchObject({ qkNorm: false, qkvBias: true });
   });
 

@@ -50,15 +50,21 @@ describe("safetensors", () => {
     ["a file too short for its length", new Uint8Array(4), "8 bytes expected"],
     ["a header longer than the file", new Uint8Array(8).fill(9), "header of at most 0 bytes expected"],
     ["a header that is no JSON", Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0x7b), "JSON header expected"],
-    ["an unknown element type", file({ w: { dtype: "I64", shape: [1], data_offsets: [0, 8] } }, new Array(8).fill(0)), "tensor w"],
-    ["a size that does not match the shape", file({ w: { dtype: "F32", shape: [2], data_offsets: [0, 4] } }, [0, 0, 0, 0]), "bytes 0..8 expected"],
-    ["a hole", file({ w: { dtype: "F32", shape: [1], data_offsets: [4, 8] } }, new Array(8).fill(0)), "bytes 0..4 expected"],
+    ["an unknown element type", file({ w: { dtype: "I64", shape: [1], data_offsets: [0, 8] } }, [0, 0, 0, 0, 0, 0, 0, 0]), "tensor w"],
+    [
+      "a size that does not match the shape",
+      file({ w: { dtype: "F32", shape: [2], data_offsets: [0, 4] } }, [0, 0, 0, 0]),
+      "bytes 0..8 expected",
+    ],
+    ["a hole", file({ w: { dtype: "F32", shape: [1], data_offsets: [4, 8] } }, [0, 0, 0, 0, 0, 0, 0, 0]), "bytes 0..4 expected"],
     ["bytes left over", file({}, [1]), "expected, got"],
   ] as const) {
     it(`refuses ${what}`, () => expect(() => parseSafetensors(bytes)).toThrow(message));
   }
 
   it("refuses to write a tensor whose values do not fill its shape", () => {
-    expect(() => writeSafetensors(new Map([["w", { shape: [3], values: Float32Array.of(1) }]]))).toThrow("tensor w: 3 values expected for [3], got 1");
+    expect(() => writeSafetensors(new Map([["w", { shape: [3], values: Float32Array.of(1) }]]))).toThrow(
+      "tensor w: 3 values expected for [3], got 1",
+    );
   });
 });

@@ -32,7 +32,12 @@ export function placePages({ kernel, pageBytes }: Decoder, tokens: number): numb
 export function kernelLogits(
   decoder: Decoder,
   tokens: readonly number[],
-  { block, adapter = 0, pages = placePages(decoder, tokens.length), from = 0 }: { block: number; adapter?: number; pages?: number; from?: number },
+  {
+    block,
+    adapter = 0,
+    pages = placePages(decoder, tokens.length),
+    from = 0,
+  }: { block: number; adapter?: number; pages?: number; from?: number },
 ): Float32Array[] {
   const logits: Float32Array[] = [];
   for (let start = from; start < tokens.length; start += block) {

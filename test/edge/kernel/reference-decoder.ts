@@ -36,13 +36,25 @@ function runLayer(reference: Reference, layer: number, states: readonly Vector[]
   return states.map((state, t) => {
     const mixed = at(q, t).flatMap((query, head) => {
       const group = Math.floor((head * config.kvHeadCount) / config.headCount);
-      return attend(query, k.slice(0, t + 1).map((each) => at(each, group)), v.slice(0, t + 1).map((each) => at(each, group)));
+      return attend(
+        query,
+        k.slice(0, t + 1).map((each) => at(each, group)),
+        v.slice(0, t + 1).map((each) => at(each, group)),
+      );
     });
     const attended = add(state, linear(reference, layer, "o_proj", mixed));
     const inner = norm(attended, valuesOf(reference, `${path}.post_attention_layernorm.weight`), config.rmsNormEps);
     const gate = linear(reference, layer, "gate_proj", inner);
     const up = linear(reference, layer, "up_proj", inner);
-    return add(attended, linear(reference, layer, "down_proj", gate.map((g, i) => (g / (1 + Math.exp(-g))) * at(up, i))));
+    return add(
+      attended,
+      linear(
+        reference,
+        layer,
+        "down_proj",
+        gate.map((g, i) => (g / (1 + Math.exp(-g))) * at(up, i)),
+      ),
+    );
   });
 }
 
@@ -77,11 +89,16 @@ function linear(reference: Reference, layer: number, name: LinearName, x: Vector
   const pair = reference.adapter?.pairs.find((each) => each.layer === layer && each.linear === name);
   if (pair === undefined || reference.adapter === undefined) return y;
   const scale = reference.adapter.alpha / reference.adapter.rank;
-  return add(y, multiply(pair.b, multiply(pair.a, x)).map((value) => scale * value));
+  return add(
+    y,
+    multiply(pair.b, multiply(pair.a, x)).map((value) => scale * value),
+  );
 }
 
 function multiply(matrix: Float32Array, x: Vector): Vector {
-  return Array.from({ length: matrix.length / x.length }, (_, row) => x.reduce((sum, value, i) => sum + value * at(matrix, row * x.length + i), 0));
+  return Array.from({ length: matrix.length / x.length }, (_, row) =>
+    x.reduce((sum, value, i) => sum + value * at(matrix, row * x.length + i), 0),
+  );
 }
 
 function norm(x: Vector, gain: Float32Array, eps: number): Vector {

@@ -27,7 +27,12 @@ const BYTES = Math.ceil(adapterTableBytes(CONFIG, ADAPTER) / 64) * 64;
 
 function createCache(adapters = 2): { cache: AdapterCache; clock: { now: number } } {
   const clock = { now: 0 };
-  const cache = new AdapterCache({ kernel: createKernel(kernelModule), config: CONFIG, budgetBytes: adapters * BYTES, now: () => clock.now });
+  const cache = new AdapterCache({
+    kernel: createKernel(kernelModule),
+    config: CONFIG,
+    budgetBytes: adapters * BYTES,
+    now: () => clock.now,
+  });
   return { cache, clock };
 }
 

@@ -136,7 +136,9 @@ describe("calls", () => {
 
   it("keep braces, quotes and markers that are inside strings", () => {
     const written = '{"x": "}} </tool_call> \\" {"}';
-    expect(read([OPEN, ...bytes(`{"name": "a", "arguments": ${written}}`), CLOSE]).reader.calls).toEqual([{ name: "a", arguments: written, valid: true }]);
+    expect(read([OPEN, ...bytes(`{"name": "a", "arguments": ${written}}`), CLOSE]).reader.calls).toEqual([
+      { name: "a", arguments: written, valid: true },
+    ]);
   });
 
   it("without their end marker are not valid, and keep what was written", () => {

@@ -8,7 +8,11 @@ import { kernelModule } from "../kernel/decode.ts";
 const PAGE_BYTES = 4096;
 const PAGES = 6;
 
-function createCache(): { cache: KvCache; clock: { now: number }; hold: (key: string, tokens: number, policyDigest?: string) => KvSequence | undefined } {
+function createCache(): {
+  cache: KvCache;
+  clock: { now: number };
+  hold: (key: string, tokens: number, policyDigest?: string) => KvSequence | undefined;
+} {
   const clock = { now: 0 };
   const cache = new KvCache({
     kernel: createKernel(kernelModule),

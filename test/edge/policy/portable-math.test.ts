@@ -4,7 +4,8 @@ import { cosSin, exp, ln } from "../../../edge/policy/portable-math.ts";
 
 describe("portable functions", () => {
   it("agree with Math.log over the range of a softmax's sum", () => {
-    for (let x = 1e-30; x < 1e30; x *= 1.37) expect(Math.abs(ln(x) - Math.log(x))).toBeLessThanOrEqual(1e-15 * Math.max(1, Math.abs(Math.log(x))));
+    for (let x = 1e-30; x < 1e30; x *= 1.37)
+      expect(Math.abs(ln(x) - Math.log(x))).toBeLessThanOrEqual(1e-15 * Math.max(1, Math.abs(Math.log(x))));
     expect(ln(1)).toBe(0);
   });
 

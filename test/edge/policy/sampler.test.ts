@@ -85,7 +85,11 @@ describe("chooseToken", () => {
   });
 
   it("gives log-prob 0 to the only allowed token", () => {
-    expect(choose({ mask: { kind: "allow", ids: [5] }, topLogProbs: 3 })).toEqual({ tokenId: 5, logProb: 0, top: [{ tokenId: 5, logProb: 0 }] });
+    expect(choose({ mask: { kind: "allow", ids: [5] }, topLogProbs: 3 })).toEqual({
+      tokenId: 5,
+      logProb: 0,
+      top: [{ tokenId: 5, logProb: 0 }],
+    });
   });
 
   it("lists alternatives from likely to unlikely, lower ids first among equals", () => {

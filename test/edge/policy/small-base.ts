@@ -56,7 +56,10 @@ export function completionRequest(fields: Partial<CompletionRequest> & { promptT
 
 export type Answered = { tokens: TokenStep[]; end: EndStep; ids: number[]; text: string };
 
-export async function complete(policy: Policy, request: Partial<CompletionRequest> & { promptTokens: readonly number[] }): Promise<Answered> {
+export async function complete(
+  policy: Policy,
+  request: Partial<CompletionRequest> & { promptTokens: readonly number[] },
+): Promise<Answered> {
   const tokens: TokenStep[] = [];
   for await (const step of policy.complete(completionRequest(request))) {
     if (step.kind === "token") tokens.push(step);
@@ -73,7 +76,10 @@ function contentOf(steps: readonly (TokenStep | EndStep)[]): string {
 }
 
 /** A random adapter for a base, as files in a store, and what a request needs to name it. */
-export async function storedAdapter(base: BaseFiles, seed: number): Promise<Pick<CompletionRequest, "policyDigest" | "adapter" | "readFile">> {
+export async function storedAdapter(
+  base: BaseFiles,
+  seed: number,
+): Promise<Pick<CompletionRequest, "policyDigest" | "adapter" | "readFile">> {
   const config = parseModelConfig(base.config);
   const { adapterConfig, adapterModel } = writeAdapter(config, randomAdapter(config, { seed, rank: 4 }), { baseModel: "random" });
   const files = new Map<string, Uint8Array<ArrayBuffer>>();

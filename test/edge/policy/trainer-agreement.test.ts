@@ -36,7 +36,9 @@ describe("kernel and trainer", () => {
         for (const beside of [undefined, adapter]) {
           const sampled = await sample(policy, beside && { adapter: beside, config });
           const expected = await score(engine, sampled, beside && "beside");
-          const gaps = sampled.flatMap(({ logProbs }, row) => logProbs.map((logProb, index) => Math.abs(logProb - (expected[row]?.[index] ?? NaN))));
+          const gaps = sampled.flatMap(({ logProbs }, row) =>
+            logProbs.map((logProb, index) => Math.abs(logProb - (expected[row]?.[index] ?? NaN))),
+          );
           expect(gaps.length).toBeGreaterThanOrEqual(1000);
           expect(Math.max(...gaps)).toBeLessThan(1e-3);
         }
@@ -48,19 +50,34 @@ describe("kernel and trainer", () => {
 });
 
 /** Answers until there are 1,000 tokens; prompts of random tokens, so that a trained policy does not end at once. */
-async function sample(policy: Policy, beside: { adapter: Adapter; config: ReturnType<typeof parseModelConfig> } | undefined): Promise<Sampled[]> {
+async function sample(
+  policy: Policy,
+  beside: { adapter: Adapter; config: ReturnType<typeof parseModelConfig> } | undefined,
+): Promise<Sampled[]> {
   const named = beside === undefined ? {} : adapterRequest(beside);
   const sampled: Sampled[] = [];
   for (let seed = 0, count = 0; count < 1000; seed++) {
     const prompt = Array.from({ length: PROMPT_TOKENS }, (_, index) => 7 + ((index * 131 + seed * 977) % 250));
-    const { tokens } = await complete(policy, { promptTokens: prompt, seed, cacheKey: `${seed}`, maxTokens: LENGTH - PROMPT_TOKENS, ...named });
+    const { tokens } = await complete(policy, {
+      promptTokens: prompt,
+      seed,
+      cacheKey: `${seed}`,
+      maxTokens: LENGTH - PROMPT_TOKENS,
+      ...named,
+    });
     sampled.push({ tokens: [...prompt, ...tokens.map(({ tokenId }) => tokenId)], logProbs: tokens.map(({ logProb }) => logProb) });
     count += tokens.length;
   }
   return sampled;
 }
 
-function adapterRequest({ adapter, config }: { adapter: Adapter; config: ReturnType<typeof parseModelConfig> }): Parameters<typeof complete>[1] | object {
+function adapterRequest({
+  adapter,
+  config,
+}: {
+  adapter: Adapter;
+  config: ReturnType<typeof parseModelConfig>;
+}): Parameters<typeof complete>[1] | object {
   const { adapterConfig, adapterModel } = writeAdapter(config, adapter, { baseModel: "base" });
   const files = new Map([
     ["config", new TextEncoder().encode(adapterConfig)],
@@ -77,7 +94,13 @@ async function startEngine(files: NamedFiles, adapter: Adapter): Promise<Engine>
   const engine = await Engine.start({ config: parseTrainerConfig(json(files, "config.json")), threads: 1 });
   const tensors = parseSafetensors(files.get("model.safetensors") ?? new Uint8Array());
   await engine.loadWeights(new Map(Array.from(tensors, ([name, tensor]) => [name, toFloat32(tensor)])));
-  const pairs = adapter.pairs.flatMap(({ layer, linear, a, b }) => [[loraTensorName(layer, linear, "A"), a], [loraTensorName(layer, linear, "B"), b]] as const);
+  const pairs = adapter.pairs.flatMap(
+    ({ layer, linear, a, b }) =>
+      [
+        [loraTensorName(layer, linear, "A"), a],
+        [loraTensorName(layer, linear, "B"), b],
+      ] as const,
+  );
   await engine.loadAdapter("beside", { rank: adapter.rank, alpha: adapter.alpha, tensors: new Map(pairs) });
   return engine;
 }
@@ -97,7 +120,10 @@ async function score(engine: Engine, sampled: readonly Sampled[], adapter: strin
       return start;
     });
     const targets = positions.map((position) => tokens[position + 1] ?? 0);
-    const { logProbs } = await engine.score({ rows: ROWS, length: LENGTH, tokens, positions, targets }, adapter === undefined ? {} : { adapter });
+    const { logProbs } = await engine.score(
+      { rows: ROWS, length: LENGTH, tokens, positions, targets },
+      adapter === undefined ? {} : { adapter },
+    );
     starts.forEach((start, row) => scored.push(Array.from(logProbs.subarray(start, start + (answers[row]?.logProbs.length ?? 0)))));
   }
   return scored;

@@ -34,7 +34,8 @@ describe("the policy in workerd", () => {
   it("answers bit for bit as in Node, at temperature 0 and above, under the base and under an adapter", async () => {
     const policy = await smallPolicy({ files: base });
     const version = await storedAdapter(base, 3);
-    for (const digest of [version.adapter?.configDigest, version.adapter?.weightsDigest]) await worker.store(await version.readFile(digest ?? ""));
+    for (const digest of [version.adapter?.configDigest, version.adapter?.weightsDigest])
+      await worker.store(await version.readFile(digest ?? ""));
     for (const temperature of [0, 1.3]) {
       for (const files of [{}, { policyDigest: version.policyDigest, adapter: version.adapter }]) {
         const there = await worker.complete(posted({ temperature, maxTokens: 120, ...files }));
