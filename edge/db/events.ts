@@ -83,7 +83,8 @@ async function toRow(log: EventLog, { payload, createdAt, ...header }: NewEvent)
   return { ...header, kind: payload.kind, payload: large ? null : json, createdAt: Date.parse(createdAt) };
 }
 
-function toLoggedEvent({ payload: _, kind: __, createdAt, ...header }: EventRow, payload: string): LoggedEvent {
+function toLoggedEvent(row: EventRow, payload: string): LoggedEvent {
+  const { payload: _, kind: __, createdAt, ...header } = row;
   return { ...header, createdAt: new Date(createdAt).toISOString(), payload: EventPayload.parse(JSON.parse(payload)) };
 }
 
