@@ -11,7 +11,6 @@ import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
 
 const files = new Map<string, Uint8Array<ArrayBuffer>>();
 
-// oxlint-disable-next-line import/no-default-export -- workerd looks for it
 export default { fetch: answer };
 
 async function answer(request: Request): Promise<Response> {
