@@ -11,10 +11,13 @@ import { readSgd } from "../trainer/pretrain/sgd.ts";
 import { atLeast, atMost, median, report, say, wilson } from "./bench.ts";
 import { drawPreferences, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
-import { LearningSystem, type Answer } from "./sim/system.ts";
+import { InProcessSystem } from "./sim/in-process.ts";
+import type { Answer, LearningSystem } from "./sim/learning.ts";
+import { ServedSystem } from "./sim/served.ts";
 import { correct, reaction } from "./sim/user.ts";
 
 const MAX_CORRECTIONS = 3;
+const MOST_TRIES = 4; // requests in search of a violated one
 const FRESH_AFTER = 5; // more fresh conversations per preference, beside the first
 const STATED_PER_PREFERENCE = 6;
 const UNRELATED = 200;
@@ -27,6 +30,8 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "1" },
     threads: { type: "string", default: "2" },
     preferences: { type: "string", default: "16" },
+    served: { type: "string", default: "2" },
+    objective: { type: "string", default: "hybrid" },
     settings: { type: "string", default: "{}" },
     full: { type: "boolean", default: false },
   },
@@ -34,6 +39,7 @@ const { values: options } = parseArgs({
 
 type Outcome = {
   preference: string;
+  path: string;
   corrections: number;
   /** The first answer of the first fresh conversation after a correction, at most three. */
   honoured: boolean;
@@ -50,7 +56,9 @@ type Outcome = {
 async function main(): Promise<void> {
   const { sgd: folder, split } = options;
   if (folder === undefined || (split !== "dev" && split !== "test")) {
-    say("npm run bench:learn -- --sgd <folder> --split dev|test [--base base] [--preferences 16] [--full] [--seed 1] [--threads 2]");
+    say(
+      "npm run bench:learn -- --sgd <folder> --split dev|test [--base base] [--preferences 16] [--served 2] [--full] [--seed 1] [--threads 2]",
+    );
     process.exitCode = 2;
     return;
   }
@@ -58,27 +66,50 @@ async function main(): Promise<void> {
   const random = new Random(Number(options.seed));
   const requests = freshRequests(sgd);
   const all = drawPreferences(sgd, requests, random);
-  const wanted = options.full ? all.length : Number(options.preferences);
-  const system = await LearningSystem.start(options.base, {
+  const wanted = options.full ? all.length : Math.min(all.length, Number(options.preferences));
+  const served = Math.min(wanted, Number(options.served));
+  const unrelated = random.shuffled(requests);
+  const outcomes: Outcome[] = [];
+  const queue = [...all];
+  const work = { queue, unrelated, random, share: Math.ceil(UNRELATED / wanted) };
+  if (served > 0)
+    outcomes.push(
+      ...(await tryAll(await ServedSystem.start(options.base, { threads: Number(options.threads) }), { ...work, count: served })),
+    );
+  outcomes.push(...(await tryAll(await startInProcess(), { ...work, count: wanted - outcomes.length })));
+  summarise(outcomes, { preferences: all.length, served });
+}
+
+function startInProcess(): Promise<LearningSystem> {
+  const objective = options.objective === "paper" ? "paper" : "hybrid";
+  const settings: unknown = JSON.parse(options.settings);
+  return InProcessSystem.start(options.base, {
     threads: Number(options.threads),
-    settings: JSON.parse(options.settings),
+    settings,
+    objective,
     onLook: (look) => say(`    look ${JSON.stringify(look)}`),
   });
-  const unrelated = random.shuffled(requests).slice(0, UNRELATED * 4);
+}
+
+type Work = { queue: Preference[]; unrelated: readonly FreshRequest[]; random: Random; share: number; count: number };
+
+/** Takes preferences from the queue until `count` have been tried. */
+async function tryAll(system: LearningSystem, { queue, unrelated, random, share, count }: Work): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const preference of all) {
-    if (outcomes.length >= wanted) break;
-    say(`${outcomes.length + 1}/${wanted} ${nameOf(preference)} (${preference.silent.length} silent, ${preference.stated.length} stated)`);
-    const others = unrelated.filter((request) => request.call.name !== preference.tool).slice(0);
-    const share = Math.ceil(UNRELATED / wanted);
-    const start = (outcomes.length * share) % Math.max(1, others.length - share);
-    const outcome = await tryPreference(system, preference, others.slice(start, start + share), random);
-    if (outcome === undefined) say("  skipped: the base honours it already or never calls the tool");
-    else outcomes.push(outcome);
-    await system.forget();
+  try {
+    for (let preference = queue.shift(); preference !== undefined && outcomes.length < count; preference = queue.shift()) {
+      say(`${outcomes.length + 1}/${count} ${nameOf(preference)} (${preference.silent.length} silent, ${preference.stated.length} stated)`);
+      const others = random.shuffled(unrelated.filter(({ call }) => call.name !== preference?.tool)).slice(0, share);
+      const outcome = await tryPreference(system, preference, others, random);
+      if (outcome === undefined) say("  skipped: the base honours it already or never calls the tool");
+      else outcomes.push(outcome);
+      await system.forget();
+      if (outcomes.length >= count) break;
+    }
+  } finally {
+    await system.close();
   }
-  await system.close();
-  summarise(outcomes, all.length);
+  return outcomes;
 }
 
 /** One user, one preference, one agent. Undefined where there is nothing to correct. */
@@ -91,6 +122,7 @@ async function tryPreference(
   const silent = [...preference.silent];
   const outcome: Outcome = {
     preference: nameOf(preference),
+    path: system.path,
     corrections: 0,
     honoured: false,
     freshHonoured: [],
@@ -99,22 +131,35 @@ async function tryPreference(
     updateSeconds: [],
     notes: [],
   };
-  const [first] = await violated(system, preference, silent);
-  if (first === undefined) return undefined;
-  let open: { request: FreshRequest; answer: Answer } | undefined = first;
+  let open = await violated(system, preference, silent);
+  if (open === undefined) return undefined;
   while (open !== undefined && outcome.corrections < MAX_CORRECTIONS && !outcome.honoured) {
     outcome.corrections += 1;
-    await converse(system, preference, { ...open, outcome, random });
+    const objection = correct(preference, random);
+    const heard = await system.object({
+      ...open,
+      result: open.request.result,
+      objection,
+      seed: Number(options.seed) + outcome.corrections,
+    });
+    if (heard.seconds !== undefined) outcome.updateSeconds.push(heard.seconds);
+    outcome.notes.push(heard.note);
+    say(`  "${objection.content}" → ${heard.hint ?? "no hint"} → ${heard.note} (${heard.seconds?.toFixed(1) ?? "–"} s)`);
     const [fresh] = silent.splice(0, 1);
-    if (fresh === undefined) break;
-    const [answer] = await system.answer([fresh]);
-    if (answer === undefined) break;
+    const [answer] = fresh === undefined ? [] : await system.answer([fresh]);
+    if (fresh === undefined || answer === undefined) break;
     outcome.honoured = reaction(preference, answer.calls) === "honoured";
     say(`  after correction ${outcome.corrections}: ${outcome.honoured ? "honoured" : "not honoured"} ${describe(answer)}`);
-    open = reaction(preference, answer.calls) === "violated" ? { request: fresh, answer } : (await violated(system, preference, silent))[0];
+    open =
+      reaction(preference, answer.calls) === "violated"
+        ? { request: fresh, answer }
+        : outcome.honoured
+          ? undefined
+          : await violated(system, preference, silent);
   }
-  const fresh = silent.slice(0, FRESH_AFTER);
-  outcome.freshHonoured = (await system.answer(fresh)).map(({ calls }) => reaction(preference, calls) === "honoured");
+  outcome.freshHonoured = (await system.answer(silent.slice(0, FRESH_AFTER))).map(
+    ({ calls }) => reaction(preference, calls) === "honoured",
+  );
   outcome.statedKept = await keptOf(system, preference);
   outcome.unrelated = await pairExact(system, unrelated);
   say(
@@ -128,43 +173,13 @@ async function violated(
   system: LearningSystem,
   preference: Preference,
   pool: FreshRequest[],
-): Promise<{ request: FreshRequest; answer: Answer }[]> {
-  for (let tries = 0; tries < 4 && pool.length > MAX_CORRECTIONS; tries += 1) {
+): Promise<{ request: FreshRequest; answer: Answer } | undefined> {
+  for (let tries = 0; tries < MOST_TRIES && pool.length > MAX_CORRECTIONS; tries += 1) {
     const [request] = pool.splice(0, 1);
     const [answer] = request === undefined ? [] : await system.answer([request]);
-    if (request !== undefined && answer !== undefined && reaction(preference, answer.calls) === "violated") return [{ request, answer }];
+    if (request !== undefined && answer !== undefined && reaction(preference, answer.calls) === "violated") return { request, answer };
   }
-  return [];
-}
-
-/** Call, result, reply, objection: as a client would go through it. */
-async function converse(
-  system: LearningSystem,
-  preference: Preference,
-  { request, answer, outcome, random }: { request: FreshRequest; answer: Answer; outcome: Outcome; random: Random },
-): Promise<void> {
-  const { message } = system.record(request, answer);
-  const id = message.role === "assistant" ? (message.tool_calls?.[0]?.id ?? "") : "";
-  const then = {
-    tools: request.tools,
-    messages: [...request.messages, message, { role: "tool" as const, content: request.result, tool_call_id: id }],
-  };
-  const [reply] = await system.answer([then]);
-  if (reply === undefined) return;
-  const { completionId } = system.record(then, reply);
-  const objection = correct(preference, random);
-  const started = performance.now();
-  const { verdict, outcome: update } = await system.react(completionId, objection, { seed: Number(options.seed) + outcome.corrections });
-  const seconds = (performance.now() - started) / 1_000;
-  if (update !== undefined) outcome.updateSeconds.push(seconds);
-  const note =
-    verdict?.hint === undefined
-      ? `reward ${verdict?.reward} ${verdict?.refused?.code ?? ""} ${verdict?.refused?.detail ?? ""}`
-      : update?.status === "learned"
-        ? `learned ${JSON.stringify(update.metrics)}`
-        : (update?.refused.map(({ code, detail }) => `${code}: ${detail}`).join("; ") ?? "");
-  outcome.notes.push(note);
-  say(`  "${objection.content}" → ${verdict?.hint?.text ?? "no hint"} → ${note} (${seconds.toFixed(1)} s)`);
+  return undefined;
 }
 
 /** Stated requests that the base without an adapter wins, and whether the served policy still does. */
@@ -190,7 +205,7 @@ async function pairExact(system: LearningSystem, requests: readonly FreshRequest
   return requests.map((request, index) => [exact(request, before[index]), exact(request, after[index])]);
 }
 
-function summarise(outcomes: readonly Outcome[], preferences: number): void {
+function summarise(outcomes: readonly Outcome[], { preferences, served }: { preferences: number; served: number }): void {
   const honoured = outcomes.map((each) => each.honoured);
   const fresh = outcomes.flatMap(({ freshHonoured }) => freshHonoured);
   const kept = outcomes.flatMap(({ statedKept }) => statedKept);
@@ -207,7 +222,8 @@ function summarise(outcomes: readonly Outcome[], preferences: number): void {
       preferences: outcomes.length,
       preferencesInSplit: preferences,
       subset: !options.full,
-      path: "trainer parts in one process, no HTTP",
+      objective: options.objective,
+      path: `${served} preferences over HTTP through edge and trainer, the others through the trainer's parts in one process`,
       history: "each fresh conversation holds the data's own turns up to its first call",
     },
     figures: {
@@ -218,7 +234,13 @@ function summarise(outcomes: readonly Outcome[], preferences: number): void {
       unrelatedExactAfter: figure(pairs.map(([, after]) => after)),
       corrections: outcomes.length === 0 ? null : outcomes.reduce((sum, each) => sum + each.corrections, 0) / outcomes.length,
       secondsPerUpdate: seconds.length === 0 ? null : { median: median(seconds), max: Math.max(...seconds), count: seconds.length },
-      perPreference: outcomes.map(({ preference, corrections, honoured: ok, notes }) => ({ preference, corrections, honoured: ok, notes })),
+      perPreference: outcomes.map(({ preference, path, corrections, honoured: ok, notes }) => ({
+        preference,
+        path,
+        corrections,
+        honoured: ok,
+        notes,
+      })),
     },
     bars: [
       atLeast("honoured within 3 corrections", honoured.length === 0 ? null : shareOf(honoured), 0.6, "share"),

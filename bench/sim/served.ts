@@ -1,0 +1,162 @@
+/**
+ * The whole product over HTTP: workerd with the embedded policy, the trainer as its own process, a stock conversation
+ * between them. What a simulated user sees here is what a user sees.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
+import { SupervisedChild } from "../../cli/supervised-child.ts";
+import { ChatMessage } from "../../shared/chat.ts";
+import { LineHead, PolicyVersion } from "../../shared/policy.ts";
+import { readableCalls } from "../../trainer/data/calls.ts";
+import { say } from "../bench.ts";
+import { resultMessage } from "./in-process.ts";
+import type { Answer, Heard, LearningSystem, Objection, Prompted } from "./learning.ts";
+
+const ANSWER_TOKENS = 112;
+const LEARN_MS = 300_000;
+const POLL_MS = 250;
+
+const Completion = z.object({ choices: z.array(z.object({ message: z.unknown() })) });
+const Audit = z.object({
+  audit: z.array(z.object({ cursor: z.number(), refused: z.array(z.object({ code: z.string(), detail: z.string() })) })),
+});
+
+export class ServedSystem implements LearningSystem {
+  readonly path = "edge in workerd and trainer process over HTTP";
+  readonly #edge: EdgeHost;
+  readonly #trainer: SupervisedChild;
+  readonly #folder: string;
+  #agents = 0;
+  #sessions = 0;
+
+  private constructor(edge: EdgeHost, trainer: SupervisedChild, folder: string) {
+    this.#edge = edge;
+    this.#trainer = trainer;
+    this.#folder = folder;
+  }
+
+  static async start(baseFolder: string, { threads }: { threads: number }): Promise<ServedSystem> {
+    const folder = await mkdtemp(join(tmpdir(), "nextstate-bench-"));
+    const edge = await startEdgeHost({ stateFolder: join(folder, "state"), baseFolder });
+    const trainer = new SupervisedChild({
+      command: process.execPath,
+      args: [
+        "trainer/main.ts",
+        "--edge",
+        edge.url,
+        "--base",
+        baseFolder,
+        "--state",
+        folder,
+        "--parent-pid",
+        String(process.pid),
+        "--threads",
+        String(threads),
+      ],
+      env: { NEXTSTATE_TRAINER_KEY: edge.keys.trainer },
+      onLine: (line) => say(`    ${line}`),
+      onDeath: (how) => say(`    trainer ended: ${how}`),
+    });
+    const system = new ServedSystem(edge, trainer, folder);
+    await system.forget();
+    return system;
+  }
+
+  async close(): Promise<void> {
+    await this.#trainer.stop();
+    await this.#edge.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Agents never share what they learn, so a new agent has learnt nothing; `bare` is one that is never corrected. */
+  async forget(): Promise<void> {
+    this.#agents += 1;
+    for (const agent of [this.#agent(), "bare"]) await this.#call("admin", "PUT", `/api/agents/${agent}`, {});
+  }
+
+  async answer(requests: readonly Prompted[], { bare = false }: { bare?: boolean } = {}): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const request of requests) answers.push(await this.#complete(bare ? "bare" : this.#agent(), request));
+    return answers;
+  }
+
+  async object({ request, answer, result, objection }: Objection): Promise<Heard> {
+    const started = performance.now();
+    const { cursor, stable } = await this.#head();
+    const session = `objection-${(this.#sessions += 1)}`;
+    const first = await this.#complete(this.#agent(), request, session);
+    const called = [...request.messages, first.message, resultMessage(first.calls.length > 0 ? first : answer, result)];
+    const reply = await this.#complete(this.#agent(), { ...request, messages: called }, session);
+    await this.#complete(this.#agent(), { ...request, messages: [...called, reply.message, objection] }, session);
+    for (;;) {
+      const head = await this.#head();
+      if (head.stable > stable) return this.#learned(head.stable, started);
+      if (await this.#consumedBoth(cursor))
+        return { hint: undefined, learned: false, note: await this.#reasonSince(cursor), seconds: undefined };
+      if (performance.now() - started > LEARN_MS)
+        return { hint: undefined, learned: false, note: "no reaction in time", seconds: undefined };
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  async #learned(version: number, started: number): Promise<Heard> {
+    const { hints, metrics } = PolicyVersion.parse(await this.#call("admin", "GET", `/api/agents/${this.#agent()}/versions/${version}`));
+    return {
+      hint: hints[0],
+      learned: true,
+      note: `version ${version} ${JSON.stringify(metrics)}`,
+      seconds: (performance.now() - started) / 1_000,
+    };
+  }
+
+  /** Whether the trainer has gone past both next states of the conversation: the tool's result and the objection. */
+  async #consumedBoth(since: number): Promise<boolean> {
+    const db = await this.#edge.getD1();
+    const query = "SELECT count(*) AS count, max(seq) AS last FROM events WHERE kind = 'nextState:arrived' AND agent = ? AND seq > ?";
+    const row = await db.prepare(query).bind(this.#agent(), since).first<{ count: number; last: number | null }>();
+    const { cursor } = await this.#head();
+    return row !== null && row.count >= 2 && row.last !== null && cursor >= row.last;
+  }
+
+  /** The most telling of the reasons for which the conversation taught nothing. */
+  async #reasonSince(cursor: number): Promise<string> {
+    const { audit } = Audit.parse(await this.#call("admin", "GET", `/api/agents/${this.#agent()}/audit`));
+    const refusals = audit.filter((row) => row.cursor > cursor).flatMap(({ refused }) => refused);
+    const told = refusals.find(({ code }) => code !== "judge/notNegative") ?? refusals[0];
+    return told === undefined ? "no reason given" : `${told.code}: ${told.detail}`;
+  }
+
+  async #complete(agent: string, { messages, tools }: Prompted, session = `fresh-${(this.#sessions += 1)}`): Promise<Answer> {
+    const body = { model: agent, messages, tools, temperature: 0, max_tokens: ANSWER_TOKENS };
+    const { choices } = Completion.parse(await this.#call("client", "POST", "/v1/chat/completions", body, { "x-session-id": session }));
+    const message = ChatMessage.parse(choices[0]?.message);
+    return { text: message.content ?? "", calls: readableCalls(message), message };
+  }
+
+  async #head(): Promise<z.infer<typeof LineHead>> {
+    return LineHead.parse(await this.#call("trainer", "GET", `/trainer/v1/agents/${this.#agent()}/lines/shared/head`));
+  }
+
+  async #call(
+    kind: "client" | "admin" | "trainer",
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<unknown> {
+    const response = await fetch(`${this.#edge.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#edge.keys[kind]}`, "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: 2xx expected, got ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
+  #agent(): string {
+    return `user-${this.#agents}`;
+  }
+}
