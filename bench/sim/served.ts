@@ -92,10 +92,11 @@ export class ServedSystem implements LearningSystem {
     const reply = await this.#complete(this.#agent(), { ...request, messages: called }, session);
     await this.#complete(this.#agent(), { ...request, messages: [...called, reply.message, objection] }, session);
     for (;;) {
+      // Consumption is read first: a publish consumes and flips in one move, so no version can come after it.
+      const consumed = await this.#consumedBoth(cursor);
       const head = await this.#head();
       if (head.stable > stable) return this.#learned(head.stable, started);
-      if (await this.#consumedBoth(cursor))
-        return { hint: undefined, learned: false, note: await this.#reasonSince(cursor), seconds: undefined };
+      if (consumed) return { hint: undefined, learned: false, note: await this.#reasonSince(cursor), seconds: undefined };
       if (performance.now() - started > LEARN_MS)
         return { hint: undefined, learned: false, note: "no reaction in time", seconds: undefined };
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
