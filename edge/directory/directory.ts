@@ -27,12 +27,21 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryPort
   }
 
   async lookup(digest: string): Promise<KnownSession[]> {
-    const rows = this.#sql.exec<{ name: string; open: number }>("SELECT name, open FROM transcripts WHERE digest = ? ORDER BY expires_at", digest);
+    const rows = this.#sql.exec<{ name: string; open: number }>(
+      "SELECT name, open FROM transcripts WHERE digest = ? ORDER BY expires_at",
+      digest,
+    );
     return rows.toArray().map(({ name, open }) => ({ name, open: open === 1 }));
   }
 
   async register(digest: string, { name, open }: KnownSession): Promise<void> {
-    this.#sql.exec("INSERT OR REPLACE INTO transcripts (digest, name, open, expires_at) VALUES (?, ?, ?, ?)", digest, name, open ? 1 : 0, await this.#expiry());
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO transcripts (digest, name, open, expires_at) VALUES (?, ?, ?, ?)",
+      digest,
+      name,
+      open ? 1 : 0,
+      await this.#expiry(),
+    );
   }
 
   async claim(digest: string, claim: Claim): Promise<Claim> {
@@ -53,13 +62,21 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryPort
   }
 
   #claimOf(digest: string): Claim | undefined {
-    const rows = this.#sql.exec<{ name: string; request_digest: string }>("SELECT name, request_digest FROM claims WHERE digest = ?", digest).toArray();
+    const rows = this.#sql
+      .exec<{ name: string; request_digest: string }>("SELECT name, request_digest FROM claims WHERE digest = ?", digest)
+      .toArray();
     return rows.map(({ name, request_digest: requestDigest }) => ({ name, requestDigest }))[0];
   }
 
   /** Synchronous up to the write, so that of two callers one is first. */
   async #put(digest: string, claim: Claim): Promise<Claim> {
-    this.#sql.exec("INSERT OR REPLACE INTO claims (digest, name, request_digest, expires_at) VALUES (?, ?, ?, ?)", digest, claim.name, claim.requestDigest, Date.now() + KEEP_MS);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO claims (digest, name, request_digest, expires_at) VALUES (?, ?, ?, ?)",
+      digest,
+      claim.name,
+      claim.requestDigest,
+      Date.now() + KEEP_MS,
+    );
     await this.#expiry();
     return claim;
   }

@@ -49,7 +49,11 @@ function parseFlag(value: string | null, param: string): boolean {
 }
 
 function parseCount(value: string | null, param: string): number {
-  const count = z.coerce.number().int().min(0).safeParse(value ?? 0);
+  const count = z.coerce
+    .number()
+    .int()
+    .min(0)
+    .safeParse(value ?? 0);
   if (count.success) return count.data;
   throw invalid(param, `a count from 0 expected, got ${value}`);
 }

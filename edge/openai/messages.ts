@@ -75,7 +75,8 @@ function toText(content: z.infer<typeof Content>): string {
 function checkContent(message: ChatMessage, index: number): void {
   if (message.role === "assistant" && message.content === null && message.tool_calls === undefined)
     throw invalid(`messages.${index}`, "an assistant message needs content or tool_calls, got neither");
-  if (message.role === "user" && message.content === "") throw invalid(`messages.${index}.content`, "a user's text expected, got an empty one");
+  if (message.role === "user" && message.content === "")
+    throw invalid(`messages.${index}.content`, "a user's text expected, got an empty one");
 }
 
 /** Every call is answered by exactly one result, before anything else is said. */
@@ -101,5 +102,6 @@ function takeResult(open: Map<string, number>, id: string, index: number): void 
 }
 
 function checkAnswered(open: ReadonlyMap<string, number>): void {
-  for (const [id, index] of open) throw invalid(`messages.${index}.tool_calls`, `a tool message for every call expected, got none for ${id}`);
+  for (const [id, index] of open)
+    throw invalid(`messages.${index}.tool_calls`, `a tool message for every call expected, got none for ${id}`);
 }

@@ -20,7 +20,9 @@ const Parameters = z.object({
   seed: z.int().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().gt(0, "above 0 expected; for the most likely token set temperature to 0").max(1).nullish(),
-  stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(MAX_STOPS)], `a text or at most ${MAX_STOPS} texts expected, none empty`).nullish(),
+  stop: z
+    .union([z.string().min(1), z.array(z.string().min(1)).max(MAX_STOPS)], `a text or at most ${MAX_STOPS} texts expected, none empty`)
+    .nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),
@@ -30,7 +32,10 @@ const Parameters = z.object({
   store: z.boolean().nullish(),
   user: z.string().max(256).nullish(),
   safety_identifier: z.string().max(256).nullish(),
-  metadata: z.record(z.string().max(64), z.string().max(512)).refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected").nullish(),
+  metadata: z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected")
+    .nullish(),
   session_id: z.string().nullish(),
 });
 type Parameters = z.infer<typeof Parameters>;
@@ -64,7 +69,10 @@ export type ChatRequest = {
 /** @throws {input/invalid} and {input/unsupported} naming the parameter in `details.param` */
 export function parseChatRequest(body: unknown): ChatRequest {
   if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new AppError("input/invalid", `body: a JSON object expected, got ${body === null ? "null" : Array.isArray(body) ? "a list" : typeof body}`);
+    throw new AppError(
+      "input/invalid",
+      `body: a JSON object expected, got ${body === null ? "null" : Array.isArray(body) ? "a list" : typeof body}`,
+    );
   checkParameters({ ...body });
   const parameters = parseWith(Parameters, body);
   checkCombinations(parameters);

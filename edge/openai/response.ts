@@ -25,7 +25,10 @@ export type Completion = Envelope & {
 type Collected = { content: string; calls: { id: string; name: string; text: string }[]; logprobs: ContentLogprob[] | undefined };
 
 /** Collects an answer. @throws what the turn failed with, {upstream/failed} where it ends without an end */
-export async function collectCompletion(deltas: AsyncIterable<TurnDelta>, { envelope, logprobs }: { envelope: Envelope; logprobs: boolean }): Promise<Completion> {
+export async function collectCompletion(
+  deltas: AsyncIterable<TurnDelta>,
+  { envelope, logprobs }: { envelope: Envelope; logprobs: boolean },
+): Promise<Completion> {
   const collected: Collected = { content: "", calls: [], logprobs: logprobs ? [] : undefined };
   for await (const delta of deltas) {
     if (delta.kind === "finished") return toCompletion(envelope, collected, delta);

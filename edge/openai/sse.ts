@@ -61,7 +61,10 @@ type Choice = { delta: object; logprobs?: object | null; finishReason?: string }
 
 /** One chunk; without a choice it is the one that carries the usage. */
 function chunk({ envelope, includeUsage }: ChunkOptions, choice: Choice | undefined): object {
-  const choices = choice === undefined ? [] : [{ index: 0, delta: choice.delta, logprobs: choice.logprobs ?? null, finish_reason: choice.finishReason ?? null }];
+  const choices =
+    choice === undefined
+      ? []
+      : [{ index: 0, delta: choice.delta, logprobs: choice.logprobs ?? null, finish_reason: choice.finishReason ?? null }];
   return { ...envelope, object: "chat.completion.chunk", service_tier: "default", choices, ...(includeUsage ? { usage: null } : {}) };
 }
 

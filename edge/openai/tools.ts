@@ -24,10 +24,7 @@ export const Tools = z
   .max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
 
 export const ToolChoiceParameter = z.union(
-  [
-    z.enum(["auto", "none", "required"]),
-    z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) }),
-  ],
+  [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) })],
   'auto, none, required or {"type": "function", "function": {"name": …}} expected',
 );
 
@@ -96,7 +93,8 @@ function checkMembers(members: unknown, path: string, depth: number): void {
 
 function checkAlternatives(alternatives: unknown, path: string, depth: number): void {
   if (alternatives === undefined) return;
-  if (!Array.isArray(alternatives) || alternatives.length === 0) throw invalid(path, `a list of JSON schemas expected, got ${JSON.stringify(alternatives)}`);
+  if (!Array.isArray(alternatives) || alternatives.length === 0)
+    throw invalid(path, `a list of JSON schemas expected, got ${JSON.stringify(alternatives)}`);
   alternatives.forEach((alternative, index) => checkSchema(alternative, `${path}.${index}`, depth + 1));
 }
 

@@ -17,15 +17,22 @@ const Feedback = z
     correction: z.string().min(1).max(MAX_TEXT).optional(),
     comment: z.string().min(1).max(MAX_TEXT).optional(),
   })
-  .refine(({ score, correction, comment }) => score !== undefined || correction !== undefined || comment !== undefined, "score, correction or comment expected, got none");
+  .refine(
+    ({ score, correction, comment }) => score !== undefined || correction !== undefined || comment !== undefined,
+    "score, correction or comment expected, got none",
+  );
 
 export function mountFeedback(app: App): void {
   app.post("/v1/feedback", async (context) => {
     const { completion_id: completionId, ...given } = await parseJson(context.req.raw, Feedback);
     const ids = parseCompletionId(completionId);
     const result =
-      ids === undefined ? { status: "unknown" as const } : await sessionOf(context.env, ids.sessionId).giveFeedback({ completionId, keyId: context.var.key.id, ...given });
+      ids === undefined
+        ? { status: "unknown" as const }
+        : await sessionOf(context.env, ids.sessionId).giveFeedback({ completionId, keyId: context.var.key.id, ...given });
     if (result.status === "recorded") return context.json({ object: "feedback", completion_id: completionId, event_id: result.eventId });
-    throw new AppError("input/notFound", `completion_id: a stored completion of this key expected, got ${completionId}`, { details: { param: "completion_id" } });
+    throw new AppError("input/notFound", `completion_id: a stored completion of this key expected, got ${completionId}`, {
+      details: { param: "completion_id" },
+    });
   });
 }

@@ -12,7 +12,9 @@ export function mountModels(app: App): void {
     const name = context.req.param("model");
     const agent = (await readAgents(context.env.DB)).find((each) => each.name === name);
     if (agent !== undefined) return context.json(toModel(agent));
-    throw new AppError("policy/unknown", `model: the name of an agent expected, got ${name}`, { details: { param: "model", code: "model_not_found" } });
+    throw new AppError("policy/unknown", `model: the name of an agent expected, got ${name}`, {
+      details: { param: "model", code: "model_not_found" },
+    });
   });
 }
 

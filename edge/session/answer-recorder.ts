@@ -43,18 +43,38 @@ export class AnswerRecorder {
   /** The answer as a message. @throws {internal} before the last step */
   message(): ChatMessage {
     const { content, calls } = this.#ended();
-    const toolCalls = calls.map(({ name, arguments: text }, index): ToolCall => ({ id: this.#callId(index), type: "function", function: { name, arguments: text } }));
+    const toolCalls = calls.map(({ name, arguments: text }, index): ToolCall => ({
+      id: this.#callId(index),
+      type: "function",
+      function: { name, arguments: text },
+    }));
     return { role: "assistant", content, ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }) };
   }
 
   /** The last delta. @throws {internal} before the last step */
   finished(): FinishedDelta {
     const { finishReason, reusedTokens, prefilledTokens } = this.#ended();
-    return { kind: "finished", finishReason, promptTokens: reusedTokens + prefilledTokens, cachedTokens: reusedTokens, completionTokens: this.tokenCount };
+    return {
+      kind: "finished",
+      finishReason,
+      promptTokens: reusedTokens + prefilledTokens,
+      cachedTokens: reusedTokens,
+      completionTokens: this.tokenCount,
+    };
   }
 
   /** What training needs of it. @throws {internal} before the last step */
-  rollout({ promptTokens, seed, temperature, topP }: { promptTokens: readonly number[]; seed: number; temperature: number; topP: number }): Rollout {
+  rollout({
+    promptTokens,
+    seed,
+    temperature,
+    topP,
+  }: {
+    promptTokens: readonly number[];
+    seed: number;
+    temperature: number;
+    topP: number;
+  }): Rollout {
     const sampling = { seed, temperature, topP, masked: this.#ended().masked };
     return { promptTokens: [...promptTokens], responseTokens: this.#responseTokens, rolloutLogProbs: this.#rolloutLogProbs, sampling };
   }

@@ -67,7 +67,10 @@ async function answerClaimed(
   // Every round that ends without an answer has seen another request take the claim.
   for (;;) {
     if (held.requestDigest !== own.requestDigest)
-      throw new AppError("session/conflict", "Idempotency-Key: a key of its own for every request expected, got one that came with another body");
+      throw new AppError(
+        "session/conflict",
+        "Idempotency-Key: a key of its own for every request expected, got one that came with another body",
+      );
     const first = held.name === own.name;
     const answering = await attempt({ name: held.name, retryOnly: !first });
     if (answering !== undefined) return answering;

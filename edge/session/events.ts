@@ -12,12 +12,21 @@ export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" 
 }
 
 export function turnAborted(source: Source, { policyVersion, reason }: { policyVersion: number; reason: string }): NewEvent {
-  return toEvent(source, `${source.turnId}/aborted`, { kind: "turn:aborted", completionId: completionIdOf(source.turnId), policyVersion, reason });
+  return toEvent(source, `${source.turnId}/aborted`, {
+    kind: "turn:aborted",
+    completionId: completionIdOf(source.turnId),
+    policyVersion,
+    reason,
+  });
 }
 
 /** A turn has one next state: what came first. */
 export function nextStateArrived(source: Source, messages: readonly ChatMessage[]): NewEvent {
-  return toEvent(source, `${source.turnId}/next`, { kind: "nextState:arrived", completionId: completionIdOf(source.turnId), messages: [...messages] });
+  return toEvent(source, `${source.turnId}/next`, {
+    kind: "nextState:arrived",
+    completionId: completionIdOf(source.turnId),
+    messages: [...messages],
+  });
 }
 
 /** The same feedback given twice is one event. */

@@ -47,7 +47,8 @@ export function pair({ messages, digests, lastAnswerDigest }: Incoming, turns: r
   const transcript = digests.at(-1);
   const answered = turns.findLast(({ answerDigest }) => answerDigest === digests[last]);
   const again = turns.some(({ transcriptDigest }) => transcriptDigest === transcript);
-  if (answered !== undefined && answered.nextDigest === null) return { origin: "continuation", nextState: { turnId: answered.turnId, messages: tail } };
+  if (answered !== undefined && answered.nextDigest === null)
+    return { origin: "continuation", nextState: { turnId: answered.turnId, messages: tail } };
   if (again) return { origin: "regeneration", nextState: undefined };
   if (answered !== undefined) return { origin: answered.nextDigest === transcript ? "continuation" : "branch", nextState: undefined };
   // The history before the newest answer was edited (compaction, say), but the answer itself is what came back.

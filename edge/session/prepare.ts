@@ -23,11 +23,19 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
   const messages = withInstructions(request.instructions, request.messages);
   const promptTokens = policy.tokenizer.encodePrompt({ messages, tools: request.tools, addGenerationPrompt: true });
-  const maxTokens = fitContext({ promptCount: promptTokens.length, maxTokens: request.sampling.maxTokens, contextTokens: policy.contextTokens });
+  const maxTokens = fitContext({
+    promptCount: promptTokens.length,
+    maxTokens: request.sampling.maxTokens,
+    contextTokens: policy.contextTokens,
+  });
   const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
   const { policyDigest, adapter } = request.policy;
   const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs, toolChoice, parallelToolCalls };
-  return { policy, messages, completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, cacheKey: request.session.sessionId } };
+  return {
+    policy,
+    messages,
+    completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, cacheKey: request.session.sessionId },
+  };
 }
 
 /** The agent's instructions stand before the client's own system text, in one system message. */
@@ -39,13 +47,25 @@ export function withInstructions(instructions: string, messages: readonly ChatMe
 }
 
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
-function fitContext({ promptCount, maxTokens, contextTokens }: { promptCount: number; maxTokens: number | undefined; contextTokens: number }): number {
+function fitContext({
+  promptCount,
+  maxTokens,
+  contextTokens,
+}: {
+  promptCount: number;
+  maxTokens: number | undefined;
+  contextTokens: number;
+}): number {
   const wanted = maxTokens ?? Math.max(contextTokens - promptCount, 1);
   if (promptCount + wanted <= contextTokens) return wanted;
   const asked = maxTokens === undefined ? "room for an answer" : `${maxTokens} for the answer`;
-  throw new AppError("input/invalid", `messages: at most ${contextTokens} tokens of context expected, got ${promptCount} in the prompt and ${asked}; shorten the conversation or lower max_completion_tokens`, {
-    details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
-  });
+  throw new AppError(
+    "input/invalid",
+    `messages: at most ${contextTokens} tokens of context expected, got ${promptCount} in the prompt and ${asked}; shorten the conversation or lower max_completion_tokens`,
+    {
+      details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
+    },
+  );
 }
 
 function fileReader(bucket: R2Bucket): ReadFile {

@@ -32,7 +32,8 @@ export type RetryDecision =
 
 /** Decides over the turns that share the request's digest or its key, oldest first. */
 export function decideRetry(facts: RetryFacts, turns: readonly KnownTurn[]): RetryDecision {
-  const byKey = facts.idempotencyKey === undefined ? undefined : turns.findLast(({ idempotencyKey }) => idempotencyKey === facts.idempotencyKey);
+  const byKey =
+    facts.idempotencyKey === undefined ? undefined : turns.findLast(({ idempotencyKey }) => idempotencyKey === facts.idempotencyKey);
   if (byKey !== undefined && byKey.requestDigest !== facts.requestDigest) return { kind: "conflict" };
   const turn = byKey ?? turns.findLast((each) => each.requestDigest === facts.requestDigest && keysAgree(facts, each));
   if (turn === undefined || turn.state === "aborted") return { kind: "new" };

@@ -53,7 +53,8 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     try {
       return await this.#answer(request);
     } catch (thrown) {
-      if (!(thrown instanceof AppError) || thrown.code === "internal") logError("turn:refused", thrown, { sessionId: request.session.sessionId });
+      if (!(thrown instanceof AppError) || thrown.code === "internal")
+        logError("turn:refused", thrown, { sessionId: request.session.sessionId });
       return { status: "refused", error: toErrorRecord(thrown) };
     }
   }
@@ -82,7 +83,10 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const decision = decideRetry(request.retry, this.#turnsLike(request.retry));
     switch (decision.kind) {
       case "conflict":
-        throw new AppError("session/conflict", "Idempotency-Key: a key of its own for every request expected, got one that came with another body");
+        throw new AppError(
+          "session/conflict",
+          "Idempotency-Key: a key of its own for every request expected, got one that came with another body",
+        );
       case "join":
         return answering(await this.#join(decision.turnId));
       case "replay":
@@ -102,9 +106,17 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   /** Turns that the request may be a retry of: those recorded, and those that are running or wait to run. */
   #turnsLike(retry: RetryFacts): KnownTurn[] {
     const recorded = this.#store.state() === undefined ? [] : this.#store.turnsLike(retry);
-    const running = [...this.#flights].map(([turnId, { run, retry: { requestDigest, idempotencyKey = null } }]): KnownTurn => {
-      return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
-    });
+    const running = [...this.#flights].map(
+      ([
+        turnId,
+        {
+          run,
+          retry: { requestDigest, idempotencyKey = null },
+        },
+      ]): KnownTurn => {
+        return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
+      },
+    );
     return [...recorded.filter(({ turnId }) => !this.#flights.has(turnId)), ...running];
   }
 
@@ -131,19 +143,18 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   /** Resolves once the turn is open and durable. */
   #start(request: TurnRequest): Promise<LiveTurn> {
     const run = new TurnRun(this.#host, request);
-    const opened = new Promise<LiveTurn>((resolve, reject) => {
-      const turn = this.#queue.run(async () => {
-        resolve(await run.open());
-        await run.run();
-      });
-      this.ctx.waitUntil(turn.catch(reject).finally(() => this.#end(run.turnId)));
-    });
+    const opened = new Promise<LiveTurn>((resolve, reject) => this.ctx.waitUntil(this.#runInOrder(run, { resolve, reject })));
     this.#flights.set(run.turnId, { run, retry: request.retry, opened });
     return opened;
   }
 
-  async #end(turnId: string): Promise<void> {
-    this.#flights.delete(turnId);
+  async #runInOrder(run: TurnRun, opened: { resolve: (live: LiveTurn) => void; reject: (thrown: unknown) => void }): Promise<void> {
+    const turn = this.#queue.run(async () => {
+      opened.resolve(await run.open());
+      await run.run();
+    });
+    await turn.catch(opened.reject);
+    this.#flights.delete(run.turnId);
     if (this.#store.state() !== undefined) await this.#chores.settle();
   }
 }

@@ -1,4 +1,5 @@
 /** What a session remembers, in its own SQLite. Every method is one synchronous step. */
+import { invariant } from "../../shared/assert.ts";
 import { NewEvent, type TurnOrigin } from "../../shared/events.ts";
 import type { AnsweredTurn } from "./pair.ts";
 import type { SessionIdentity, TurnDelta, TurnHead } from "./port.ts";
@@ -33,9 +34,11 @@ export type FinishedTurn = {
 
 export type OpenTurn = TurnHead & { readonly turnId: string; readonly stored: boolean };
 export type Counter = "generations" | "replays" | "aborted" | "ambiguous";
-export type SessionState = SessionIdentity & { readonly activeAt: number; readonly closedAt: number | null; readonly counted: boolean } & Readonly<
-    Record<Counter, number>
-  >;
+export type SessionState = SessionIdentity & {
+  readonly activeAt: number;
+  readonly closedAt: number | null;
+  readonly counted: boolean;
+} & Readonly<Record<Counter, number>>;
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -56,7 +59,16 @@ export class SessionStore {
     if (hasTables(this.#storage.sql)) return;
     createTables(this.#storage.sql);
     const { sessionId, agent, line, keyId, user, name } = identity;
-    this.#run("INSERT INTO session (session_id, agent, line, key_id, user, name, active_at) VALUES (?, ?, ?, ?, ?, ?, ?)", sessionId, agent, line, keyId, user, name, now);
+    this.#run(
+      "INSERT INTO session (session_id, agent, line, key_id, user, name, active_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      sessionId,
+      agent,
+      line,
+      keyId,
+      user,
+      name,
+      now,
+    );
   }
 
   /** Undefined where no session was begun. */
@@ -68,7 +80,11 @@ export class SessionStore {
 
   /** Turns that a request may be a retry of, oldest first. */
   turnsLike({ requestDigest, idempotencyKey }: RetryFacts): KnownTurn[] {
-    const rows = this.#rows("SELECT * FROM turns WHERE request_digest = ? OR idempotency_key = ? ORDER BY turn_index", requestDigest, idempotencyKey ?? null);
+    const rows = this.#rows(
+      "SELECT * FROM turns WHERE request_digest = ? OR idempotency_key = ? ORDER BY turn_index",
+      requestDigest,
+      idempotencyKey ?? null,
+    );
     return rows.map((row) => ({
       turnId: text(row, "turn_id"),
       requestDigest: text(row, "request_digest"),
@@ -98,8 +114,19 @@ export class SessionStore {
     this.#run(
       `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_version, policy_digest, seed, stored, created_at, request)
        VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[turnIndex, turnId, turnKind, origin, retry.requestDigest, retry.idempotencyKey ?? null, transcriptDigest],
-      ...[policyVersion, policyDigest, seed, request === null ? 0 : 1, createdAt, request],
+      turnIndex,
+      turnId,
+      turnKind,
+      origin,
+      retry.requestDigest,
+      retry.idempotencyKey ?? null,
+      transcriptDigest,
+      policyVersion,
+      policyDigest,
+      seed,
+      request === null ? 0 : 1,
+      createdAt,
+      request,
     );
     this.#run("UPDATE session SET active_at = ?, closed_at = NULL", createdAt);
     this.count("generations");
@@ -113,7 +140,11 @@ export class SessionStore {
   finishTurn({ turnId, answerDigest, messageDigest, deltas, register }: FinishedTurn): void {
     this.#run(
       "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, record = ?, registered = ?, request = NULL WHERE turn_id = ?",
-      ...[answerDigest, messageDigest, deltas === null ? null : JSON.stringify(deltas), register ? 0 : 1, turnId],
+      answerDigest,
+      messageDigest,
+      deltas === null ? null : JSON.stringify(deltas),
+      register ? 0 : 1,
+      turnId,
     );
   }
 
@@ -127,7 +158,11 @@ export class SessionStore {
   }
 
   openTurns(): OpenTurn[] {
-    return this.#rows("SELECT * FROM turns WHERE state = 'open' ORDER BY turn_index").map((row) => ({ ...toHead(row), turnId: text(row, "turn_id"), stored: row["stored"] === 1 }));
+    return this.#rows("SELECT * FROM turns WHERE state = 'open' ORDER BY turn_index").map((row) => ({
+      ...toHead(row),
+      turnId: text(row, "turn_id"),
+      stored: row["stored"] === 1,
+    }));
   }
 
   /** How many turns were ever opened; the next one's index. */
@@ -168,7 +203,13 @@ export class SessionStore {
 
   /** Says that these totals are where they survive; totals that have grown since then stay to be written. */
   setCounted({ generations, replays, aborted, ambiguous }: Readonly<Record<Counter, number>>): void {
-    this.#run("UPDATE session SET counted = 1 WHERE generations = ? AND replays = ? AND aborted = ? AND ambiguous = ?", generations, replays, aborted, ambiguous);
+    this.#run(
+      "UPDATE session SET counted = 1 WHERE generations = ? AND replays = ? AND aborted = ? AND ambiguous = ?",
+      generations,
+      replays,
+      aborted,
+      ambiguous,
+    );
   }
 
   enqueue(event: NewEvent): void {
@@ -178,7 +219,10 @@ export class SessionStore {
   /** The oldest events that the log lacks, and the position of the last of them. */
   outbox(limit: number): { events: NewEvent[]; last: number } {
     const rows = this.#rows("SELECT position, event FROM outbox ORDER BY position LIMIT ?", limit);
-    return { events: rows.map((row) => NewEvent.parse(JSON.parse(text(row, "event")))), last: rows.reduce((_, row) => integer(row, "position"), 0) };
+    return {
+      events: rows.map((row) => NewEvent.parse(JSON.parse(text(row, "event")))),
+      last: rows.reduce((_, row) => integer(row, "position"), 0),
+    };
   }
 
   dequeue(last: number): void {
@@ -204,8 +248,20 @@ function toHead(row: Row): TurnHead {
 }
 
 function toSessionState(row: Row): SessionState {
-  const identity = { sessionId: text(row, "session_id"), agent: text(row, "agent"), line: text(row, "line"), keyId: text(row, "key_id"), user: text(row, "user"), name: text(row, "name") };
-  const counters = { generations: integer(row, "generations"), replays: integer(row, "replays"), aborted: integer(row, "aborted"), ambiguous: integer(row, "ambiguous") };
+  const identity = {
+    sessionId: text(row, "session_id"),
+    agent: text(row, "agent"),
+    line: text(row, "line"),
+    keyId: text(row, "key_id"),
+    user: text(row, "user"),
+    name: text(row, "name"),
+  };
+  const counters = {
+    generations: integer(row, "generations"),
+    replays: integer(row, "replays"),
+    aborted: integer(row, "aborted"),
+    ambiguous: integer(row, "ambiguous"),
+  };
   const closedAt = row["closed_at"] === null ? null : integer(row, "closed_at");
   return { ...identity, ...counters, activeAt: integer(row, "active_at"), closedAt, counted: row["counted"] === 1 };
 }
@@ -216,7 +272,9 @@ function turnState(row: Row): KnownTurn["state"] {
 }
 
 function text(row: Row, column: string): string {
-  return String(row[column]);
+  const value = row[column];
+  invariant(typeof value === "string", `column ${column}: text expected, got ${typeof value}`);
+  return value;
 }
 
 function textOrNull(row: Row, column: string): string | null {
@@ -224,5 +282,7 @@ function textOrNull(row: Row, column: string): string | null {
 }
 
 function integer(row: Row, column: string): number {
-  return Number(row[column]);
+  const value = row[column];
+  invariant(typeof value === "number", `column ${column}: a number expected, got ${typeof value}`);
+  return value;
 }

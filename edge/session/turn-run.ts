@@ -95,9 +95,14 @@ export class TurnRun {
     const { turnKind, retry, policy, store: stored, messages, metadata } = this.#request;
     return {
       turnIndex: this.#host.store.turnCount(),
-      ...{ turnId: this.turnId, turnKind, origin, retry },
+      turnId: this.turnId,
+      turnKind,
+      origin,
+      retry,
       transcriptDigest: this.#transcriptDigest,
-      ...{ policyVersion: policy.version, policyDigest: policy.policyDigest, seed: completion.seed },
+      policyVersion: policy.version,
+      policyDigest: policy.policyDigest,
+      seed: completion.seed,
       request: stored ? JSON.stringify({ messages, metadata }) : null,
       createdAt: now,
     };
@@ -159,8 +164,14 @@ export class TurnRun {
     return turnFinished(
       { session, turnId: this.turnId, now },
       {
-        ...{ turnIndex, turnKind, origin, policyVersion, policyDigest },
-        ...{ messages: [...prepared.messages], tools: [...tools], answer: recorder.message() },
+        turnIndex,
+        turnKind,
+        origin,
+        policyVersion,
+        policyDigest,
+        messages: [...prepared.messages],
+        tools: [...tools],
+        answer: recorder.message(),
         finishReason: recorder.finished().finishReason,
         rollout: recorder.rollout({ promptTokens, seed, temperature, topP }),
       },
@@ -174,9 +185,15 @@ export class TurnRun {
     if (!this.abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
     store.transaction(() => {
       store.abortTurn(this.turnId);
-      store.enqueue(turnAborted({ session: this.#request.session, turnId: this.turnId, now: Date.now() }, { policyVersion: this.#request.policy.version, reason }));
+      store.enqueue(
+        turnAborted(
+          { session: this.#request.session, turnId: this.turnId, now: Date.now() },
+          { policyVersion: this.#request.policy.version, reason },
+        ),
+      );
     });
-    const shown = thrown instanceof AppError && error.code !== "internal" ? error : { ...error, message: "internal error while the answer was made" };
+    const shown =
+      thrown instanceof AppError && error.code !== "internal" ? error : { ...error, message: "internal error while the answer was made" };
     return { kind: "failed", error: shown };
   }
 

@@ -9,7 +9,14 @@ const AGENT = "assistant";
 const short = { model: AGENT, max_completion_tokens: 12, seed: 7 };
 const hello: OpenAI.ChatCompletionUserMessageParam = { role: "user", content: "Hello" };
 const tools: OpenAI.ChatCompletionTool[] = [
-  { type: "function", function: { name: "Book", description: "Books rooms.", parameters: { type: "object", properties: { rooms: { type: "integer" } }, required: ["rooms"] } } },
+  {
+    type: "function",
+    function: {
+      name: "Book",
+      description: "Books rooms.",
+      parameters: { type: "object", properties: { rooms: { type: "integer" } }, required: ["rooms"] },
+    },
+  },
   { type: "function", function: { name: "Cancel", parameters: { type: "object", properties: {} } } },
 ];
 
@@ -34,7 +41,9 @@ describe("models", () => {
 
 describe("a completion", () => {
   it("states its policy version, its usage and why it ended", async () => {
-    const { data, response } = await client().chat.completions.create({ ...short, messages: [hello] }).withResponse();
+    const { data, response } = await client()
+      .chat.completions.create({ ...short, messages: [hello] })
+      .withResponse();
     expect(data.id).toMatch(/^chatcmpl-/);
     expect(data.object).toBe("chat.completion");
     expect(data.system_fingerprint).toBe(`v0-${edge.baseDigest.slice(0, 12)}`);
@@ -58,12 +67,24 @@ describe("a completion", () => {
     expect(limited.usage?.completion_tokens).toBe(9);
     const full = only(limited.choices).message.content ?? "";
     const stop = full.slice(2, 4);
-    const stopped = await client().chat.completions.create({ ...short, messages: [hello], temperature: 0, max_completion_tokens: 9, stop: [stop] });
+    const stopped = await client().chat.completions.create({
+      ...short,
+      messages: [hello],
+      temperature: 0,
+      max_completion_tokens: 9,
+      stop: [stop],
+    });
     expect(only(stopped.choices)).toMatchObject({ finish_reason: "stop", message: { content: full.slice(0, full.indexOf(stop)) } });
   });
 
   it("reports log-probs of its content and of the alternatives", async () => {
-    const { choices } = await client().chat.completions.create({ ...short, messages: [hello], temperature: 0, logprobs: true, top_logprobs: 3 });
+    const { choices } = await client().chat.completions.create({
+      ...short,
+      messages: [hello],
+      temperature: 0,
+      logprobs: true,
+      top_logprobs: 3,
+    });
     const tokens = only(choices).logprobs?.content ?? [];
     expect(tokens.length).toBeGreaterThan(0);
     for (const { logprob, top_logprobs: top } of tokens) {
@@ -92,7 +113,13 @@ describe("a stream", () => {
   });
 
   it("is assembled by the client's own helper", async () => {
-    const run = client().chat.completions.stream({ ...short, messages: [hello], tools, tool_choice: "required", max_completion_tokens: 30 });
+    const run = client().chat.completions.stream({
+      ...short,
+      messages: [hello],
+      tools,
+      tool_choice: "required",
+      max_completion_tokens: 30,
+    });
     const message = await run.finalMessage();
     expect(message.tool_calls?.length).toBeGreaterThan(0);
     expect(await run.totalUsage()).toBeDefined();
@@ -113,14 +140,29 @@ describe("tools", () => {
 
   it("are not called where there are none", async () => {
     for (const seed of [7, 8, 9]) {
-      const { choices } = await client().chat.completions.create({ ...short, seed, temperature: 2, max_completion_tokens: 400, messages: [hello] });
+      const { choices } = await client().chat.completions.create({
+        ...short,
+        seed,
+        temperature: 2,
+        max_completion_tokens: 400,
+        messages: [hello],
+      });
       expect(only(choices).message.tool_calls).toBeUndefined();
     }
   });
 
   it("are called once where calls in parallel are not wanted", async () => {
     for (const seed of [82, 84, 93]) {
-      const { choices } = await client().chat.completions.create({ ...short, seed, temperature: 1.5, max_completion_tokens: 400, messages: [hello], tools, tool_choice: "required", parallel_tool_calls: false });
+      const { choices } = await client().chat.completions.create({
+        ...short,
+        seed,
+        temperature: 1.5,
+        max_completion_tokens: 400,
+        messages: [hello],
+        tools,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+      });
       expect(only(choices).message.tool_calls).toHaveLength(1);
     }
   });
@@ -138,8 +180,9 @@ describe("the client's own retries", () => {
     };
     const answer = await client({ maxRetries: 2, fetch: losing }).chat.completions.create({ ...short, model: "flaky", messages: [hello] });
     expect(ids).toEqual([answer.id, answer.id]);
-    const counters = async () => (await call(edge, "admin", "GET /api/stats")).body.agents.find((each: { agent: string }) => each.agent === "flaky");
-    await expect.poll(counters).toMatchObject({ generations: 1, replays: 1 });
+    const counters = async () =>
+      (await call(edge, "admin", "GET /api/stats")).body.agents.find((each: { agent: string }) => each.agent === "flaky");
+    await expect.poll(counters, { timeout: 20_000 }).toMatchObject({ generations: 1, replays: 1 });
   });
 });
 

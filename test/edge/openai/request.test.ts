@@ -49,24 +49,66 @@ describe("a request", () => {
 
   it("is the same with every parameter at its default spelled out", () => {
     const defaults = {
-      ...{ audio: null, frequency_penalty: 0, logit_bias: null, logprobs: false, max_completion_tokens: null, metadata: null },
-      ...{ modalities: ["text"], n: 1, parallel_tool_calls: true, prediction: null, presence_penalty: 0, reasoning_effort: null },
-      ...{ response_format: { type: "text" }, seed: null, service_tier: "auto", stop: null, store: null, stream: false },
-      ...{ stream_options: null, temperature: 1, top_p: 1, top_logprobs: null, verbosity: null },
+      audio: null,
+      frequency_penalty: 0,
+      logit_bias: null,
+      logprobs: false,
+      max_completion_tokens: null,
+      metadata: null,
+      modalities: ["text"],
+      n: 1,
+      parallel_tool_calls: true,
+      prediction: null,
+      presence_penalty: 0,
+      reasoning_effort: null,
+      response_format: { type: "text" },
+      seed: null,
+      service_tier: "auto",
+      stop: null,
+      store: null,
+      stream: false,
+      stream_options: null,
+      temperature: 1,
+      top_p: 1,
+      top_logprobs: null,
+      verbosity: null,
     };
     expect(parse(defaults)).toEqual(parse({}));
   });
 
   it("reads what is asked for", () => {
     const request = parse({
-      ...{ seed: 7, temperature: 0, top_p: 0.5, stop: "END", max_tokens: 9, logprobs: true, top_logprobs: 3 },
-      ...{ stream: true, stream_options: { include_usage: true }, store: false, user: "ada", metadata: { session_id: "m1" } },
+      seed: 7,
+      temperature: 0,
+      top_p: 0.5,
+      stop: "END",
+      max_tokens: 9,
+      logprobs: true,
+      top_logprobs: 3,
+      stream: true,
+      stream_options: { include_usage: true },
+      store: false,
+      user: "ada",
+      metadata: { session_id: "m1" },
     });
     expect(request).toMatchObject({
-      ...{ seed: 7, temperature: 0, topP: 0.5, stop: ["END"], maxTokens: 9, logprobs: true, topLogprobs: 3 },
-      ...{ stream: true, includeUsage: true, store: false, user: "ada", sessionId: "m1" },
+      seed: 7,
+      temperature: 0,
+      topP: 0.5,
+      stop: ["END"],
+      maxTokens: 9,
+      logprobs: true,
+      topLogprobs: 3,
+      stream: true,
+      includeUsage: true,
+      store: false,
+      user: "ada",
+      sessionId: "m1",
     });
-    expect(parse({ user: "ada", safety_identifier: "hash", session_id: "s1", metadata: { session_id: "m1" } })).toMatchObject({ user: "hash", sessionId: "s1" });
+    expect(parse({ user: "ada", safety_identifier: "hash", session_id: "s1", metadata: { session_id: "m1" } })).toMatchObject({
+      user: "hash",
+      sessionId: "s1",
+    });
   });
 
   it("turns text parts into text and developer into system", () => {
@@ -74,7 +116,13 @@ describe("a request", () => {
       { type: "text", text: "one" },
       { type: "text", text: "two" },
     ];
-    const { messages } = parseChatRequest({ model: "a", messages: [{ role: "developer", content: "Be brief." }, { role: "user", content: parts }] });
+    const { messages } = parseChatRequest({
+      model: "a",
+      messages: [
+        { role: "developer", content: "Be brief." },
+        { role: "user", content: parts },
+      ],
+    });
     expect(messages).toEqual([
       { role: "system", content: "Be brief." },
       { role: "user", content: "one\ntwo" },
@@ -89,7 +137,10 @@ describe("a request", () => {
   it("takes the schemas that schema libraries write", () => {
     const parameters = {
       type: "object",
-      properties: { day: { anyOf: [{ $ref: "#/$defs/Day" }, { type: "null" }], default: null }, tags: { type: "array", items: { type: ["string", "null"] } } },
+      properties: {
+        day: { anyOf: [{ $ref: "#/$defs/Day" }, { type: "null" }], default: null },
+        tags: { type: "array", items: { type: ["string", "null"] } },
+      },
       required: ["day"],
       additionalProperties: false,
       $defs: { Day: { type: "string", enum: ["mon", "tue"] } },
@@ -124,19 +175,34 @@ describe("a refusal names the parameter and says what to change", () => {
     ["an assistant without anything", { messages: [user, { role: "assistant" }, user] }, "messages.1", /neither/],
     ["an assistant turn at the end", { messages: [user, { role: "assistant", content: "Done." }] }, "messages.1", /last message/],
     ["a result without a call", { messages: [user, result] }, "messages.1.tool_call_id", /call_1/],
-    ["a result for another call", { messages: [user, calling, { ...result, tool_call_id: "call_2" }] }, "messages.2.tool_call_id", /call_2/],
+    [
+      "a result for another call",
+      { messages: [user, calling, { ...result, tool_call_id: "call_2" }] },
+      "messages.2.tool_call_id",
+      /call_2/,
+    ],
     ["a call without a result", { messages: [user, calling, user] }, "messages.1.tool_calls", /none for call_1/],
     ["one id for two calls", { messages: [user, { ...calling, tool_calls: [call, call] }, result] }, "messages.1.tool_calls", /twice/],
     ["no tools in the list", { tools: [] }, "tools", /leave it out/],
     ["a tool without a name", { tools: [{ type: "function", function: {} }] }, "tools.0.function.name", /./],
     ["two tools of a name", { tools: [tool({}), tool({})] }, "tools.1.function.name", /twice/],
     ["parameters that are no object", { tools: [tool({ type: "string" })] }, "tools.0.function.parameters", /"string"/],
-    ["an unknown type", { tools: [tool({ type: "object", properties: { a: { type: "text" } } })] }, "tools.0.function.parameters.properties.a.type", /"text"/],
+    [
+      "an unknown type",
+      { tools: [tool({ type: "object", properties: { a: { type: "text" } } })] },
+      "tools.0.function.parameters.properties.a.type",
+      /"text"/,
+    ],
     ["required that is no list", { tools: [tool({ type: "object", required: "a" })] }, "tools.0.function.parameters.required", /list/],
     ["a strict tool", { tools: [{ type: "function", function: { name: "f", strict: true } }] }, "tools.0.function.strict", /false/],
     ["a custom tool", { tools: [{ type: "custom", custom: { name: "f" } }] }, "tools.0.type", /function/],
     ["an unknown choice", { tool_choice: "always" }, "tool_choice", /required/],
-    ["audio of an old answer", { messages: [user, { role: "assistant", content: "a", audio: { id: "x" } }, user] }, "messages.1.audio", /audio/],
+    [
+      "audio of an old answer",
+      { messages: [user, { role: "assistant", content: "a", audio: { id: "x" } }, user] },
+      "messages.1.audio",
+      /audio/,
+    ],
   ];
 
   it.for(cases)("%s", ([, extra, param, message]) => {
@@ -154,7 +220,6 @@ describe("a refusal names the parameter and says what to change", () => {
     expect(refusal(() => toToolChoice(choice, [{ type: "function", function: { name: "Book" } }])).message).toMatch(/Cancel/);
     expect(refusal(() => toToolChoice("required", [])).message).toMatch(/got none/);
   });
-
 });
 
 describe("the choice of tools", () => {
@@ -166,8 +231,20 @@ describe("the choice of tools", () => {
 
 describe("headers", () => {
   it("say which conversation, which kind of turn and whether it is a retry", () => {
-    const headers = { "X-Session-Id": "s1", "X-Turn-Type": "side", "X-Session-Done": "1", "Idempotency-Key": "k1", "x-stainless-retry-count": "2" };
-    expect(parseTurnHeaders(new Headers(headers))).toEqual({ sessionName: "s1", turnKind: "side", closes: true, idempotencyKey: "k1", retryCount: 2 });
+    const headers = {
+      "X-Session-Id": "s1",
+      "X-Turn-Type": "side",
+      "X-Session-Done": "1",
+      "Idempotency-Key": "k1",
+      "x-stainless-retry-count": "2",
+    };
+    expect(parseTurnHeaders(new Headers(headers))).toEqual({
+      sessionName: "s1",
+      turnKind: "side",
+      closes: true,
+      idempotencyKey: "k1",
+      retryCount: 2,
+    });
   });
 
   it("say nothing where there are none: a stock client's turns are main turns", () => {

@@ -24,7 +24,8 @@ async function* streamOf(deltas: TurnDelta[]): AsyncGenerator<TurnDelta, void, v
 async function eventsOf(deltas: TurnDelta[], includeUsage = false): Promise<unknown[]> {
   const events: unknown[] = [];
   for await (const text of toEvents(streamOf(deltas), { envelope, includeUsage }))
-    for (const line of text.split("\n\n").filter((each) => each !== "")) events.push(line === "data: [DONE]" ? "[DONE]" : JSON.parse(line.replace(/^data: /, "")));
+    for (const line of text.split("\n\n").filter((each) => each !== ""))
+      events.push(line === "data: [DONE]" ? "[DONE]" : JSON.parse(line.replace(/^data: /, "")));
   return events;
 }
 
@@ -32,7 +33,10 @@ describe("a stream", () => {
   it("opens with the role, numbers the calls and ends with the reason and [DONE]", async () => {
     const events = await eventsOf(answer);
     const shared = { ...envelope, object: "chat.completion.chunk", service_tier: "default" };
-    const chunk = (delta: object, rest: object = {}) => ({ ...shared, choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...rest }] });
+    const chunk = (delta: object, rest: object = {}) => ({
+      ...shared,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...rest }],
+    });
     expect(events).toEqual([
       chunk({ role: "assistant", content: "", refusal: null }),
       chunk({ content: "Hi" }, { logprobs: { content: [logprob], refusal: null } }),
@@ -48,12 +52,19 @@ describe("a stream", () => {
 
   it("has null usage in every chunk and a last one without choices where usage is asked for", async () => {
     const events = await eventsOf([finished], true);
-    expect(events).toMatchObject([{ usage: null }, { usage: null }, { choices: [], usage: { prompt_tokens: 10, completion_tokens: 6, total_tokens: 16, prompt_tokens_details: { cached_tokens: 4 } } }, "[DONE]"]);
+    expect(events).toMatchObject([
+      { usage: null },
+      { usage: null },
+      { choices: [], usage: { prompt_tokens: 10, completion_tokens: 6, total_tokens: 16, prompt_tokens_details: { cached_tokens: 4 } } },
+      "[DONE]",
+    ]);
   });
 
   it("ends with an error and without [DONE] where the turn fails or breaks off", async () => {
     const failed: TurnDelta = { kind: "failed", error: { code: "upstream/failed", message: "gone", details: {} } };
-    expect((await eventsOf([failed])).at(-1)).toEqual({ error: { message: "gone", type: "server_error", param: null, code: "upstream/failed" } });
+    expect((await eventsOf([failed])).at(-1)).toEqual({
+      error: { message: "gone", type: "server_error", param: null, code: "upstream/failed" },
+    });
     expect((await eventsOf([])).at(-1)).toMatchObject({ error: { code: "upstream/failed" } });
   });
 });
@@ -66,7 +77,10 @@ describe("a completion", () => {
       {
         index: 0,
         message: {
-          ...{ role: "assistant", content: "Hi", refusal: null, annotations: [] },
+          role: "assistant",
+          content: "Hi",
+          refusal: null,
+          annotations: [],
           tool_calls: [
             { id: "call_1", type: "function", function: { name: "Book", arguments: '{"rooms": 1}' } },
             { id: "call_2", type: "function", function: { name: "Pay", arguments: "{}" } },
@@ -86,6 +100,8 @@ describe("a completion", () => {
   });
 
   it("is an error where the answer has no end", async () => {
-    await expect(collectCompletion(streamOf(answer.slice(0, 2)), { envelope, logprobs: false })).rejects.toMatchObject({ code: "upstream/failed" });
+    await expect(collectCompletion(streamOf(answer.slice(0, 2)), { envelope, logprobs: false })).rejects.toMatchObject({
+      code: "upstream/failed",
+    });
   });
 });

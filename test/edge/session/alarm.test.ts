@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { FORGET_MS, IDLE_MS, isForgotten, isIdle, nextAlarm, RECOVER_MS, type Pending } from "../../../edge/session/alarm.ts";
 
 const NOW = 1_000_000_000;
-const pending = (changes: Partial<Pending> = {}): Pending => ({ open: false, unwritten: false, failures: 0, activeAt: NOW, closedAt: null, ...changes });
+const pending = (changes: Partial<Pending> = {}): Pending => ({
+  open: false,
+  unwritten: false,
+  failures: 0,
+  activeAt: NOW,
+  closedAt: null,
+  ...changes,
+});
 const ring = (changes: Partial<Pending>, random = 0.5): number => nextAlarm(pending(changes), { now: NOW, random }) - NOW;
 
 describe("the alarm", () => {

@@ -5,10 +5,23 @@ import type { AnswerDelta, CompletionStep, EndStep } from "../../../edge/policy/
 
 const END = 2;
 const token = (tokenId: number, deltas: AnswerDelta[] = []): CompletionStep => ({
-  ...{ kind: "token", tokenId, logProb: -tokenId / 10, bytes: new Uint8Array([tokenId]), topLogProbs: [], masked: false, deltas },
+  kind: "token",
+  tokenId,
+  logProb: -tokenId / 10,
+  bytes: new Uint8Array([tokenId]),
+  topLogProbs: [],
+  masked: false,
+  deltas,
 });
 const end = (changes: Partial<EndStep> = {}): EndStep => ({
-  ...{ kind: "end", deltas: [], finishReason: "stop", content: "A", calls: [], masked: false, reusedTokens: 3, prefilledTokens: 4 },
+  kind: "end",
+  deltas: [],
+  finishReason: "stop",
+  content: "A",
+  calls: [],
+  masked: false,
+  reusedTokens: 3,
+  prefilledTokens: 4,
   ...changes,
 });
 const recorder = (logprobs = true) => new AnswerRecorder({ logprobs, endTokenId: END, newCallId: () => "call_x" });
@@ -39,7 +52,10 @@ describe("an answer's record", () => {
     const call = { name: "Book", arguments: "{}", valid: true };
     const steps = [
       token(5),
-      token(6, [{ kind: "call:opened", index: 0, name: "Book" }, { kind: "call:arguments", index: 0, text: "{}" }]),
+      token(6, [
+        { kind: "call:opened", index: 0, name: "Book" },
+        { kind: "call:arguments", index: 0, text: "{}" },
+      ]),
       token(7, [{ kind: "call:closed", index: 0, valid: true }]),
       token(65, [{ kind: "content", text: "A" }]),
       end({ calls: [call], content: "A", finishReason: "tool_calls" }),

@@ -9,7 +9,7 @@ const message = (letter: string): ChatMessage => {
   return letter === letter.toUpperCase() ? { role: "assistant", content: letter } : { role: "user", content: letter };
 };
 const incoming = (conversation: string) => {
-  const letters = [...conversation];
+  const letters = conversation.split("");
   const last = letters.findLast((letter) => message(letter).role === "assistant");
   return { messages: letters.map(message), digests: letters.map((_, index) => conversation.slice(0, index + 1)), lastAnswerDigest: last };
 };
@@ -23,7 +23,13 @@ const turn = (conversation: string, next: string | null = null): AnsweredTurn =>
 });
 
 describe("a request", () => {
-  const cases: [claim: string, conversation: string, turns: AnsweredTurn[], origin: string, nextState: [turnId: string, next: string] | undefined][] = [
+  const cases: [
+    claim: string,
+    conversation: string,
+    turns: AnsweredTurn[],
+    origin: string,
+    nextState: [turnId: string, next: string] | undefined,
+  ][] = [
     ["opens an empty session", "a", [], "opening", undefined],
     ["opens an empty session with a history from elsewhere", "aXb", [], "opening", undefined],
     ["continues an answer with what the user says", "aBc", [turn("aB")], "continuation", ["aB", "c"]],
@@ -42,7 +48,7 @@ describe("a request", () => {
 
   it.for(cases)("%s", ([, conversation, turns, origin, nextState]) => {
     const [turnId, next] = nextState ?? [];
-    const expected = turnId === undefined ? undefined : { turnId, messages: [...(next ?? "")].map(message) };
+    const expected = turnId === undefined ? undefined : { turnId, messages: (next ?? "").split("").map(message) };
     expect(pair(incoming(conversation), turns)).toEqual({ origin, nextState: expected });
   });
 });

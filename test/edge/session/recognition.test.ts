@@ -58,8 +58,13 @@ describe("calls of one answer", () => {
     const extra = { tools: [book], tool_choice: "required", temperature: 1.5, max_tokens: 500 };
     // A model with random weights writes two calls in about one answer of five; these seeds were seen to.
     let calling = await ask([says("Book two.")], { extra: { ...extra, seed: 128 } });
-    for (let seed = 1; (calling.message.tool_calls?.length ?? 0) < 2 && seed < 50; seed++) calling = await ask([says("Book two.")], { extra: { ...extra, seed } });
-    const results = (calling.message.tool_calls ?? []).map(({ id }, index) => ({ role: "tool", tool_call_id: id, content: index === 0 ? "error: no room" : "booked" }));
+    for (let seed = 1; (calling.message.tool_calls?.length ?? 0) < 2 && seed < 50; seed++)
+      calling = await ask([says("Book two.")], { extra: { ...extra, seed } });
+    const results = (calling.message.tool_calls ?? []).map(({ id }, index) => ({
+      role: "tool",
+      tool_call_id: id,
+      content: index === 0 ? "error: no room" : "booked",
+    }));
     expect(results.length).toBeGreaterThan(1);
     const reply = await ask([says("Book two."), calling.message, ...results], { extra: { tools: [book] } });
     expect(reply.sessionId).toBe(calling.sessionId);
@@ -105,7 +110,7 @@ describe("an answer asked for again", () => {
 
 describe("a transcript that two open sessions hold", () => {
   it("is served in a session of its own, logged as ambiguous, and is no signal to either", async () => {
-    const { ask, logged, counters } = await agentFor("twins");
+    const { ask, logged, counted } = await agentFor("twins");
     const [first, second] = [await ask([says("one")]), await ask([says("one")])];
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(second.message).toEqual(first.message);
@@ -114,7 +119,7 @@ describe("a transcript that two open sessions hold", () => {
     const events = await logged("turn:finished", 3);
     expect(turnsOf(events).at(-1)?.origin).toBe("ambiguous");
     expect(nextStatesOf(events)).toEqual([]);
-    await expect.poll(async () => (await counters())["ambiguous"]).toBe(1);
+    await counted({ ambiguous: 1 });
   });
 });
 
@@ -153,7 +158,11 @@ describe("a side turn", () => {
     const second = await ask([says("one"), first.message, says("two")], { headers });
     expect([title.sessionId, second.sessionId]).toEqual([first.sessionId, first.sessionId]);
     const events = await logged("turn:finished", 3);
-    expect(turnsOf(events).map(({ turnKind, origin }) => `${turnKind} ${origin}`)).toEqual(["main opening", "side continuation", "main continuation"]);
+    expect(turnsOf(events).map(({ turnKind, origin }) => `${turnKind} ${origin}`)).toEqual([
+      "main opening",
+      "side continuation",
+      "main continuation",
+    ]);
     expect(nextStatesOf(events)).toEqual([[first.id, [says("two")]]]);
   });
 });

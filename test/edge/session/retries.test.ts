@@ -18,27 +18,27 @@ async function agentFor(name: string) {
 
 describe("a retry of an opening", () => {
   it("is answered from the record and is no event", async () => {
-    const { ask, logged, counters } = await agentFor("retried");
+    const { ask, logged, counted } = await agentFor("retried");
     const first = await ask([says("one")]);
     const again = await ask([says("one")], { headers: RETRY });
     expect([again.id, again.message, again.sessionId]).toEqual([first.id, first.message, first.sessionId]);
-    await expect.poll(counters).toMatchObject({ generations: 1, replays: 1 });
+    await counted({ generations: 1, replays: 1 });
     expect(await logged("turn:finished", 1)).toHaveLength(1);
   });
 
   it("without a sign that it is one opens another session", async () => {
-    const { ask, counters } = await agentFor("fresh");
+    const { ask, counted } = await agentFor("fresh");
     const [first, second] = [await ask([says("one")]), await ask([says("one")])];
     expect(second.sessionId).not.toBe(first.sessionId);
-    await expect.poll(counters).toMatchObject({ generations: 2, replays: 0 });
+    await counted({ generations: 2, replays: 0 });
   });
 
   it("joins the first while that is in flight", async () => {
-    const { ask, counters } = await agentFor("joined");
+    const { ask, counted } = await agentFor("joined");
     const replies = await Promise.all([1, 2, 3].map(() => ask([says("one")], { extra: LONG })));
     expect(new Set(replies.map(({ id }) => id)).size).toBe(1);
     expect(new Set(replies.map(({ message }) => message.content)).size).toBe(1);
-    await expect.poll(counters).toMatchObject({ generations: 1, replays: 2 });
+    await counted({ generations: 1, replays: 2 });
   });
 
   it("streams the recorded answer where the first was streamed", async () => {
@@ -92,7 +92,7 @@ describe("an idempotency key", () => {
 
 describe("a client that goes away", () => {
   it("stops the answer, which is logged as aborted, and a retry is answered afresh", async () => {
-    const { post, ask, logged, counters } = await agentFor("aborted");
+    const { post, ask, logged, counted } = await agentFor("aborted");
     const extra = { ...LONG, stream: true };
     const leaving = new AbortController();
     const response = await post([says("one")], { extra, signal: leaving.signal });
@@ -104,20 +104,34 @@ describe("a client that goes away", () => {
     const again = await readStream(await post([says("one")], { extra: { ...extra, max_tokens: 20 }, headers: RETRY }));
     expect(again.done).toBe(true);
     expect((await ask([says("one")], { headers: RETRY })).status).toBe(200);
-    await expect.poll(counters).toMatchObject({ aborted: 1, generations: 3 });
+    await counted({ aborted: 1, generations: 3 });
+  });
+});
+
+describe("an event log that cannot be written", () => {
+  it("delays the events and nothing else", async () => {
+    const { ask, logged } = await agentFor("outage");
+    const d1 = await edge.getD1();
+    await d1.prepare("ALTER TABLE events RENAME TO events_away").run();
+    const first = await ask([says("one")]);
+    const second = await ask([says("one"), first.message, says("two")]);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    await d1.prepare("ALTER TABLE events_away RENAME TO events").run();
+    const events = await logged("turn:finished", 2);
+    expect(events.map(({ payload }) => payload.kind)).toEqual(["turn:finished", "nextState:arrived", "turn:finished"]);
   });
 });
 
 describe("store: false", () => {
   it("leaves nothing of what was said, in the log or on disk", async () => {
-    const { ask, post, events, counters } = await agentFor("private");
+    const { ask, post, events, counted } = await agentFor("private");
     const secret = "xyzzy-plugh-4711";
     const extra = { store: false };
     const first = await ask([says(`My word is ${secret}.`)], { extra });
     const second = await ask([says(`My word is ${secret}.`), first.message, says(`Again: ${secret}`)], { extra });
     expect([first.status, second.sessionId]).toEqual([200, first.sessionId]);
     expect((await post([says(`My word is ${secret}.`)], { extra, headers: RETRY })).status).toBe(200);
-    await expect.poll(counters).toMatchObject({ generations: 3 });
+    await counted({ generations: 3 });
     expect(await events()).toEqual([]);
     const files = await readdir(edge.stateFolder, { recursive: true, withFileTypes: true });
     const contents = await Promise.all(files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))));
@@ -137,7 +151,10 @@ describe("feedback", () => {
     const { ask, logged } = await agentFor("rated");
     const { id } = await ask([says("one")]);
     const feedback = { completion_id: id, score: -1, correction: "two rooms", comment: "as always" };
-    const [given, again] = [await call(edge, "client", "POST /v1/feedback", feedback), await call(edge, "client", "POST /v1/feedback", feedback)];
+    const [given, again] = [
+      await call(edge, "client", "POST /v1/feedback", feedback),
+      await call(edge, "client", "POST /v1/feedback", feedback),
+    ];
     expect(given).toMatchObject({ status: 200, body: { object: "feedback", completion_id: id } });
     expect(again.body).toEqual(given.body);
     const events = await logged("feedback:given", 1);
@@ -163,7 +180,10 @@ describe("a prompt that does not fit the context", () => {
   it("is refused with the counts, and is no turn", async () => {
     const { ask, events } = await agentFor("long");
     const refused = await ask([says("word ".repeat(500))]);
-    expect(refused).toMatchObject({ status: 400, error: { code: "context_length_exceeded", param: "messages", type: "invalid_request_error" } });
+    expect(refused).toMatchObject({
+      status: 400,
+      error: { code: "context_length_exceeded", param: "messages", type: "invalid_request_error" },
+    });
     expect(refused.error?.message).toMatch(/at most 2048 tokens .* got 25\d\d in the prompt/);
     expect((await ask([says("short")], { extra: { max_tokens: 2_048 } })).status).toBe(400);
     expect(await events()).toEqual([]);

@@ -2,9 +2,19 @@
 import { describe, expect, it } from "vitest";
 import { decideRetry, type KnownTurn, type RetryFacts } from "../../../edge/session/retry.ts";
 
-const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({ requestDigest: "body", idempotencyKey: undefined, retryCount: 0, ...changes });
+const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({
+  requestDigest: "body",
+  idempotencyKey: undefined,
+  retryCount: 0,
+  ...changes,
+});
 const turn = (changes: Partial<KnownTurn> = {}): KnownTurn => ({
-  ...{ turnId: "t1", requestDigest: "body", idempotencyKey: null, state: "finished", delivered: true, replayable: true },
+  turnId: "t1",
+  requestDigest: "body",
+  idempotencyKey: null,
+  state: "finished",
+  delivered: true,
+  replayable: true,
   ...changes,
 });
 
@@ -33,6 +43,8 @@ describe("the same idempotency key", () => {
   });
 
   it("conflicts where the body is another", () => {
-    expect(decideRetry(facts({ idempotencyKey: "k1", requestDigest: "other" }), [turn({ idempotencyKey: "k1" })])).toEqual({ kind: "conflict" });
+    expect(decideRetry(facts({ idempotencyKey: "k1", requestDigest: "other" }), [turn({ idempotencyKey: "k1" })])).toEqual({
+      kind: "conflict",
+    });
   });
 });

@@ -6,7 +6,14 @@ import { bearer, type TestEdge } from "../../helpers/edge.ts";
 
 export type Message = { role: string; content: string | null; tool_calls?: { id: string }[]; [member: string]: unknown };
 export type Asked = { extra?: object; headers?: Record<string, string>; signal?: AbortSignal };
-export type Reply = { status: number; id: string; sessionId: string; message: Message; usage: { cached: number; prompt: number }; error: ApiError | undefined };
+export type Reply = {
+  status: number;
+  id: string;
+  sessionId: string;
+  message: Message;
+  usage: { cached: number; prompt: number };
+  error: ApiError | undefined;
+};
 export type ApiError = { message: string; type: string; param: string | null; code: string | null };
 
 const LOG_MS = 20_000;
@@ -17,7 +24,12 @@ export const says = (content: string): Message => ({ role: "user", content });
 export function talkTo(edge: TestEdge, agent: string) {
   const post = (messages: Message[], { extra = {}, headers = {}, signal }: Asked = {}): Promise<Response> => {
     const body = JSON.stringify({ model: agent, messages, max_tokens: 6, seed: 1, ...extra });
-    return fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: bearer(edge.keys.client, headers), body, ...(signal === undefined ? {} : { signal }) });
+    return fetch(`${edge.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: bearer(edge.keys.client, headers),
+      body,
+      ...(signal === undefined ? {} : { signal }),
+    });
   };
   const ask = async (messages: Message[], asked: Asked = {}): Promise<Reply> => toReply(await post(messages, asked));
   const events = async (): Promise<LoggedEvent[]> => {
@@ -29,18 +41,25 @@ export function talkTo(edge: TestEdge, agent: string) {
     await expect.poll(async () => (await events()).filter(({ payload }) => payload.kind === kind).length, { timeout: LOG_MS }).toBe(count);
     return events();
   };
-  const counters = async (): Promise<Record<string, number>> => {
-    const { body } = await call(edge, "admin", "GET /api/stats");
-    return body.agents.find((each: { agent: string }) => each.agent === agent) ?? {};
+  /** Waits until the agent's counters say this. */
+  const counted = async (expected: Record<string, number>): Promise<void> => {
+    const counters = async (): Promise<unknown> => {
+      const { body } = await call(edge, "admin", "GET /api/stats");
+      return body.agents.find((each: { agent: string }) => each.agent === agent) ?? {};
+    };
+    await expect.poll(counters, { timeout: LOG_MS }).toMatchObject(expected);
   };
-  return { post, ask, events, logged, counters };
+  return { post, ask, events, logged, counted };
 }
 
-export const turnsOf = (events: LoggedEvent[]): TurnFinished[] => events.flatMap(({ payload }) => (payload.kind === "turn:finished" ? [payload] : []));
+export const turnsOf = (events: LoggedEvent[]): TurnFinished[] =>
+  events.flatMap(({ payload }) => (payload.kind === "turn:finished" ? [payload] : []));
 
 /** Next states as pairs of the turn's completion id and what followed it. */
 export const nextStatesOf = (events: LoggedEvent[]): [completionId: string, messages: unknown][] =>
-  events.flatMap(({ payload }) => (payload.kind === "nextState:arrived" ? [[payload.completionId, payload.messages] satisfies [string, unknown]] : []));
+  events.flatMap(({ payload }) =>
+    payload.kind === "nextState:arrived" ? [[payload.completionId, payload.messages] satisfies [string, unknown]] : [],
+  );
 
 /** The text and the id of a streamed answer, and whether it came to its end. */
 export async function readStream(response: Response): Promise<{ text: string; id: string; done: boolean }> {
