@@ -64,9 +64,9 @@ export type EdgeHost = {
 export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost> {
   const stateFolder = resolve(options.stateFolder);
   mkdirSync(stateFolder, { recursive: true });
+  const killed = claimStateFolder(stateFolder, { workerd: "workerd", trainer: "trainer/main" });
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
-  const killed = claimStateFolder(stateFolder, { workerd: "workerd", trainer: "trainer/main" });
   const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, configured, options));
   const endGuard = startGuard(stateFolder);
   const close = async (): Promise<void> => {

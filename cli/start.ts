@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { AppError } from "../shared/errors.ts";
 import { keysFile } from "./keys.ts";
 import { portHolder, portProblem } from "./port.ts";
-import { EDGE_LOG, startSystem, type System } from "./system.ts";
+import type { System } from "./system.ts";
 
 const USAGE = `npm start -- [options]
   --port <n>        port of the endpoint (8787)
@@ -40,7 +40,7 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   );
 }
 
-function banner({ edge }: System): string {
+function banner({ edge, edgeLog }: System): string {
   const state = relative(process.cwd(), edge.stateFolder) || ".";
   return `
 Nextstate is up.
@@ -61,7 +61,7 @@ Ask it something:
              "number_of_guests": {"type": "string", "description": "Number of people"}}}}}]}'
 
 Next: \`npm run demo\` in another terminal corrects it once and watches it learn, and roll back.
-Logs of the Worker are in ${state}/${EDGE_LOG}. Ctrl-C stops everything; what it has learned stays in ${state}.
+Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
 `;
 }
 
@@ -86,6 +86,8 @@ async function main(): Promise<void> {
     say(`edge     ${reason}; giving up. What was acknowledged is kept; \`npm start\` continues from it.`);
     stop(1);
   };
+  // Loaded here, so that help and refusals come at once.
+  const { startSystem } = await import("./system.ts");
   system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });
   if (stopping === undefined) say(banner(system));
   else await system.close();

@@ -21,9 +21,7 @@ export type SystemOptions = {
   onHopeless: (reason: string) => void;
 };
 
-export type System = { edge: EdgeHost; trainerPid(): number | undefined; close(): Promise<void> };
-
-export const EDGE_LOG = "edge.log";
+export type System = { edge: EdgeHost; /** Where the Worker's log lines go. */ edgeLog: string; close(): Promise<void> };
 
 const FirstVersion = z.object({ baseDigest: Digest });
 
@@ -42,7 +40,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     onLog: (line) => log(line),
     onRestart: restarted,
   });
-  const file = createWriteStream(join(edge.stateFolder, EDGE_LOG), { flags: "a" });
+  const edgeLog = join(edge.stateFolder, "edge.log");
+  const file = createWriteStream(edgeLog, { flags: "a" });
   log = (line) => void file.write(`${line}\n`);
   lines.forEach(log);
   for (const child of edge.killed) say(`start    an earlier run had left ${child} behind; it was ended`);
@@ -60,7 +59,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await close();
     throw error;
   }
-  return { edge, trainerPid: () => trainer.pid, close };
+  return { edge, edgeLog, close };
 }
 
 function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string; say: (line: string) => void }): SupervisedChild {

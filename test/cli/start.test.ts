@@ -11,6 +11,8 @@ import { bearer } from "../helpers/edge.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
 
 const PATIENCE_MS = 120_000;
+const DIRECT = ["cli/start.ts"];
+const LAUNCHED = ["cli/bootstrap.mjs", "cli/start.ts"]; // as `npm start` does
 
 let folder = "";
 let baseFolder = "";
@@ -24,7 +26,7 @@ describe("npm start, running", { timeout: PATIENCE_MS }, () => {
   let run: Run;
   let url = "";
   beforeAll(async () => {
-    run = start("running");
+    run = start("running", 0, LAUNCHED);
     url = await run.endpoint();
   }, PATIENCE_MS);
   afterAll(() => run.process.kill("SIGKILL"));
@@ -39,7 +41,7 @@ describe("npm start, running", { timeout: PATIENCE_MS }, () => {
   it("refuses a second run on the same state folder", async () => {
     const second = start("running");
     expect(await second.exit()).not.toBe(0);
-    expect(second.output()).toContain(`is in use by process ${run.process.pid}`);
+    expect(second.output()).toMatch(/state folder .* is in use by process \d+; stop it, or choose another/);
   });
 
   it("keeps serving when workerd is killed, and says so", async () => {
@@ -57,18 +59,21 @@ describe("npm start, running", { timeout: PATIENCE_MS }, () => {
     await until(() => ![undefined, first].includes(readPid(run.state, "trainer")));
   });
 
-  it("leaves nothing behind on SIGTERM", async () => {
+  it("leaves nothing behind on Ctrl-C, and takes none of it for a crash", async () => {
     const children = run.children();
-    run.process.kill("SIGTERM");
+    const before = run.output();
+    // What a terminal does: the signal goes to the whole process group.
+    process.kill(-(run.process.pid ?? 0), "SIGINT");
     expect(await run.exit()).toBe(0);
     expect(children.map(describeProcess)).toEqual([undefined, undefined]);
+    expect(run.output().slice(before.length)).not.toMatch(/died|ended/);
   });
 });
 
 describe("npm start, killed", { timeout: PATIENCE_MS }, () => {
   it.for([
-    { who: "itself", command: ["cli/start.ts"] },
-    { who: "the launcher that npm knows", command: ["cli/bootstrap.mjs", "cli/start.ts"] },
+    { who: "itself", command: DIRECT },
+    { who: "the launcher that npm knows", command: LAUNCHED },
   ])("leaves nothing behind when $who is killed without a chance to clean up", async ({ who, command }) => {
     const run = start(who.replaceAll(" ", "-"), 0, command);
     await run.endpoint();
@@ -80,7 +85,7 @@ describe("npm start, killed", { timeout: PATIENCE_MS }, () => {
 
 describe("npm start, refused", { timeout: PATIENCE_MS }, () => {
   it("says what is wrong with an option", async () => {
-    const run = start("wrong", 70_000, ["cli/bootstrap.mjs", "cli/start.ts"]);
+    const run = start("wrong", 70_000, LAUNCHED);
     expect(await run.exit()).toBe(2);
     expect(run.output()).toContain("--port: 0 to 65535 expected, got 70000");
   });
@@ -106,9 +111,9 @@ type Run = {
   exit: () => Promise<number | null>;
 };
 
-function start(name: string, port = 0, command = ["cli/start.ts"]): Run {
+function start(name: string, port = 0, command: readonly string[] = DIRECT): Run {
   const state = join(folder, name);
-  const child = spawn(process.execPath, [...command, "--port", String(port), "--state", state, "--base", baseFolder]);
+  const child = spawn(process.execPath, [...command, "--port", String(port), "--state", state, "--base", baseFolder], { detached: true });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
