@@ -3,6 +3,7 @@
  * costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node. Medians over
  * interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
  */
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { parseModelConfig } from "../shared/model-config.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
@@ -66,7 +67,8 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       context: parseModelConfig(json(files, "config.json")).contextTokens,
       rounds: Number(options.rounds),
       seed,
-      onnxruntime: "onnxruntime-node, 1 thread, batch 1",
+      onnxruntime: "the trainer's decode graph in onnxruntime-node, 1 thread, batch 1",
+      loadAverage: loadavg()[0] ?? null, // above the number of cores, others slowed every figure down
     },
     figures: {
       decodeTokensPerSecond: median(decoded),

@@ -140,6 +140,11 @@ export class Policy implements Completer {
     const [config, weights] = await Promise.all([readFile(adapter.configDigest), readFile(adapter.weightsDigest)]);
     const files = { adapterConfig: new TextDecoder().decode(config), adapterModel: weights };
     const parsed = parseAdapter(this.#decoder.model.config, files);
+    if (parsed.rank !== adapter.rank || parsed.alpha !== adapter.alpha)
+      throw new AppError(
+        "policy/refused",
+        `adapter of rank ${adapter.rank}, alpha ${adapter.alpha} expected by its manifest, got ${parsed.rank}, ${parsed.alpha}`,
+      );
     return this.#untilThere(() => this.#adapters.insert(policyDigest, parsed), signal);
   }
 

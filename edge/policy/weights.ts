@@ -127,7 +127,7 @@ function ropeTables(kernel: Kernel, config: ModelConfig): { cos: number; sin: nu
 }
 
 /** Copies values into a fresh block and returns its address. */
-export function place(kernel: Kernel, values: Float32Array): number {
+function place(kernel: Kernel, values: Float32Array): number {
   const at = kernel.heap.allocate(values.length * WORD_BYTES);
   kernel.floats(at, values.length).set(values);
   return at;

@@ -69,6 +69,16 @@ describe("policy", () => {
     expect(reads).toBe(2);
   });
 
+  it("refuses an adapter that is not what its manifest says", async () => {
+    const base = await smallBase();
+    const policy = await smallPolicy({ files: base });
+    const version = await storedAdapter(base, 6);
+    const adapter = version.adapter && { ...version.adapter, rank: 5 };
+    await expect(complete(policy, { promptTokens: PROMPT, ...version, adapter })).rejects.toThrow(
+      "rank 5, alpha 8 expected by its manifest, got 4, 8",
+    );
+  });
+
   it("answers two requests of one session at once as it answers each alone", async () => {
     const policy = await smallPolicy();
     const together = await Promise.all([1, 2].map((seed) => complete(policy, { promptTokens: PROMPT, seed })));
