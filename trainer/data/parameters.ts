@@ -13,6 +13,8 @@ export type Parameter = {
   readonly words: string;
   readonly description: string;
   readonly kind: ParameterKind;
+  /** JSON schema type or types, as text. */
+  readonly type: string;
   /** Values the schema allows, as text; empty where any is. */
   readonly allowed: readonly string[];
   readonly required: boolean;
@@ -40,6 +42,7 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
       name,
       words: humanise(name),
       description: property.description,
+      type,
       kind: kindOf(name, property.description, { type, allowed }),
       allowed,
       required: required.includes(name),

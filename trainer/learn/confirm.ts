@@ -79,14 +79,12 @@ export async function confirm(ask: AskTeacher, tokenizer: Tokenizer, held: HeldB
   return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)) };
 }
 
-/** Stated contexts in which the user's value won under the parent; all of them where it hardly ever did. */
+/** Stated contexts in which the user's value won under the parent: what was never won cannot be lost. */
 function wonBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number[] {
-  const stated = lessons.flatMap(({ context }, index) => (context.kind === "stated" ? [index] : []));
-  const won = stated.filter((index) => agrees(tokenizer, correction, { lesson: at(lessons, index), score: at(before, index) }));
-  return won.length >= MIN_WON ? won : stated;
+  return lessons.flatMap((lesson, index) =>
+    lesson.context.kind === "stated" && agrees(tokenizer, correction, { lesson, score: at(before, index) }) ? [index] : [],
+  );
 }
-
-const MIN_WON = 3; // fewer say nothing about a share
 
 function agrees(tokenizer: Tokenizer, { parameter }: Correction, { lesson, score }: { lesson: Lesson; score: RowScore }): boolean {
   const span = argumentSpan(tokenizer, lesson.answer, parameter.name);

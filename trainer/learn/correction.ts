@@ -36,7 +36,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   });
   const failure = teacherFailure(lessons, correction);
   if (failure !== undefined) return failure;
-  const taught = await teach(deps, lessons.training, adapters);
+  const taught = await teach(deps, lessons.training, { correction, adapters });
   const lifts = await measureLifts(deps, { group, taught, adapters });
   if (lifts.mean < settings.minLiftNats)
     return refuse(

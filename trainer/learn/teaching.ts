@@ -1,29 +1,40 @@
 /** The teacher's side of an update: distributions to match, and how far the teacher is ahead. */
-import { zipStrict } from "../../shared/assert.ts";
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { Lesson } from "../teacher/answers.ts";
+import type { Correction } from "../teacher/contexts.ts";
+import { forceLogProbs } from "../teacher/forced.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { scoreRows, sharpen, totalLogProb } from "./scores.ts";
 import type { TaughtLesson } from "./train.ts";
 
 /**
- * Distributions of the teacher, under its guidance, at every token of its answers. Answers that were checked are
+ * Distributions of the teacher, under its guidance, at every token of its answers. Guided answers that were checked are
  * taught with more certainty than the teacher has; what must stay as it is keeps the parent's own distribution.
  */
 export async function teach(
-  { engine, base, settings }: LearnerDependencies,
+  deps: LearnerDependencies,
   lessons: readonly Lesson[],
-  { parent }: Adapters,
+  { correction, adapters }: { correction: Correction; adapters: Adapters },
 ): Promise<TaughtLesson[]> {
+  const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const rows = lessons.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
-  const scores = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize });
-  return zipStrict(lessons, scores).map(([lesson, score]) => ({
-    lesson,
-    teacherLogProbs:
-      lesson.context.kind === "other" ? score.full : sharpen(score.full, { temperature: settings.teacherTemperature, vocabSize }),
-    teacherLogProb: totalLogProb(score),
-  }));
+  const scores = await scoreRows(engine, rows, { adapter: adapters.parent, full: true, vocabSize });
+  return zipStrict(lessons, scores).map(([lesson, { full }]) => {
+    const { answer, guidance } = lesson;
+    if (guidance === "forced") {
+      const held = forceLogProbs(base.tokenizer, full, { answer, parameter: correction.parameter.name, vocabSize });
+      return { lesson, teacherLogProbs: held, teacherLogProb: answerLogProb(held, answer, vocabSize) };
+    }
+    const taught = guidance === "none" ? full : sharpen(full, { temperature: settings.teacherTemperature, vocabSize });
+    return { lesson, teacherLogProbs: taught, teacherLogProb: answerLogProb(full, answer, vocabSize) };
+  });
+}
+
+/** Σ ln p of the answer's tokens from whole distributions [n·V], nats. */
+function answerLogProb(logProbs: Float32Array, answer: readonly number[], vocabSize: number): number {
+  return answer.reduce((sum, token, index) => sum + at(logProbs, index * vocabSize + token), 0);
 }
 
 /** Lift of a silent lesson: ln p_teacher − ln p_student of the teacher's answer, nats. An exchange has the lift of its own turn where that is a lesson, else the mean. */

@@ -8,8 +8,10 @@ import { argumentText } from "../data/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, ContextKind, Correction } from "./contexts.ts";
+import { forceArgument } from "./forced.ts";
 
-export type Guidance = "note" | "hint" | "none";
+/** `note` and `hint` stand in the prompt; `forced` holds the argument while the policy answers without guidance. */
+export type Guidance = "note" | "hint" | "forced" | "none";
 
 /** A context with the teacher's own answer to it: what the student is to say without guidance. */
 export type Lesson = {
@@ -24,7 +26,12 @@ export type Lesson = {
 export type AskTeacher = (prompts: readonly (readonly number[])[]) => Promise<readonly (readonly number[])[]>;
 
 /** Sources tried in order. Where the user spoke, the policy's own answer is as good a witness as the note's. */
-const SOURCES: Record<ContextKind, readonly Guidance[]> = { silent: ["note", "hint"], stated: ["note", "none"], other: ["none"] };
+const SOURCES: Record<ContextKind, readonly Guidance[]> = {
+  silent: ["note", "hint", "forced"],
+  stated: ["note", "none", "forced"],
+  other: ["none"],
+};
+const MOST_SOURCES = 3;
 
 /** Lessons from the contexts that the teacher masters, and those that it does not. */
 export async function askLessons(
@@ -38,14 +45,17 @@ export async function askLessons(
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
   let open = contexts.filter((context) => fits(promptOf(tokenizer, context, { guidance: "note", correction }).length));
-  for (let attempt = 0; attempt < 2 && open.length > 0; attempt += 1) {
+  for (let attempt = 0; attempt < MOST_SOURCES && open.length > 0; attempt += 1) {
     const asked = open.flatMap((context) => {
       const guidance = SOURCES[context.kind][attempt];
       return guidance === undefined ? [] : [{ context, guidance, teacherPrompt: promptOf(tokenizer, context, { guidance, correction }) }];
     });
     const answers = asked.length === 0 ? [] : await ask(asked.map(({ teacherPrompt }) => teacherPrompt));
     const taught = asked.flatMap((question, index): Lesson[] => {
-      const answer = answers[index] ?? [];
+      const answer =
+        question.guidance === "forced"
+          ? forced(tokenizer, question.context, { correction, answer: answers[index] ?? [] })
+          : (answers[index] ?? []);
       if (!shows(question.context, correction, readAnswer(tokenizer, answer))) return [];
       return [{ ...question, studentPrompt: promptOf(tokenizer, question.context, { guidance: "none", correction }), answer }];
     });
@@ -65,8 +75,19 @@ export function promptOf(
 }
 
 function guide(messages: Context["messages"], guidance: Guidance, text: string): PromptMessage[] {
-  if (guidance === "none") return [...messages];
+  if (guidance === "none" || guidance === "forced") return [...messages];
   return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
+}
+
+function forced(
+  tokenizer: Tokenizer,
+  { kind, stated }: Context,
+  { correction, answer }: { correction: Correction; answer: readonly number[] },
+): readonly number[] {
+  const { tool, parameter, hint } = correction;
+  return (
+    forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value: kind === "stated" ? (stated ?? "") : hint.value }) ?? []
+  );
 }
 
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Tokenizer } from "../../../shared/tokenizer.ts";
+import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
+import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
+import { forceArgument, forceLogProbs } from "../../../trainer/teacher/forced.ts";
+import { argumentSpan } from "../../../trainer/teacher/span.ts";
+import { writeRandomBase } from "../../helpers/random-base.ts";
+import { SEARCH } from "../hotel.ts";
+
+let folder = "";
+let tokenizer: Tokenizer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nextstate-forced-"));
+  tokenizer = readCheckpoint(await writeRandomBase(folder)).tokenizer;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function callTokens(args: string): number[] {
+  const special = (name: string): number => tokenizer.specialIds.get(name) ?? -1;
+  return [
+    special("<tool_call>"),
+    ...tokenizer.encode(`{"name": "SearchHotel", "arguments": ${args}}`),
+    special("</tool_call>"),
+    tokenizer.eosId,
+  ];
+}
+
+const ROOMS = { tool: SEARCH, parameter: "number_of_rooms", value: "2" };
+
+describe("forceArgument", () => {
+  it.each([
+    {
+      name: "puts a missing argument where the schema lists it",
+      before: '{"city": "Porto", "has_wifi": "True"}',
+      after: '{"city": "Porto", "number_of_rooms": "2", "has_wifi": "True"}',
+    },
+    {
+      name: "replaces a wrong value",
+      before: '{"city": "Porto", "number_of_rooms": "1"}',
+      after: '{"city": "Porto", "number_of_rooms": "2"}',
+    },
+  ])("$name", ({ before, after }) => {
+    expect(forceArgument(tokenizer, callTokens(before), ROOMS)).toEqual(callTokens(after));
+  });
+
+  it("holds nothing in an answer that is no call of the tool", () => {
+    expect(forceArgument(tokenizer, [...tokenizer.encode("Which city?"), tokenizer.eosId], ROOMS)).toBeUndefined();
+    expect(forceArgument(tokenizer, callTokens('{"city": "Porto"}').slice(0, -1), ROOMS)).toBeUndefined();
+  });
+});
+
+describe("argumentSpan", () => {
+  it("covers separator, name and value", () => {
+    const answer = callTokens('{"city": "Porto", "number_of_rooms": "2"}');
+    const span = argumentSpan(tokenizer, answer, "number_of_rooms");
+    expect(span === undefined ? "" : tokenizer.decode(answer.slice(span.from, span.to))).toBe(', "number_of_rooms": "2"');
+  });
+
+  it("is nothing where the call has no such argument", () => {
+    expect(argumentSpan(tokenizer, callTokens('{"city": "Porto"}'), "number_of_rooms")).toBeUndefined();
+  });
+});
+
+describe("forceLogProbs", () => {
+  it("is certain at the argument's tokens, sums to one, and leaves the others alone", () => {
+    const answer = callTokens('{"city": "Porto", "number_of_rooms": "2"}');
+    const vocabSize = 512;
+    const uniform = new Float32Array(answer.length * vocabSize).fill(Math.log(1 / vocabSize));
+    const forced = forceLogProbs(tokenizer, uniform, { answer, parameter: "number_of_rooms", vocabSize });
+    const span = argumentSpan(tokenizer, answer, "number_of_rooms");
+    const from = (span?.from ?? 0) * vocabSize;
+    expect(forced[from + (answer[span?.from ?? 0] ?? 0)]).toBeCloseTo(Math.log(0.999), 6);
+    expect(forced.slice(from, from + vocabSize).reduce((sum, logProb) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 5);
+    expect(forced.slice(0, from)).toEqual(uniform.slice(0, from));
+    expect(readAnswer(tokenizer, answer).calls).toEqual([{ name: "SearchHotel", arguments: { city: "Porto", number_of_rooms: "2" } }]);
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * The forced teacher: the policy's own answer with one argument of its call held to a given value, as a decoding mask
+ * would hold it. A grounded hint names tool, argument and value, so where a small base does not follow it in words, it
+ * can still be followed to the letter; everything else about the answer stays the policy's own.
+ */
+import type { ToolDefinition } from "../../shared/chat.ts";
+import { spacedJson } from "../../shared/spaced-json.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { readParameters } from "../data/parameters.ts";
+import { readAnswer } from "./answer-text.ts";
+import { argumentSpan } from "./span.ts";
+
+export type ForcedArgument = { readonly tool: ToolDefinition; readonly parameter: string; readonly value: string };
+
+const CERTAINTY = 0.999; // of a forced token; the rest is spread over the vocabulary so that every log-prob stays finite
+
+/** The answer's tokens with the argument held; undefined unless the answer is one call of the tool. */
+export function forceArgument(
+  tokenizer: Tokenizer,
+  answer: readonly number[],
+  { tool, parameter, value }: ForcedArgument,
+): number[] | undefined {
+  const { calls, finished, valid } = readAnswer(tokenizer, answer);
+  const [call] = calls;
+  if (!finished || !valid || calls.length !== 1 || call?.name !== tool.function.name) return undefined;
+  const [open, close] = [tokenizer.specialIds.get("<tool_call>"), tokenizer.specialIds.get("</tool_call>")];
+  if (open === undefined || close === undefined) return undefined;
+  const given: Record<string, unknown> = { ...call.arguments, [parameter]: typedValue(tool, parameter, value) };
+  const body = spacedJson({ name: call.name, arguments: inSchemaOrder(tool, given) });
+  return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
+}
+
+/** The policy's distributions [n·V] with certainty at the tokens of the forced argument. */
+export function forceLogProbs(
+  tokenizer: Tokenizer,
+  logProbs: Float32Array,
+  { answer, parameter, vocabSize }: { answer: readonly number[]; parameter: string; vocabSize: number },
+): Float32Array {
+  const forced = logProbs.slice();
+  const span = argumentSpan(tokenizer, answer, parameter);
+  if (span === undefined) return forced;
+  const rest = Math.log((1 - CERTAINTY) / (vocabSize - 1));
+  answer.slice(span.from, span.to).forEach((token, offset) => {
+    const start = (span.from + offset) * vocabSize;
+    forced.fill(rest, start, start + vocabSize);
+    forced[start + token] = Math.log(CERTAINTY);
+  });
+  return forced;
+}
+
+/** Arguments as the tool lists them, which is the order that calls are written in; undeclared ones come last. */
+function inSchemaOrder(tool: ToolDefinition, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const declared = readParameters(tool).map(({ name }) => name);
+  const names = [...declared.filter((name) => name in given), ...Object.keys(given).filter((name) => !declared.includes(name))];
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
+}
+
+function typedValue(tool: ToolDefinition, parameter: string, value: string): string | number | boolean {
+  const type = readParameters(tool).find(({ name }) => name === parameter)?.type ?? "string";
+  if (/integer|number/.test(type) && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+  return /boolean/.test(type) && /^(true|false)$/i.test(value) ? value.toLowerCase() === "true" : value;
+}
