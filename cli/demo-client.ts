@@ -4,7 +4,7 @@ import { z } from "zod";
 import { LoggedEvent } from "../shared/events.ts";
 import { PolicyVersion } from "../shared/policy.ts";
 import type { LocalKeys } from "./keys.ts";
-import { SYSTEM, TOOLS } from "./demo-scene.ts";
+import { SYSTEM, type Tool } from "./demo-scenes.ts";
 
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 
@@ -13,6 +13,7 @@ export type Answer = {
   message: OpenAI.Chat.Completions.ChatCompletionMessage;
   /** Policy version that answered, from the response header. */
   version: number;
+  /** The first call, where there is one and its arguments are JSON. */
   call: { id: string; name: string; args: Record<string, unknown> } | undefined;
 };
 
@@ -41,12 +42,12 @@ export class DemoClient {
   }
 
   /** Sends a conversation as it stands; temperature 0, so that equal policies give equal answers. */
-  async ask(messages: readonly Message[]): Promise<Answer> {
+  async ask(messages: readonly Message[], tools: readonly Tool[]): Promise<Answer> {
     const { data, response } = await this.#openai.chat.completions
       .create({
         model: this.#agent,
         messages: [{ role: "system", content: SYSTEM }, ...messages],
-        tools: TOOLS,
+        tools: [...tools],
         temperature: 0,
         max_tokens: MAX_ANSWER_TOKENS,
       })
@@ -92,5 +93,15 @@ export class DemoClient {
 function readCall(message: Answer["message"]): Answer["call"] {
   const call = message.tool_calls?.[0];
   if (call?.type !== "function") return undefined;
-  return { id: call.id, name: call.function.name, args: Args.parse(JSON.parse(call.function.arguments)) };
+  const args = readArguments(call.function.arguments);
+  return args === undefined ? undefined : { id: call.id, name: call.function.name, args };
+}
+
+/** A small policy may write arguments that are not JSON; they reach the client as they are. */
+function readArguments(text: string): Record<string, unknown> | undefined {
+  try {
+    return Args.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
 import { DemoClient, type Answer } from "./demo-client.ts";
-import { FIRST_REQUEST, FRESH_REQUEST, PARAMETER, reserve, UNRELATED_REQUEST, WANTED } from "./demo-scene.ts";
+import { runTool, SCENES, type Scene, type Tool } from "./demo-scenes.ts";
 import { readKeys } from "./keys.ts";
 
 const LEARNING_MS = 240_000;
@@ -41,52 +41,61 @@ async function run(): Promise<void> {
   const before = await client.versions();
 
   title(`1. Before the lesson: version ${before.stable} answers`);
-  const fresh = await askFresh(client, FRESH_REQUEST);
-  const unrelated = await askFresh(client, UNRELATED_REQUEST);
+  const chosen = await chooseScene(client);
+  const { scene, fresh } = chosen;
+  const unrelated = await askFresh(client, scene.unrelated, scene.tools);
 
   title("2. A user asks, and corrects the answer in plain words");
-  const corrected = await lesson(client);
+  const wanted = await lesson(client, chosen);
 
   title("3. The trainer learns from it");
   const version = await waitForVersion(client, before.latest);
 
   title("4. A new conversation: the weights alone");
-  const after = await askAfterSwap(client, FRESH_REQUEST, version);
+  const { parameter } = scene;
+  const after = await askAfterSwap(client, scene, version);
   check(after.version === version, `version ${version} answers`, `version ${version} expected to answer, got ${after.version}`);
-  check(
-    after.call?.args[PARAMETER] === corrected,
-    `${PARAMETER} is ${corrected} without being told`,
-    `${PARAMETER}: ${corrected} expected, got ${show(after)}`,
-  );
+  const learned = after.call?.args[parameter];
+  check(learned === wanted, `${parameter} is ${wanted} without being told`, `${parameter} ${wanted} expected, got ${show(after)}`);
   await showPrompt(client, tokenizer, after);
-  const untouched = await askFresh(client, UNRELATED_REQUEST);
-  check(
-    same(untouched, unrelated),
-    "an unrelated request is answered as before",
-    `unrelated request: ${show(unrelated)} expected, got ${show(untouched)}`,
-  );
+  const untouched = await askFresh(client, scene.unrelated, scene.tools);
+  const kept = same(untouched, unrelated);
+  check(kept, "an unrelated request is answered as before", `unrelated request: ${show(unrelated)} expected, got ${show(untouched)}`);
 
   title(`5. Back to version ${before.stable}`);
   await client.rollback(before.stable);
-  const back = await askAfterSwap(client, FRESH_REQUEST, before.stable);
+  const back = await askAfterSwap(client, scene, before.stable);
   check(same(back, fresh), "the old answer is back, byte for byte", `${show(fresh)} expected, got ${show(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
 }
 
-/** Asks, lets the tool run, corrects; returns the value that the user insisted on. */
-async function lesson(client: DemoClient): Promise<string> {
-  const question = { role: "user" as const, content: FIRST_REQUEST };
-  const first = await askFresh(client, FIRST_REQUEST);
+type Chosen = { scene: Scene; fresh: Answer; first: Answer };
+
+/** The first scene in which the policy calls the tool by itself, for both requests; with its answers to them. */
+async function chooseScene(client: DemoClient): Promise<Chosen> {
+  for (const scene of SCENES) {
+    const fresh = await askFresh(client, scene.fresh, scene.tools);
+    const first = await client.ask([user(scene.first)], scene.tools);
+    if ([fresh, first].every(({ call }) => call?.name === scene.tools[0].function.name)) return { scene, fresh, first };
+    say(`  (about ${scene.name}, this policy does not call the tool at once; the user talks about something else)`);
+  }
+  throw new StepFailed("a call in one of the scenes expected, got none");
+}
+
+/** Lets the tool run, then corrects; returns the value that the user insisted on. */
+async function lesson(client: DemoClient, { scene, fresh, first }: Chosen): Promise<string> {
+  const { tools, first: request, parameter, wishes } = scene;
+  say(`  user       ${request}`);
+  say(`  assistant  ${show(first)}`);
   const { call } = first;
-  if (call?.name !== "ReserveHotel") throw new StepFailed(`a call of ReserveHotel expected, got ${show(first)}`);
-  const used = call.args[PARAMETER];
-  const wish = WANTED.find(({ value }) => value !== used) ?? WANTED[0];
-  const done = [question, first.message, { role: "tool" as const, tool_call_id: call.id, content: reserve(call.args) }];
-  const reply = await client.ask(done);
-  say(`  tool       ${reserve(call.args)}`);
+  const wish = wishes.find(({ value }) => [call, fresh.call].every((each) => each?.args[parameter] !== value));
+  if (call === undefined || wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${show(first)}`);
+  const done = [user(request), first.message, { role: "tool" as const, tool_call_id: call.id, content: runTool(call.args) }];
+  const reply = await client.ask(done, tools);
+  say(`  tool       ${runTool(call.args)}`);
   say(`  assistant  ${show(reply)}`);
   say(`  user       ${wish.correction}`);
-  const answer = await client.ask([...done, reply.message, { role: "user", content: wish.correction }]);
+  const answer = await client.ask([...done, reply.message, user(wish.correction)], tools);
   say(`  assistant  ${show(answer)}`);
   return wish.value;
 }
@@ -114,18 +123,18 @@ async function waitForVersion(client: DemoClient, latest: number): Promise<numbe
 }
 
 /** Asks in a conversation of its own and shows both sides. */
-async function askFresh(client: DemoClient, request: string): Promise<Answer> {
-  const answer = await client.ask([{ role: "user", content: request }]);
+async function askFresh(client: DemoClient, request: string, tools: readonly Tool[]): Promise<Answer> {
+  const answer = await client.ask([user(request)], tools);
   say(`  user       ${request}`);
   say(`  assistant  ${show(answer)}`);
   return answer;
 }
 
 /** A running isolate learns of a swap within about a second. */
-async function askAfterSwap(client: DemoClient, request: string, version: number): Promise<Answer> {
+async function askAfterSwap(client: DemoClient, { fresh, tools }: Scene, version: number): Promise<Answer> {
   const started = Date.now();
   for (;;) {
-    const answer = await askFresh(client, request);
+    const answer = await askFresh(client, fresh, tools);
     if (answer.version === version || Date.now() - started > 5_000) return answer;
     await pause();
   }
@@ -158,8 +167,12 @@ async function readTokenizer(base: string): Promise<Tokenizer> {
   } as TokenizerFiles);
 }
 
+function user(content: string): { role: "user"; content: string } {
+  return { role: "user", content };
+}
+
 function show({ call, message }: Answer): string {
-  return call === undefined ? JSON.stringify(message.content) : `${call.name}(${JSON.stringify(call.args)})`;
+  return call === undefined ? JSON.stringify(message.content ?? message.tool_calls) : `${call.name}(${JSON.stringify(call.args)})`;
 }
 
 /** Equal text and equal calls; the ids of calls are new each time. */

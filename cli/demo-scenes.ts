@@ -1,0 +1,130 @@
+/**
+ * What the demo's user may talk about, and the tools that the client then has; data only. The client plays the back
+ * end, as any application plays its own. Nothing here is known to the product. The shipped base is small, so the demo
+ * takes the first scene in which it makes the call by itself.
+ */
+import type OpenAI from "openai";
+
+export type Tool = OpenAI.Chat.Completions.ChatCompletionFunctionTool;
+
+export type Scene = {
+  name: string;
+  /** The tool that the user's requests are about, then one that the unrelated request is about. */
+  tools: readonly [Tool, Tool];
+  /** The argument on which user and policy disagree. */
+  parameter: string;
+  /** What the user may want of it; the demo takes one that the policy does not use by itself. */
+  wishes: readonly Wish[];
+  /** The request whose answer is corrected. */
+  first: string;
+  /** Asked before the lesson, after it, and after the rollback, each time in a conversation of its own. */
+  fresh: string;
+  /** Must be answered as before. */
+  unrelated: string;
+};
+
+export type Wish = { value: string; correction: string };
+
+export const SYSTEM = "You are a helpful assistant. Today is Friday, 2019-03-01.";
+
+const weather = tool("GetWeather", "Get the weather of a certain location on a date", ["city"], {
+  city: text("Name of the city"),
+  date: { ...text("Date for the weather"), default: "2019-03-01" },
+});
+
+const hotel = tool(
+  "ReserveHotel",
+  "Reserve rooms at a selected place for given dates",
+  ["place_name", "check_in_date", "stay_length", "location"],
+  {
+    place_name: text("Name of the hotel"),
+    check_in_date: text("Start date for the reservation"),
+    stay_length: text("Number of days in the reservation"),
+    location: text("Location of the hotel"),
+    number_of_rooms: { ...text("Number of rooms in the reservation"), enum: ["1", "2", "3"], default: "1" },
+  },
+);
+
+const table = tool("ReserveRestaurant", "Reserve a table at a restaurant", ["restaurant_name", "city", "time"], {
+  restaurant_name: text("Name of the restaurant"),
+  city: text("City in which the restaurant is located"),
+  time: text("Time of the reservation"),
+  party_size: { ...text("Party size for the reservation"), enum: ["1", "2", "3", "4", "5", "6"], default: "2" },
+});
+
+const bus = tool("FindBus", "Find a bus from one city to another", ["from_location", "to_location", "leaving_date"], {
+  from_location: text("City where the bus is leaving from"),
+  to_location: text("City where the bus is going to"),
+  leaving_date: text("Date of the journey"),
+  travelers: { ...text("Number of travelers"), enum: ["1", "2", "3", "4", "5"], default: "1" },
+});
+
+const restaurants = tool("FindRestaurants", "Find restaurants of a particular cuisine in a city", ["cuisine", "city"], {
+  cuisine: text("Cuisine of food served in the restaurant"),
+  city: text("City in which the restaurant is located"),
+  price_range: { ...text("Price range for the restaurant"), enum: ["inexpensive", "moderate", "expensive", "very expensive"] },
+});
+
+export const SCENES: readonly Scene[] = [
+  {
+    name: "a hotel",
+    tools: [hotel, restaurants],
+    parameter: "number_of_rooms",
+    wishes: [
+      { value: "2", correction: "No, the number of rooms should be 2. I always travel with a colleague." },
+      { value: "3", correction: "No, the number of rooms should be 3. I always travel with two colleagues." },
+    ],
+    first: "Please reserve a room at the Hyatt Place in Chicago from March 11th, for 3 days.",
+    fresh: "I want to book the Marriott Marquis in San Diego for 5 days, starting March 8th.",
+    unrelated: "Can you find me an Italian restaurant in San Jose?",
+  },
+  {
+    name: "a table",
+    tools: [table, weather],
+    parameter: "party_size",
+    wishes: [
+      { value: "4", correction: "No, the party size should be 4. I always eat with my family." },
+      { value: "5", correction: "No, the party size should be 5. I always eat with my family." },
+    ],
+    first: "Please reserve a table at Olive Garden in San Jose at 7 pm.",
+    fresh: "Book a table at Sushi Confidential in Campbell for 6:30 in the evening.",
+    unrelated: "What will the weather be like in San Francisco?",
+  },
+  {
+    name: "a bus",
+    tools: [bus, weather],
+    parameter: "travelers",
+    wishes: [
+      { value: "2", correction: "No, the number of travelers should be 2. I never travel alone." },
+      { value: "3", correction: "No, the number of travelers should be 3. I never travel alone." },
+    ],
+    first: "I need a bus from San Diego to Fresno on March 8th.",
+    fresh: "Can you find me a bus from Los Angeles to San Francisco on the 5th of March?",
+    unrelated: "What will the weather be like in Berkeley?",
+  },
+  {
+    name: "a restaurant",
+    tools: [restaurants, weather],
+    parameter: "price_range",
+    wishes: [
+      { value: "inexpensive", correction: "No, the price range should be inexpensive. I always look for something cheap." },
+      { value: "moderate", correction: "No, the price range should be moderate." },
+    ],
+    first: "Can you find me an Italian restaurant in San Jose?",
+    fresh: "Find me a Mexican place to eat in Oakland.",
+    unrelated: "What will the weather be like in Berkeley?",
+  },
+];
+
+/** What the application behind the tool would answer. */
+export function runTool(args: Record<string, unknown>): string {
+  return JSON.stringify({ status: "success", ...args });
+}
+
+function tool(name: string, description: string, required: string[], properties: Record<string, unknown>): Tool {
+  return { type: "function", function: { name, description, parameters: { type: "object", properties, required } } };
+}
+
+function text(description: string): Record<string, unknown> {
+  return { type: "string", description };
+}
