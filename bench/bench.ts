@@ -52,5 +52,5 @@ export function wilson(successes: number, trials: number): [number, number] {
   const centre = share + (z * z) / (2 * trials);
   const spread = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials));
   const scale = 1 + (z * z) / trials;
-  return [(centre - spread) / scale, (centre + spread) / scale];
+  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
 }

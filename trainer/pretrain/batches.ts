@@ -10,8 +10,8 @@ export const BUCKETS = [
   { length: 1024, rows: 4 },
 ] as const;
 
-// Targets are a fifth of a long row's tokens; half a short row's. Rows beyond that lose their least weighty tokens.
-const TARGET_SHARE = 0.375;
+// Half of most rows' tokens are targets. Rows beyond that lose their least weighty ones.
+const TARGET_SHARE = 0.5;
 
 export class Batcher {
   readonly #waiting = new Map<number, Example[]>(BUCKETS.map(({ length }) => [length, []]));

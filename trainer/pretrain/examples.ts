@@ -16,6 +16,7 @@ export type Example = { tokens: number[]; weights: number[] };
 const CALL_WEIGHT = 1;
 const REPLY_WEIGHT = 0.3; // many replies are right; one call is
 const USER_WEIGHT = 0.1; // reading people's words well helps to copy from them
+const RESULT_WEIGHT = 0.1; // a result repeats the call's names and values: practice in copying
 
 /** Every call and reply of the conversation, each a target in its own context. */
 export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conversation, maxTokens: number): Example {
@@ -78,6 +79,7 @@ function messageWeights(system: string, steps: readonly Step[], dropped: readonl
   const weights = steps.map((step, at) => {
     if (step.kind === "reply") return REPLY_WEIGHT;
     if (step.kind === "user") return USER_WEIGHT;
+    if (step.kind === "result") return RESULT_WEIGHT;
     return step.kind === "call" && !leansOn(dropped, step, steps.slice(0, at)) ? CALL_WEIGHT : 0;
   });
   return system === "" ? weights : [0, ...weights];

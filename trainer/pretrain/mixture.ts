@@ -1,19 +1,23 @@
 /** The stream of training examples: example `i` depends on the seed and `i` alone, so a run can resume anywhere. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { drawConversation } from "./augment.ts";
+import { drawDrill, NameSource } from "./drill.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample } from "./examples.ts";
 import type { ValuePool } from "./guidance.ts";
 import { Random, seedAt } from "./random.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
-// Shares of examples. Judge and hint rows are a quarter as long as the others, so they cost little.
-const SHARES = { act: 0.3, guided: 0.4, judge: 0.13, hint: 0.17 } as const;
+// Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
+const SHARES = { drill: 0.3, act: 0.2, guided: 0.28, judge: 0.1, hint: 0.12 } as const;
+// Longer drills would only repeat themselves.
+const DRILL_TOKENS = 512;
 const MAX_TRIES = 50;
 
 export class Mixture {
   readonly #dialogues: readonly Dialogue[];
   readonly #sgd: Sgd;
   readonly #pool: ValuePool;
+  readonly #names: NameSource;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
 
@@ -21,6 +25,7 @@ export class Mixture {
     this.#dialogues = sgd.dialogues.filter((dialogue) => !isTuning(dialogue));
     this.#sgd = sgd;
     this.#pool = valuePool(sgd.dialogues);
+    this.#names = new NameSource(sgd.schemas, this.#pool);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
   }
@@ -37,10 +42,21 @@ export class Mixture {
   }
 
   #draw(draw: number, random: Random): Example | undefined {
+    if (draw < SHARES.drill) return this.#drill(random);
     const conversation = drawConversation(random.pick(this.#dialogues), this.#sgd.schemas, random);
-    if (draw < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
-    if (draw < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#pool, this.#maxTokens, random);
-    if (draw < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#pool, random);
+    const rest = draw - SHARES.drill;
+    if (rest < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
+    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#pool, this.#maxTokens, random);
+    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#pool, random);
+    return hintJobExample(this.#tokenizer, conversation, this.#pool, random);
+  }
+
+  #drill(random: Random): Example | undefined {
+    const conversation = drawDrill(this.#names, random);
+    const job = random.next();
+    const limit = Math.min(DRILL_TOKENS, this.#maxTokens);
+    if (job < 0.4) return actExample(this.#tokenizer, conversation, limit);
+    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#pool, limit, random);
     return hintJobExample(this.#tokenizer, conversation, this.#pool, random);
   }
 }

@@ -8,6 +8,7 @@ import { BUCKETS, toBatch } from "../../../trainer/pretrain/batches.ts";
 import { actExample, type Example, guidedExample } from "../../../trainer/pretrain/examples.ts";
 import { correctedExchange, naturalExchanges } from "../../../trainer/pretrain/exchanges.ts";
 import { bySpeech } from "../../../trainer/pretrain/guidance.ts";
+import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
 import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
 import { Random } from "../../../trainer/pretrain/random.ts";
 import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
@@ -38,11 +39,11 @@ describe("actExample", () => {
     expect(weighing(example, 0.3).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
   });
 
-  it("gives tool output and the system prompt no weight", () => {
+  it("weighs words of users and tools a tenth of a call, and the system prompt not at all", () => {
     const example = actExample(tokenizer, plain, 4096);
-    const text = [1, 0.3, 0.1].flatMap((weight) => weighing(example, weight)).join("");
-    expect(text).not.toContain("count");
-    expect(text).not.toContain("# Tools");
+    expect(weighing(example, 0.1).join("")).toContain('"count": 1');
+    expect([1, 0.3].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
+    expect([1, 0.3, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
   });
 });
 
@@ -110,6 +111,23 @@ describe("drawConversation", () => {
   });
 });
 
+describe("drawDrill", () => {
+  it("says every argument of a call in the user's words or in their spoken form, and records that it was spoken of", () => {
+    const names = new NameSource(SCHEMAS, pool);
+    for (let seed = 0; seed < 40; seed++) {
+      const { steps } = drawDrill(names, new Random(seed));
+      for (const [at, step] of steps.entries()) {
+        const user = steps[at - 1];
+        if (step.kind !== "call" || user?.kind !== "user") continue;
+        expect(user.acts.map(([, slot]) => slot).sort()).toEqual(Object.keys(step.values).sort());
+        const { silent, stated } = bySpeech(steps, at, step);
+        expect(new Set([...silent, ...stated].map(({ slot }) => slot)).size).toBe(silent.length + stated.length);
+        expect(stated.map(({ slot }) => slot)).toEqual(expect.arrayContaining(Object.keys(step.values)));
+      }
+    }
+  });
+});
+
 describe("Mixture", () => {
   it("draws the same row at the same position, whatever was drawn before", () => {
     const [first, second] = [0, 1].map(() => new Mixture({ sgd, tokenizer, maxTokens: 4096 }));
@@ -127,7 +145,8 @@ describe("toBatch", () => {
   });
 
   it("keeps the weightiest targets where there are more than places", () => {
-    const batch = toBatch([{ tokens: [1, 2, 3, 4, 5, 6, 7, 8], weights: [0, 0.1, 0.1, 0.1, 0.1, 1, 1, 1] }], { length: 8, rows: 1 });
+    const batch = toBatch([{ tokens: [1, 2, 3, 4, 5, 6, 7, 8], weights: [0, 0.1, 0.1, 0.1, 1, 1, 1, 1] }], { length: 8, rows: 1 });
+    expect(batch.weights.length).toBe(4);
     expect(batch.weights.every((weight) => weight === 1)).toBe(true);
     expect(BUCKETS.every(({ length, rows }) => length * rows <= 4096)).toBe(true);
   });
