@@ -44,6 +44,8 @@ export const TurnFinished = z.object({
   answer: ChatMessage,
   finishReason: FinishReason,
   rollout: Rollout,
+  /** As the client gave it; absent where it gave none. */
+  metadata: z.record(z.string(), z.string()).optional(),
 });
 
 export const TurnAborted = z.object({

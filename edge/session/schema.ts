@@ -13,7 +13,7 @@ const TABLES = [
     request_digest TEXT NOT NULL, idempotency_key TEXT, transcript_digest TEXT NOT NULL,
     policy_version INTEGER NOT NULL, policy_digest TEXT NOT NULL, seed INTEGER NOT NULL, stored INTEGER NOT NULL, created_at INTEGER NOT NULL,
     request TEXT,
-    answer_digest TEXT, message_digest TEXT, next_digest TEXT, record TEXT,
+    answer_digest TEXT, message_digest TEXT, next_digest TEXT, recorded INTEGER NOT NULL DEFAULT 0,
     delivered INTEGER NOT NULL DEFAULT 0, registered INTEGER NOT NULL DEFAULT 1)`,
   // Retries: turns of one body or one key.
   `CREATE INDEX turns_request ON turns (request_digest)`,
@@ -21,6 +21,8 @@ const TABLES = [
   // Recovery and registration: almost always empty.
   `CREATE INDEX turns_open ON turns (state) WHERE state = 'open'`,
   `CREATE INDEX turns_unregistered ON turns (registered) WHERE registered = 0`,
+  // Recorded answers, for retries: deltas a line each, in parts because a row holds 2 MB.
+  `CREATE TABLE records (turn_id TEXT NOT NULL, part INTEGER NOT NULL, deltas TEXT NOT NULL, PRIMARY KEY (turn_id, part))`,
   // Events that the log does not have yet, in the order in which they happened.
   `CREATE TABLE outbox (position INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL UNIQUE, event TEXT NOT NULL)`,
 ];

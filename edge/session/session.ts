@@ -64,7 +64,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const session = this.#store.state();
     const turnId = parseCompletionId(request.completionId)?.turnId;
     if (session === undefined || turnId === undefined || session.keyId !== request.keyId) return { status: "unknown" };
-    if (this.#store.record(turnId) === undefined) return { status: "unknown" };
+    if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
     const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
     this.#store.enqueue(event);
     await this.#chores.planAlarm();

@@ -5,6 +5,7 @@ import type { AnsweredTurn } from "./pair.ts";
 import type { SessionIdentity, TurnDelta, TurnHead } from "./port.ts";
 import type { KnownTurn, RetryFacts } from "./retry.ts";
 import { completionIdOf } from "./identity.ts";
+import { readRecord, writeRecord } from "./records.ts";
 import { createTables, hasTables } from "./schema.ts";
 
 export type OpenedTurn = {
@@ -91,7 +92,7 @@ export class SessionStore {
       idempotencyKey: textOrNull(row, "idempotency_key"),
       state: turnState(row),
       delivered: row["delivered"] === 1,
-      replayable: row["record"] !== null,
+      replayable: row["recorded"] === 1,
     }));
   }
 
@@ -139,13 +140,14 @@ export class SessionStore {
 
   finishTurn({ turnId, answerDigest, messageDigest, deltas, register }: FinishedTurn): void {
     this.#run(
-      "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, record = ?, registered = ?, request = NULL WHERE turn_id = ?",
+      "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, recorded = ?, registered = ?, request = NULL WHERE turn_id = ?",
       answerDigest,
       messageDigest,
-      deltas === null ? null : JSON.stringify(deltas),
+      deltas === null ? 0 : 1,
       register ? 0 : 1,
       turnId,
     );
+    if (deltas !== null) writeRecord(this.#storage.sql, turnId, deltas);
   }
 
   abortTurn(turnId: string): void {
@@ -170,11 +172,15 @@ export class SessionStore {
     return this.#rows("SELECT COUNT(*) AS turns FROM turns").reduce((_, row) => integer(row, "turns"), 0);
   }
 
+  /** Whether the turn's answer is kept. */
+  isRecorded(turnId: string): boolean {
+    return this.#rows("SELECT 1 FROM turns WHERE turn_id = ? AND recorded = 1", turnId).length > 0;
+  }
+
   /** The recorded answer of a finished turn, undefined where there is none. */
   record(turnId: string): { head: TurnHead; deltas: TurnDelta[] } | undefined {
-    const [row] = this.#rows("SELECT * FROM turns WHERE turn_id = ? AND record IS NOT NULL", turnId);
-    // The record is what this class wrote from the same type.
-    return row === undefined ? undefined : { head: toHead(row), deltas: JSON.parse(text(row, "record")) as TurnDelta[] };
+    const [row] = this.#rows("SELECT * FROM turns WHERE turn_id = ? AND recorded = 1", turnId);
+    return row === undefined ? undefined : { head: toHead(row), deltas: readRecord(this.#storage.sql, turnId) };
   }
 
   lastTurnId(): string | undefined {

@@ -113,7 +113,7 @@ export class TurnRun {
     const { session, turnKind, store: stored } = this.#request;
     if (nextState === undefined || turnKind === "side") return;
     this.#host.store.setNext(nextState.turnId, this.#transcriptDigest);
-    const kept = stored && this.#host.store.record(nextState.turnId) !== undefined;
+    const kept = stored && this.#host.store.isRecorded(nextState.turnId);
     if (kept) this.#host.store.enqueue(nextStateArrived({ session, turnId: nextState.turnId, now }, nextState.messages));
   }
 
@@ -158,7 +158,7 @@ export class TurnRun {
   }
 
   #finishedEvent({ prepared, opened }: Running, recorder: AnswerRecorder, now: number): NewEvent {
-    const { session, tools } = this.#request;
+    const { session, tools, metadata } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
     const { promptTokens, seed, temperature, topP } = prepared.completion;
     return turnFinished(
@@ -174,6 +174,7 @@ export class TurnRun {
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,
         rollout: recorder.rollout({ promptTokens, seed, temperature, topP }),
+        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
       },
     );
   }

@@ -125,13 +125,18 @@ describe("a transcript that two open sessions hold", () => {
 
 describe("a session that the client names", () => {
   it("is the same by header, by body and by metadata, whatever its history", async () => {
-    const { ask } = await agentFor("named");
+    const { ask, logged } = await agentFor("named");
     const named = [
       await ask([says("one")], { headers: { "x-session-id": "trip-7" } }),
       await ask([says("two")], { extra: { session_id: "trip-7" } }),
-      await ask([says("three")], { extra: { metadata: { session_id: "trip-7" } } }),
+      await ask([says("three")], { extra: { metadata: { session_id: "trip-7", colour: "blue" } } }),
     ];
     expect(new Set(named.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(turnsOf(await logged("turn:finished", 3)).map(({ metadata }) => metadata)).toEqual([
+      undefined,
+      undefined,
+      { session_id: "trip-7", colour: "blue" },
+    ]);
   });
 
   it("may be named by the id that an answer stated", async () => {
