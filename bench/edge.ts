@@ -11,6 +11,7 @@ import { Engine } from "../trainer/engine/engine.ts";
 import { parseModelConfig as parseTrainerConfig } from "../trainer/model/config.ts";
 import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
 import { atLeast, atMost, median, report, say } from "./bench.ts";
+import { childCpuSeconds } from "./process-time.ts";
 import { type PolicyWorker, startPolicyWorker } from "./edge-host.ts";
 import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
 
@@ -46,6 +47,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
   const turns: Awaited<ReturnType<typeof twoTurns>>[] = [];
   await twoTurns(worker); // compiles, fills caches
   await onnxRate(engine);
+  const perCpuSecond = await decodeRatePerCpuSecond(worker);
   for (let round = 1; round <= Number(options.rounds); round++) {
     decoded.push(await decodeRate(worker, 16));
     deep.push(await decodeRate(worker, PROMPT_TOKENS));
@@ -72,6 +74,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     },
     figures: {
       decodeTokensPerSecond: median(decoded),
+      decodeTokensPerCpuSecond: perCpuSecond,
       decodeTokensPerSecondAfter400: median(deep),
       onnxTokensPerSecond: median(onnx),
       ratioToOnnx: median(decoded) / median(onnx),
@@ -94,6 +97,14 @@ async function decodeRate(worker: PolicyWorker, promptTokens: number): Promise<n
   const one = await timed(worker, { promptTokens: promptOf, maxTokens: 1 });
   const many = await timed(worker, { promptTokens: promptOf, maxTokens: DECODED_TOKENS });
   return (many.answer.tokens.length - 1) / (many.seconds - one.seconds);
+}
+
+/** The same in workerd's own CPU time, which other processes slow down less than the clock; null outside Linux. */
+async function decodeRatePerCpuSecond(worker: PolicyWorker): Promise<number | null> {
+  const before = childCpuSeconds("workerd");
+  const { answer } = await timed(worker, { promptTokens: prompt(16), maxTokens: 4 * DECODED_TOKENS });
+  const after = childCpuSeconds("workerd");
+  return before === null || after === null ? null : answer.tokens.length / (after - before);
 }
 
 async function twoTurns(worker: PolicyWorker): Promise<{ firstMs: number; secondMs: number; secondPrefilled: number }> {
