@@ -54,11 +54,12 @@ Ask it something:
 
   curl ${edge.url}/v1/chat/completions \\
     -H 'authorization: Bearer ${edge.keys.client}' -H 'content-type: application/json' \\
-    -d '{"model": "assistant", "messages": [{"role": "user", "content": "Find me a hotel in Paris for 2 people."}],
-         "tools": [{"type": "function", "function": {"name": "SearchHotel", "description": "Search for hotels in a city",
-           "parameters": {"type": "object", "required": ["location"], "properties": {
-             "location": {"type": "string", "description": "City of the hotel"},
-             "number_of_guests": {"type": "string", "description": "Number of people"}}}}}]}'
+    -d '{"model": "assistant",
+         "messages": [{"role": "system", "content": "You are a helpful assistant. Today is Friday, 2019-03-01."},
+                      {"role": "user", "content": "What will the weather be like in San Francisco?"}],
+         "tools": [{"type": "function", "function": {"name": "GetWeather", "description": "Get the weather of a city",
+           "parameters": {"type": "object", "required": ["city"], "properties": {
+             "city": {"type": "string", "description": "Name of the city"}}}}}]}'
 
 Next: \`npm run demo\` in another terminal corrects it once and watches it learn, and roll back.
 Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
@@ -86,6 +87,7 @@ async function main(): Promise<void> {
     say(`edge     ${reason}; giving up. What was acknowledged is kept; \`npm start\` continues from it.`);
     stop(1);
   };
+  say(`Starting edge and trainer on base ${options.base}, state in ${options.state} …`);
   // Loaded here, so that help and refusals come at once.
   const { startSystem } = await import("./system.ts");
   system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });

@@ -38,6 +38,14 @@ describe("npm start, running", { timeout: PATIENCE_MS }, () => {
     expect(await models.json()).toMatchObject({ data: [{ id: "assistant" }] });
   });
 
+  it("prints a request that works as it stands", async () => {
+    const [, body = ""] = /-d '(.*?)'\n/s.exec(run.output()) ?? [];
+    const { client } = await readKeys(run.state);
+    const answer = await fetch(`${url}/chat/completions`, { method: "POST", headers: bearer(client), body });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ object: "chat.completion", model: "assistant" });
+  });
+
   it("refuses a second run on the same state folder", async () => {
     const second = start("running");
     expect(await second.exit()).not.toBe(0);
