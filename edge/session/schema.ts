@@ -11,7 +11,7 @@ const TABLES = [
   `CREATE TABLE turns (
     turn_index INTEGER PRIMARY KEY, turn_id TEXT NOT NULL UNIQUE, turn_kind TEXT NOT NULL, origin TEXT NOT NULL, state TEXT NOT NULL,
     request_digest TEXT NOT NULL, idempotency_key TEXT, transcript_digest TEXT NOT NULL,
-    policy_version INTEGER NOT NULL, policy_digest TEXT NOT NULL, seed INTEGER NOT NULL, stored INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    policy_version INTEGER NOT NULL, policy_digest TEXT NOT NULL, seed INTEGER NOT NULL, created_at INTEGER NOT NULL,
     request TEXT,
     answer_digest TEXT, message_digest TEXT, next_digest TEXT, recorded INTEGER NOT NULL DEFAULT 0,
     delivered INTEGER NOT NULL DEFAULT 0, registered INTEGER NOT NULL DEFAULT 1)`,

@@ -1,10 +1,9 @@
 /** What a session remembers, in its own SQLite. Every method is one synchronous step. */
-import { invariant } from "../../shared/assert.ts";
 import { NewEvent, type TurnOrigin } from "../../shared/events.ts";
 import type { AnsweredTurn } from "./pair.ts";
 import type { SessionIdentity, TurnDelta, TurnHead } from "./port.ts";
 import type { KnownTurn, RetryFacts } from "./retry.ts";
-import { completionIdOf } from "./identity.ts";
+import { type Counter, integer, type Row, type SessionState, text, textOrNull, toHead, toSessionState, turnState } from "./rows.ts";
 import { readRecord, writeRecord } from "./records.ts";
 import { createTables, hasTables } from "./schema.ts";
 
@@ -33,15 +32,7 @@ export type FinishedTurn = {
   readonly register: boolean;
 };
 
-export type OpenTurn = TurnHead & { readonly turnId: string; readonly stored: boolean };
-export type Counter = "generations" | "replays" | "aborted" | "ambiguous";
-export type SessionState = SessionIdentity & {
-  readonly activeAt: number;
-  readonly closedAt: number | null;
-  readonly counted: boolean;
-} & Readonly<Record<Counter, number>>;
-
-type Row = Record<string, SqlStorageValue>;
+export type OpenTurn = { readonly turnId: string; readonly policyVersion: number };
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
@@ -113,8 +104,8 @@ export class SessionStore {
   openTurn(turn: OpenedTurn): void {
     const { turnIndex, turnId, turnKind, origin, retry, transcriptDigest, policyVersion, policyDigest, seed, request, createdAt } = turn;
     this.#run(
-      `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_version, policy_digest, seed, stored, created_at, request)
-       VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_version, policy_digest, seed, created_at, request)
+       VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)`,
       turnIndex,
       turnId,
       turnKind,
@@ -125,7 +116,6 @@ export class SessionStore {
       policyVersion,
       policyDigest,
       seed,
-      request === null ? 0 : 1,
       createdAt,
       request,
     );
@@ -160,11 +150,8 @@ export class SessionStore {
   }
 
   openTurns(): OpenTurn[] {
-    return this.#rows("SELECT * FROM turns WHERE state = 'open' ORDER BY turn_index").map((row) => ({
-      ...toHead(row),
-      turnId: text(row, "turn_id"),
-      stored: row["stored"] === 1,
-    }));
+    const rows = this.#rows("SELECT turn_id, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
+    return rows.map((row) => ({ turnId: text(row, "turn_id"), policyVersion: integer(row, "policy_version") }));
   }
 
   /** How many turns were ever opened; the next one's index. */
@@ -242,53 +229,4 @@ export class SessionStore {
   #run(query: string, ...bindings: SqlStorageValue[]): void {
     this.#storage.sql.exec(query, ...bindings);
   }
-}
-
-function toHead(row: Row): TurnHead {
-  return {
-    completionId: completionIdOf(text(row, "turn_id")),
-    createdAt: integer(row, "created_at"),
-    policyVersion: integer(row, "policy_version"),
-    policyDigest: text(row, "policy_digest"),
-  };
-}
-
-function toSessionState(row: Row): SessionState {
-  const identity = {
-    sessionId: text(row, "session_id"),
-    agent: text(row, "agent"),
-    line: text(row, "line"),
-    keyId: text(row, "key_id"),
-    user: text(row, "user"),
-    name: text(row, "name"),
-  };
-  const counters = {
-    generations: integer(row, "generations"),
-    replays: integer(row, "replays"),
-    aborted: integer(row, "aborted"),
-    ambiguous: integer(row, "ambiguous"),
-  };
-  const closedAt = row["closed_at"] === null ? null : integer(row, "closed_at");
-  return { ...identity, ...counters, activeAt: integer(row, "active_at"), closedAt, counted: row["counted"] === 1 };
-}
-
-function turnState(row: Row): KnownTurn["state"] {
-  const state = text(row, "state");
-  return state === "open" || state === "aborted" ? state : "finished";
-}
-
-function text(row: Row, column: string): string {
-  const value = row[column];
-  invariant(typeof value === "string", `column ${column}: text expected, got ${typeof value}`);
-  return value;
-}
-
-function textOrNull(row: Row, column: string): string | null {
-  return row[column] === null ? null : text(row, column);
-}
-
-function integer(row: Row, column: string): number {
-  const value = row[column];
-  invariant(typeof value === "number", `column ${column}: a number expected, got ${typeof value}`);
-  return value;
 }
