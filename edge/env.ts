@@ -13,6 +13,8 @@ export type Env = {
   ARTIFACTS: R2Bucket;
   /** SHA-256 of the base manifest, under which `ARTIFACTS` holds it; version 0 of a new agent is this base. */
   BASE_DIGEST: string;
+  /** After how many milliseconds without a turn a session closes; half an hour where it is not set. */
+  SESSION_IDLE_MS?: string;
   /** Names a hand-over point at which the Worker stalls. Set by tests only. */
   FAULT?: string;
 };

@@ -2,9 +2,10 @@
  * What a session does by its one alarm, and when: it closes turns that nobody samples any more, empties the outbox,
  * makes up for registrations that failed, closes when idle and disappears when nothing can lead to it any longer.
  */
+import { AppError } from "../../shared/errors.ts";
 
-/** A conversation that nobody continued for so long is over; a later message reopens it. */
-export const IDLE_MS = 30 * 60_000;
+/** A conversation that nobody continued for so long is over, unless the environment says otherwise; a later message reopens it. */
+const IDLE_MS = 30 * 60_000;
 /** As long as the directory leads to it, and an hour more. */
 export const FORGET_MS = 7 * 24 * 3_600_000 + 3_600_000;
 /** How soon a turn that was open when its Worker died is closed. */
@@ -21,18 +22,27 @@ export type Pending = {
   readonly failures: number;
   readonly activeAt: number;
   readonly closedAt: number | null;
+  /** After how long without a turn the session closes. */
+  readonly idleMs: number;
 };
+
+/** The idle time that `SESSION_IDLE_MS` sets. @throws {input/invalid} for anything but milliseconds */
+export function parseIdleMs(text: string | undefined): number {
+  const idleMs = text === undefined || text === "" ? IDLE_MS : Number(text);
+  if (Number.isInteger(idleMs) && idleMs > 0) return idleMs;
+  throw new AppError("input/invalid", `SESSION_IDLE_MS: milliseconds above 0 expected, got ${text}`);
+}
 
 /** The epoch milliseconds at which the alarm has to ring next. `random` is in [0, 1). */
 export function nextAlarm(pending: Pending, { now, random }: { now: number; random: number }): number {
-  const due = [pending.closedAt === null ? pending.activeAt + IDLE_MS : pending.closedAt + FORGET_MS];
+  const due = [pending.closedAt === null ? pending.activeAt + pending.idleMs : pending.closedAt + FORGET_MS];
   if (pending.open) due.push(now + RECOVER_MS);
   if (pending.unwritten) due.push(now + retryDelayMs(pending.failures, random));
   return Math.max(Math.min(...due), now);
 }
 
-export function isIdle({ open, activeAt, closedAt }: Pending, now: number): boolean {
-  return !open && closedAt === null && now >= activeAt + IDLE_MS;
+export function isIdle({ open, activeAt, closedAt, idleMs }: Pending, now: number): boolean {
+  return !open && closedAt === null && now >= activeAt + idleMs;
 }
 
 /** Nothing is left to write and nothing leads here: the object may go. */

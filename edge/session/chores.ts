@@ -4,7 +4,7 @@
  */
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
-import { isForgotten, isIdle, nextAlarm, type Pending } from "./alarm.ts";
+import { isForgotten, isIdle, nextAlarm, parseIdleMs, type Pending } from "./alarm.ts";
 import { sessionClosed, turnAborted } from "./events.ts";
 import { owes, settle } from "./outbox.ts";
 import type { SessionStore } from "./store.ts";
@@ -87,9 +87,10 @@ export class SessionChores {
   }
 
   #pending(): Pending {
+    const idleMs = parseIdleMs(this.#env.SESSION_IDLE_MS);
     const session = this.#store.state();
-    if (session === undefined) return { open: false, unwritten: false, failures: 0, activeAt: Date.now(), closedAt: null };
+    if (session === undefined) return { open: false, unwritten: false, failures: 0, activeAt: Date.now(), closedAt: null, idleMs };
     const { activeAt, closedAt } = session;
-    return { open: this.#store.openTurns().length > 0, unwritten: owes(this.#store), failures: this.#failures, activeAt, closedAt };
+    return { open: this.#store.openTurns().length > 0, unwritten: owes(this.#store), failures: this.#failures, activeAt, closedAt, idleMs };
   }
 }

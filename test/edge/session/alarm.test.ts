@@ -1,14 +1,16 @@
 /** When a session's one alarm rings, and what it finds to do. */
 import { describe, expect, it } from "vitest";
-import { FORGET_MS, IDLE_MS, isForgotten, isIdle, nextAlarm, RECOVER_MS, type Pending } from "../../../edge/session/alarm.ts";
+import { FORGET_MS, isForgotten, isIdle, nextAlarm, parseIdleMs, RECOVER_MS, type Pending } from "../../../edge/session/alarm.ts";
 
 const NOW = 1_000_000_000;
+const IDLE_MS = 1_800_000;
 const pending = (changes: Partial<Pending> = {}): Pending => ({
   open: false,
   unwritten: false,
   failures: 0,
   activeAt: NOW,
   closedAt: null,
+  idleMs: IDLE_MS,
   ...changes,
 });
 const ring = (changes: Partial<Pending>, random = 0.5): number => nextAlarm(pending(changes), { now: NOW, random }) - NOW;
@@ -32,6 +34,14 @@ describe("the alarm", () => {
 
   it("is never set in the past", () => {
     expect(ring({ activeAt: NOW - 2 * IDLE_MS })).toBe(0);
+  });
+});
+
+describe("the idle time", () => {
+  it("is half an hour unless it is set to something else, in milliseconds", () => {
+    expect([parseIdleMs(undefined), parseIdleMs(""), parseIdleMs("2500")]).toEqual([1_800_000, 1_800_000, 2_500]);
+    expect(() => parseIdleMs("soon")).toThrow("SESSION_IDLE_MS");
+    expect(() => parseIdleMs("-1")).toThrow("got -1");
   });
 });
 
