@@ -23,7 +23,8 @@ const Versions = z.object({
   versions: z.array(PolicyVersion.partial().required({ version: true })),
 });
 const EventsPage = z.object({ events: z.array(LoggedEvent), cursor: z.number() });
-const Audit = z.object({ audit: z.array(z.record(z.string(), z.unknown())) });
+const Refusal = z.object({ code: z.string(), detail: z.string() });
+const Audit = z.object({ audit: z.array(z.object({ id: z.number(), refused: z.array(Refusal) })) });
 const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
@@ -41,13 +42,17 @@ export class DemoClient {
     this.#agent = agent;
   }
 
-  /** Sends a conversation as it stands; temperature 0, so that equal policies give equal answers. */
-  async ask(messages: readonly Message[], tools: readonly Tool[]): Promise<Answer> {
+  /**
+   * Sends a conversation as it stands; temperature 0, so that equal policies give equal answers. The session is named
+   * because the demo holds the same conversation several times, and only its user can tell them apart.
+   */
+  async ask(sessionId: string, messages: readonly Message[], tools: readonly Tool[]): Promise<Answer> {
     const { data, response } = await this.#openai.chat.completions
       .create({
         model: this.#agent,
         messages: [{ role: "system", content: SYSTEM }, ...messages],
         tools: [...tools],
+        metadata: { session_id: sessionId },
         temperature: 0,
         max_tokens: MAX_ANSWER_TOKENS,
       })
@@ -65,7 +70,8 @@ export class DemoClient {
     await this.#api("/rollback", { to, reason: "demo: shows the old behaviour again" });
   }
 
-  async audit(): Promise<Record<string, unknown>[]> {
+  /** The agent's last moves, newest first, with what the trainer refused to learn from. */
+  async audit(): Promise<z.infer<typeof Audit>["audit"]> {
     return Audit.parse(await this.#api("/audit")).audit;
   }
 

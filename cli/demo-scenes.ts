@@ -27,6 +27,9 @@ export type Wish = { value: string; correction: string };
 
 export const SYSTEM = "You are a helpful assistant. Today is Friday, 2019-03-01.";
 
+/** What the user says to a question, such as whether the details are right. */
+export const YES = "Yes, that is right.";
+
 const weather = tool("GetWeather", "Get the weather of a certain location on a date", ["city"], {
   city: text("Name of the city"),
   date: { ...text("Date for the weather"), default: "2019-03-01" },

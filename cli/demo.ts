@@ -6,12 +6,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
-import { DemoClient, type Answer } from "./demo-client.ts";
-import { runTool, SCENES, type Scene, type Tool } from "./demo-scenes.ts";
+import { DemoClient } from "./demo-client.ts";
+import { SCENES, type Scene, type Tool } from "./demo-scenes.ts";
+import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
 
 const LEARNING_MS = 240_000;
+const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
@@ -41,111 +44,120 @@ async function run(): Promise<void> {
   const before = await client.versions();
 
   title(`1. Before the lesson: version ${before.stable} answers`);
-  const chosen = await chooseScene(client);
-  const { scene, fresh } = chosen;
-  const unrelated = await askFresh(client, scene.unrelated, scene.tools);
+  const { scene, fresh } = await chooseScene(client);
+  const { parameter, tools } = scene;
+  const unrelated = await ask(client, tools, scene.unrelated);
 
   title("2. A user asks, and corrects the answer in plain words");
-  const wanted = await lesson(client, chosen);
+  const wanted = await lesson(client, scene, fresh);
 
   title("3. The trainer learns from it");
   const version = await waitForVersion(client, before.latest);
 
   title("4. A new conversation: the weights alone");
-  const { parameter } = scene;
-  const after = await askAfterSwap(client, scene, version);
-  check(after.version === version, `version ${version} answers`, `version ${version} expected to answer, got ${after.version}`);
-  const learned = after.call?.args[parameter];
-  check(learned === wanted, `${parameter} is ${wanted} without being told`, `${parameter} ${wanted} expected, got ${show(after)}`);
+  const after = await askUnder(version, client, scene);
+  check(
+    after.argument(parameter) === wanted,
+    `${parameter} is ${wanted} without being told`,
+    `${parameter} ${wanted} expected, got ${describeLast(after)}`,
+  );
   await showPrompt(client, tokenizer, after);
-  const untouched = await askFresh(client, scene.unrelated, scene.tools);
-  const kept = same(untouched, unrelated);
-  check(kept, "an unrelated request is answered as before", `unrelated request: ${show(unrelated)} expected, got ${show(untouched)}`);
+  const untouched = await ask(client, tools, scene.unrelated);
+  check(
+    sameAnswers(untouched, unrelated),
+    "an unrelated request is answered as before",
+    `${describeLast(unrelated)} expected, got ${describeLast(untouched)}`,
+  );
 
   title(`5. Back to version ${before.stable}`);
   await client.rollback(before.stable);
-  const back = await askAfterSwap(client, scene, before.stable);
-  check(same(back, fresh), "the old answer is back, byte for byte", `${show(fresh)} expected, got ${show(back)}`);
+  const back = await askUnder(before.stable, client, scene);
+  check(sameAnswers(back, fresh), "the old answers are back, byte for byte", `${describeLast(fresh)} expected, got ${describeLast(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
 }
 
-type Chosen = { scene: Scene; fresh: Answer; first: Answer };
-
-/** The first scene in which the policy calls the tool by itself, for both requests; with its answers to them. */
-async function chooseScene(client: DemoClient): Promise<Chosen> {
+/** The first scene in which the policy makes the call by itself, and its answers to the fresh request. */
+async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: Talk }> {
   for (const scene of SCENES) {
-    const fresh = await askFresh(client, scene.fresh, scene.tools);
-    const first = await client.ask([user(scene.first)], scene.tools);
-    if ([fresh, first].every(({ call }) => call?.name === scene.tools[0].function.name)) return { scene, fresh, first };
-    say(`  (about ${scene.name}, this policy does not call the tool at once; the user talks about something else)`);
+    const fresh = await ask(client, scene.tools, scene.fresh);
+    if (fresh.last?.call?.name === scene.tools[0].function.name) return { scene, fresh };
+    say(`  (this policy does not get to ${scene.name}; the user talks about something else)`);
   }
   throw new StepFailed("a call in one of the scenes expected, got none");
 }
 
-/** Lets the tool run, then corrects; returns the value that the user insisted on. */
-async function lesson(client: DemoClient, { scene, fresh, first }: Chosen): Promise<string> {
-  const { tools, first: request, parameter, wishes } = scene;
-  say(`  user       ${request}`);
-  say(`  assistant  ${show(first)}`);
-  const { call } = first;
-  const wish = wishes.find(({ value }) => [call, fresh.call].every((each) => each?.args[parameter] !== value));
-  if (call === undefined || wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${show(first)}`);
-  const done = [user(request), first.message, { role: "tool" as const, tool_call_id: call.id, content: runTool(call.args) }];
-  const reply = await client.ask(done, tools);
-  say(`  tool       ${runTool(call.args)}`);
-  say(`  assistant  ${show(reply)}`);
-  say(`  user       ${wish.correction}`);
-  const answer = await client.ask([...done, reply.message, user(wish.correction)], tools);
-  say(`  assistant  ${show(answer)}`);
+/** Asks, lets the tool run, then corrects; returns the value that the user insisted on. */
+async function lesson(client: DemoClient, { tools, first, parameter, wishes }: Scene, fresh: Talk): Promise<string> {
+  const talk = await ask(client, tools, first);
+  const call = talk.last?.call;
+  if (call?.name !== tools[0].function.name)
+    throw new StepFailed(`a call of ${tools[0].function.name} expected, got ${describeLast(talk)}`);
+  const wish = wishes.find(({ value }) => value !== call.args[parameter] && value !== fresh.argument(parameter));
+  if (wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${describeLast(talk)}`);
+  await talk.runTool(call);
+  await talk.say(wish.correction);
   return wish.value;
 }
 
+/** Returns the new version once it answers; meanwhile shows what the trainer refuses to learn from, and why. */
 async function waitForVersion(client: DemoClient, latest: number): Promise<number> {
   const started = Date.now();
+  let [{ id: seen } = { id: 0 }] = await client.audit();
   for (;;) {
+    const moves = (await client.audit()).filter(({ id }) => id > seen);
+    for (const { code, detail } of moves.toReversed().flatMap(({ refused }) => refused)) say(`  not learned from: ${code} (${detail})`);
+    seen = moves[0]?.id ?? seen;
     const now = await client.versions();
     if (now.latest > latest && now.stable === now.latest) {
-      const version = now.versions.find((each) => each.version === now.latest);
       say(`  version ${now.latest} after ${Math.round((Date.now() - started) / 1000)} s`);
-      for (const { reward, votes, hint, liftNats } of version?.events ?? [])
-        say(
-          `  judged ${reward} (votes ${votes.join(", ")})${hint === undefined ? "" : `; hint: ${hint}`}${liftNats === undefined ? "" : `; lift ${liftNats.toFixed(1)} nats`}`,
-        );
-      if (version?.metrics) say(`  ${JSON.stringify(version.metrics)}`);
+      showLineage(now.versions.find(({ version }) => version === now.latest));
       return now.latest;
     }
-    if (Date.now() - started > LEARNING_MS)
-      throw new StepFailed(
-        `a new version expected within ${LEARNING_MS / 1000} s; last moves: ${JSON.stringify((await client.audit()).slice(0, 3))}`,
-      );
+    if (Date.now() - started > LEARNING_MS) throw new StepFailed(`a new version expected within ${LEARNING_MS / 1000} s, got none`);
     await pause();
   }
 }
 
-/** Asks in a conversation of its own and shows both sides. */
-async function askFresh(client: DemoClient, request: string, tools: readonly Tool[]): Promise<Answer> {
-  const answer = await client.ask([user(request)], tools);
-  say(`  user       ${request}`);
-  say(`  assistant  ${show(answer)}`);
-  return answer;
+function showLineage(version: Partial<PolicyVersion> | undefined): void {
+  for (const { reward, votes, hint, liftNats } of version?.events ?? []) {
+    say(`  judged ${reward} by votes ${votes.join(", ")}${hint === undefined ? "" : `; hint: ${hint}`}`);
+    if (liftNats !== undefined) say(`  the hint makes the right answer ${liftNats.toFixed(1)} nats likelier`);
+  }
+  if (version?.metrics)
+    say(
+      `  ${Object.entries(version.metrics)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(", ")}`,
+    );
 }
 
-/** A running isolate learns of a swap within about a second. */
-async function askAfterSwap(client: DemoClient, { fresh, tools }: Scene, version: number): Promise<Answer> {
+/** Asks in a conversation of its own. */
+async function ask(client: DemoClient, tools: readonly Tool[], request: string): Promise<Talk> {
+  const talk = new Talk(client, tools);
+  await talk.askFor(request);
+  return talk;
+}
+
+/** The fresh request, answered by this version throughout; running isolates learn of a swap within about a second. */
+async function askUnder(version: number, client: DemoClient, { tools, fresh }: Scene): Promise<Talk> {
   const started = Date.now();
   for (;;) {
-    const answer = await askFresh(client, fresh, tools);
-    if (answer.version === version || Date.now() - started > 5_000) return answer;
+    const talk = await ask(client, tools, fresh);
+    const versions = talk.answers.map((answer) => answer.version);
+    if (versions.every((each) => each === version)) return talk;
+    if (Date.now() - started > SWAP_MS) throw new StepFailed(`version ${version} expected to answer, got ${versions.join(", ")}`);
     await pause();
   }
 }
 
-async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { completionId }: Answer): Promise<void> {
-  const turn = await waitForTurn(client, completionId);
-  const prompt = turn.rollout.promptTokens;
-  say(`  the prompt that the policy saw (${prompt.length} tokens, from the event log):`);
-  for (const line of tokenizer.decode(prompt).split("\n")) say(`  │ ${line}`);
-  const found = GUIDANCE_TOKENS.filter((token) => prompt.includes(tokenizer.specialIds.get(token) ?? -1));
+/** Shows what the policy was given for the last answer, from the event log, and checks every prompt of the talk. */
+async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { answers }: Talk): Promise<void> {
+  const prompts: number[][] = [];
+  for (const { completionId } of answers) prompts.push((await waitForTurn(client, completionId)).rollout.promptTokens);
+  const shown = prompts.at(-1) ?? [];
+  say(`  the prompt that the policy saw (${shown.length} tokens, from the event log):`);
+  for (const line of tokenizer.decode(shown).split("\n")) say(`  │ ${line}`);
+  const found = GUIDANCE_TOKENS.filter((token) => prompts.flat().includes(tokenizer.specialIds.get(token) ?? -1));
   check(found.length === 0, "it holds no note and no hint", `a prompt without guidance expected, got ${found.join(" and ")}`);
 }
 
@@ -167,19 +179,8 @@ async function readTokenizer(base: string): Promise<Tokenizer> {
   } as TokenizerFiles);
 }
 
-function user(content: string): { role: "user"; content: string } {
-  return { role: "user", content };
-}
-
-function show({ call, message }: Answer): string {
-  return call === undefined ? JSON.stringify(message.content ?? message.tool_calls) : `${call.name}(${JSON.stringify(call.args)})`;
-}
-
-/** Equal text and equal calls; the ids of calls are new each time. */
-function same(left: Answer, right: Answer): boolean {
-  const form = ({ message }: Answer): string =>
-    JSON.stringify([message.content, (message.tool_calls ?? []).map((call) => (call.type === "function" ? call.function : call))]);
-  return form(left) === form(right);
+function describeLast({ last }: Talk): string {
+  return last === undefined ? "nothing" : describe(last);
 }
 
 function check(holds: boolean, what: string, otherwise: string): void {

@@ -1,0 +1,78 @@
+/** A conversation between the demo's user and the system, shown line by line as it goes. */
+import { randomUUID } from "node:crypto";
+import type OpenAI from "openai";
+import type { Answer, DemoClient } from "./demo-client.ts";
+import { runTool, YES, type Tool } from "./demo-scenes.ts";
+
+const MAX_QUESTIONS = 2;
+
+export class Talk {
+  readonly answers: Answer[] = [];
+  readonly #sessionId = randomUUID();
+  readonly #client: DemoClient;
+  readonly #tools: readonly Tool[];
+  readonly #messages: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [];
+
+  constructor(client: DemoClient, tools: readonly Tool[]) {
+    this.#client = client;
+    this.#tools = tools;
+  }
+
+  get last(): Answer | undefined {
+    return this.answers.at(-1);
+  }
+
+  /** Value of an argument in the last answer's call; undefined where there is no call or no such argument. */
+  argument(name: string): unknown {
+    return this.last?.call?.args[name];
+  }
+
+  async say(text: string): Promise<Answer> {
+    show("user", text);
+    this.#messages.push({ role: "user", content: text });
+    return this.#answer();
+  }
+
+  /** Asks for something, and says yes to what is asked back, until the tool is called or it takes too long. */
+  async askFor(request: string): Promise<Answer> {
+    let answer = await this.say(request);
+    for (let question = 0; answer.call === undefined && question < MAX_QUESTIONS; question++) answer = await this.say(YES);
+    return answer;
+  }
+
+  /** Lets the tool of the last call run. */
+  async runTool({ id, args }: NonNullable<Answer["call"]>): Promise<Answer> {
+    const content = runTool(args);
+    show("tool", content);
+    this.#messages.push({ role: "tool", tool_call_id: id, content });
+    return this.#answer();
+  }
+
+  async #answer(): Promise<Answer> {
+    const answer = await this.#client.ask(this.#sessionId, this.#messages, this.#tools);
+    show("assistant", describe(answer));
+    this.#messages.push(answer.message);
+    this.answers.push(answer);
+    return answer;
+  }
+}
+
+/** Equal texts and equal calls in equal order; the ids of calls are new each time. */
+export function sameAnswers(left: Talk, right: Talk): boolean {
+  const form = ({ answers }: Talk): string =>
+    JSON.stringify(
+      answers.map(({ message: { content, tool_calls = [] } }) => [
+        content,
+        tool_calls.map((call) => (call.type === "function" ? call.function : call)),
+      ]),
+    );
+  return form(left) === form(right);
+}
+
+export function describe({ call, message }: Answer): string {
+  return call === undefined ? JSON.stringify(message.content ?? message.tool_calls) : `${call.name}(${JSON.stringify(call.args)})`;
+}
+
+function show(who: string, text: string): void {
+  process.stdout.write(`  ${who.padEnd(10)} ${text}\n`);
+}
