@@ -1,6 +1,10 @@
-// Runs a script of this repository on a current Node, whatever Node starts it: installs what is missing, then hands over.
-//   node cli/bootstrap.mjs <script.ts> [arguments]
-// Plain JavaScript without dependencies, because it runs before there are any, on Node 20 and newer.
+/**
+ * Runs a script of this repository on a current Node, whatever Node starts it: installs what is missing, then hands over.
+ *
+ *     node cli/bootstrap.mjs <script.ts> [arguments]
+ *
+ * Plain JavaScript without dependencies, because it runs before there are any, on Node 20 and newer.
+ */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
