@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseWith } from "../http-errors.ts";
+import { checkDepth } from "./depth.ts";
 import { Messages, toConversation } from "./messages.ts";
 import { checkParameters } from "./parameters.ts";
 import { invalid } from "./refuse.ts";
@@ -73,6 +74,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
       "input/invalid",
       `body: a JSON object expected, got ${body === null ? "null" : Array.isArray(body) ? "a list" : typeof body}`,
     );
+  checkDepth(body);
   checkParameters({ ...body });
   const parameters = parseWith(Parameters, body);
   checkCombinations(parameters);

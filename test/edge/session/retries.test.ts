@@ -219,6 +219,7 @@ describe("bad input on the wire", () => {
     ["a model that is no name", { ...ok, model: "GPT 4" }, 404, "model"],
     ["an unknown parameter", { ...ok, top_k: 5 }, 400, "top_k"],
     ["an assistant turn at the end", { ...ok, messages: [says("a"), { role: "assistant", content: "b" }] }, 400, "messages.1"],
+    ["a list nested 200,000 times", `{"model":"wire","messages":[],"tools":${"[".repeat(200_000)}${"]".repeat(200_000)}}`, 400, null],
     ["a body of 5 MB", { ...ok, messages: [says("x".repeat(5_000_000))] }, 413, null],
   ] as const)("%s has the API's error shape", async ([, body, status, param]) => {
     await putAgent(edge, "wire");
