@@ -1,5 +1,19 @@
 /** Causal grouped-query attention over time-major rows: row t·B + b holds token t of sequence b. */
-import { add, concat, fusedMatMul, mul, reshape, slice, softmax, transpose } from "../autodiff/build.ts";
+import { invariant } from "../../shared/assert.ts";
+import {
+  add,
+  concat,
+  customGradient,
+  fusedMatMul,
+  mul,
+  pad,
+  reduceSum,
+  reshape,
+  slice,
+  softmax,
+  sub,
+  transpose,
+} from "../autodiff/build.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { dimOf } from "../autodiff/shape.ts";
 
@@ -14,23 +28,95 @@ export type Operands = { readonly query: Node; readonly key: Node; readonly valu
 /**
  * softmax(q kᵀ / √K) v with each position seeing itself and what came before → [T, B·J, G, K].
  * `query` [T, B·J, G, K]; `key`, `value` [T, B·J, 1, K].
- * `padding` [B·J, 1, 1, T] is added to the scores of each key. Time-major rows let the products read every operand in place.
+ * `padding` [B·J, 1, 1, T] is added to the scores of each key. The derivative is written out: it needs half the passes of the derived one.
  */
 export function causalAttention({ query, key, value }: Operands, padding?: Node): Node {
   const length = dimOf(query.type.shape, 0);
-  const blocks: Node[] = [];
+  const [keys, values] = [withoutGroups(key), withoutGroups(value)];
+  const blocks: Block[] = [];
   for (let start = 0; start < length; start += QUERY_BLOCK) {
     const end = Math.min(length, start + QUERY_BLOCK);
-    const queries = slice(query, 0, [start, end]);
-    const alpha = 1 / Math.sqrt(dimOf(query.type.shape, -1));
-    const scores = fusedMatMul(queries, slice(key, 0, [0, end]), { transBatchA: true, transBatchB: true, transB: true, alpha }); // [B·J, G, q, k]
-    const causal = add(scores, causalMask(query.graph, start, end));
-    const attention = softmax(padding === undefined ? causal : add(causal, slice(padding, 3, [0, end])));
-    const mixed = fusedMatMul(attention, slice(value, 0, [0, end]), { transBatchB: true }); // [B·J, G, q, K]
-    blocks.push(transpose(mixed, [2, 0, 1, 3]));
+    blocks.push(attendBlock({ query, keys: slice(keys, 0, [0, end]), values: slice(values, 0, [0, end]) }, { start, end, padding }));
   }
-  const [first, ...rest] = blocks;
-  if (first === undefined) return query;
+  const mixed = join(blocks.map((block) => unfold(block.mixed, query)));
+  return customGradient(mixed, [query, key, value], (cotangent) => {
+    const parts = blocks.map((block) => blockCotangents(block, foldGroups(cotangent, block)));
+    const overKeys = (part: "keys" | "values"): Node =>
+      parts.map((each) => pad(transpose(each[part], [1, 0, 2]), 0, [0, length - dimOf(each[part].type.shape, 1)])).reduce(add);
+    return [
+      join(parts.map((part) => unfold(part.queries, query))),
+      reshape(overKeys("keys"), key.type.shape),
+      reshape(overKeys("values"), value.type.shape),
+    ];
+  });
+}
+
+/** Queries [start, end) of every head group as rows, g·(end − start) + t, against their prefix of keys: one product serves the whole group. */
+type Block = {
+  readonly start: number;
+  readonly end: number;
+  /** [B·J, G·n, K] */
+  readonly queries: Node;
+  /** [end, B·J, K] */
+  readonly keys: Node;
+  /** [end, B·J, K] */
+  readonly values: Node;
+  /** [B·J, G·n, end] */
+  readonly attention: Node;
+  /** [B·J, G·n, K] */
+  readonly mixed: Node;
+};
+
+type BlockRange = { readonly start: number; readonly end: number };
+
+function attendBlock(
+  { query, keys, values }: { query: Node; keys: Node; values: Node },
+  { start, end, padding }: BlockRange & { padding: Node | undefined },
+): Block {
+  const queries = foldGroups(query, { start, end });
+  const scores = fusedMatMul(queries, keys, { transBatchB: true, transB: true, alpha: scaleOf(queries) });
+  const perGroup = reshape(scores, [dimOf(scores.type.shape, 0), dimOf(query.type.shape, 2), end - start, end]);
+  const causal = add(perGroup, causalMask(query.graph, start, end));
+  const attention = reshape(softmax(padding === undefined ? causal : add(causal, slice(padding, 3, [0, end]))), scores.type.shape);
+  return { start, end, queries, keys, values, attention, mixed: fusedMatMul(attention, values, { transBatchB: true }) };
+}
+
+/** From dO [B·J, G·n, K]: dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)) (FlashAttention, arXiv:2205.14135, B.2), dQ = dS K/√K, dK = dSᵀ Q/√K, dV = Pᵀ dO. */
+function blockCotangents(block: Block, cotangent: Node): { queries: Node; keys: Node; values: Node } {
+  const { queries, keys, values, attention, mixed } = block;
+  const alpha = scaleOf(queries);
+  const shift = reduceSum(mul(cotangent, mixed), [-1], true);
+  const scores = mul(attention, sub(fusedMatMul(cotangent, values, { transBatchB: true, transB: true }), shift));
+  return {
+    queries: fusedMatMul(scores, keys, { transBatchB: true, alpha }),
+    keys: fusedMatMul(scores, queries, { transA: true, alpha }), // [B·J, end, K]
+    values: fusedMatMul(attention, cotangent, { transA: true }),
+  };
+}
+
+const scaleOf = (queries: Node): number => 1 / Math.sqrt(dimOf(queries.type.shape, -1));
+
+/** [T, B·J, 1, K] → [T, B·J, K] */
+function withoutGroups(x: Node): Node {
+  return reshape(x, x.type.shape.toSpliced(2, 1));
+}
+
+/** Times [start, end) of [T, B·J, G, K] → [B·J, G·n, K]. */
+function foldGroups(x: Node, { start, end }: BlockRange): Node {
+  const [, batch = 0, groups = 0, width = 0] = x.type.shape;
+  return reshape(transpose(slice(x, 0, [start, end]), [1, 2, 0, 3]), [batch, groups * (end - start), width]);
+}
+
+/** [B·J, G·n, K] → [n, B·J, G, K], the layout of `like`. */
+function unfold(x: Node, like: Node): Node {
+  const [batch = 0, rows = 0, width = 0] = x.type.shape;
+  const groups = dimOf(like.type.shape, 2);
+  return transpose(reshape(x, [batch, groups, rows / groups, width]), [2, 0, 1, 3]);
+}
+
+/** Blocks one after another in time. */
+function join([first, ...rest]: readonly Node[]): Node {
+  invariant(first !== undefined, "one block or more expected");
   return rest.length === 0 ? first : concat([first, ...rest], 0);
 }
 
