@@ -14,13 +14,13 @@ export const UpdateSettings = z.object({
   /** Generated training contexts by kind. */
   contexts: z
     .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
-    .default({ silent: 14, stated: 14, other: 6 }),
+    .default({ silent: 8, stated: 8, other: 5 }),
   /** Generated contexts that are only ever looked at, by kind. */
   heldBack: z
     .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
-    .default({ silent: 8, stated: 8, other: 4 }),
+    .default({ silent: 6, stated: 6, other: 3 }),
   /** Replayed turns of the agent. */
-  replayed: z.number().int().min(0).default(6),
+  replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */
   teacherTemperature: z.number().positive().default(0.5),
   /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch; above it an update stops. */

@@ -18,9 +18,10 @@ import { createPanel } from "./judge/panel.ts";
 import { createLearner } from "./learn/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { readAdapterFiles, writeAdapterFiles } from "./policy/adapter.ts";
+import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
+import { createParentLoader } from "./policy/parent.ts";
 
 const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
 const PARENT_CHECK_MS = 1_000;
@@ -49,11 +50,7 @@ async function main(): Promise<void> {
         metrics,
         config,
         now: () => new Date(),
-        loadAdapter: async ({ adapter }) => {
-          if (adapter === null) return null;
-          const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
-          return readAdapterFiles(base.shape, { configBytes, weightBytes });
-        },
+        loadAdapter: createParentLoader(edge, { base, folder: config.base }),
         writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
         runtime: describeRuntime(config.threads),
       },

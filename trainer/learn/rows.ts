@@ -19,7 +19,7 @@ export type PackedRows = {
   readonly offsets: readonly number[];
 };
 
-const LENGTHS = [128, 256, 384, 512, 768, 1024] as const; // T of a bucket; a graph each, and a second to build one
+const LENGTHS = [128, 256, 320, 384, 448, 512, 640, 768, 1024] as const; // T of a bucket; a graph each, and a second to build one
 const TOKENS_PER_BATCH = 3_072; // B·T; activations stay well under a gigabyte at this size
 const POSITIONS_PER_ROW = 48; // N = B times this, doubled until it holds the answers
 

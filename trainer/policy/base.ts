@@ -1,7 +1,10 @@
 /** The base checkpoint as the trainer holds it: a standard Hugging Face folder on disk. */
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { sha256 } from "../../shared/digest.ts";
+import { AppError } from "../../shared/errors.ts";
 import { parseModelConfig, type ModelConfig as ModelShape } from "../../shared/model-config.ts";
+import type { BaseManifest } from "../../shared/policy.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
 import type { ModelConfig } from "../model/config.ts";
@@ -16,6 +19,18 @@ export type Base = {
   /** Hugging Face parameter names → values. */
   readonly weights: Map<string, Float32Array>;
 };
+
+/**
+ * Holds the folder against the base that the edge serves: a version made for another base would be nonsense there.
+ * @throws {policy/digest} naming the file that differs
+ */
+export async function checkSameBase(folder: string, manifest: BaseManifest): Promise<void> {
+  for (const [name, expected] of Object.entries(manifest.files)) {
+    const got = await sha256(new Uint8Array(readFileSync(join(folder, name))));
+    if (got !== expected)
+      throw new AppError("policy/digest", `${name} in ${folder}: digest ${expected} of the edge's base expected, got ${got}`);
+  }
+}
 
 /** @throws {policy/refused | input/unsupported} naming the field or tensor at fault. */
 export function loadBase(folder: string): Base {

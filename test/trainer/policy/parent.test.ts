@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readBase } from "../../../cli/base-files.ts";
+import { loadBase } from "../../../trainer/policy/base.ts";
+import { createParentLoader } from "../../../trainer/policy/parent.ts";
+import { writeRandomBase } from "../../helpers/random-base.ts";
+
+let folder = "";
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nextstate-parent-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("createParentLoader", () => {
+  it("gives the bare base for a version without an adapter, and refuses an edge with another base", async () => {
+    const own = await writeRandomBase(join(folder, "own"), 1);
+    const other = await writeRandomBase(join(folder, "other"), 2);
+    const [served, foreign] = [await readBase(own), await readBase(other)];
+    const manifests = new Map([served, foreign].map(({ digest, manifestJson }) => [digest, new TextEncoder().encode(manifestJson)]));
+    const load = createParentLoader(
+      { getFile: async (digest) => manifests.get(digest) ?? new Uint8Array() },
+      { base: loadBase(own), folder: own },
+    );
+    expect(await load({ adapter: null, baseDigest: served.digest })).toBeNull();
+    await expect(load({ adapter: null, baseDigest: foreign.digest })).rejects.toThrow(
+      /model.safetensors in .* of the edge's base expected/,
+    );
+  });
+});

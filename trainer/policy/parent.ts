@@ -1,0 +1,25 @@
+/** Loads the adapter that a line's stable version is made of, on the base that both sides hold. */
+import { BaseManifest, type LineHead } from "../../shared/policy.ts";
+import type { EdgePort } from "../feed/edge-port.ts";
+import { readAdapterFiles, type AdapterTensors } from "./adapter.ts";
+import { checkSameBase, type Base } from "./base.ts";
+
+type Head = Pick<LineHead, "adapter" | "baseDigest">;
+
+/** The base is compared once per digest; null stands for the bare base. @throws {policy/digest} when the edge serves another base */
+export function createParentLoader(
+  edge: Pick<EdgePort, "getFile">,
+  { base, folder }: { base: Pick<Base, "shape">; folder: string },
+): (head: Head) => Promise<AdapterTensors | null> {
+  const checked = new Set<string>();
+  return async ({ adapter, baseDigest }) => {
+    if (!checked.has(baseDigest)) {
+      const manifest = BaseManifest.parse(JSON.parse(new TextDecoder().decode(await edge.getFile(baseDigest))));
+      await checkSameBase(folder, manifest);
+      checked.add(baseDigest);
+    }
+    if (adapter === null) return null;
+    const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
+    return readAdapterFiles(base.shape, { configBytes, weightBytes });
+  };
+}
