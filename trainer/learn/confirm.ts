@@ -2,7 +2,7 @@
  * Whether a candidate has learnt what it should and nothing else, on contexts that were made for the correction and
  * never trained on. `look` is cheap and steers an update; `confirm` lets the candidate speak for itself before anybody sees it.
  */
-import { at } from "../../shared/assert.ts";
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { shows, type AskTeacher, type Lesson } from "../teacher/answers.ts";
@@ -32,7 +32,7 @@ export async function holdBack(
   lessons: readonly Lesson[],
   { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number },
 ): Promise<HeldBack> {
-  return { correction, lessons, before: await scoreRows(engine, rowsOf(lessons), { adapter: parent, full: true, vocabSize }) };
+  return { correction, lessons, before: await scoreHeld(engine, lessons, { adapter: parent, vocabSize }) };
 }
 
 /** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there. */
@@ -41,7 +41,7 @@ export async function look(
   held: HeldBack,
   { adapter, tokenizer, vocabSize }: { adapter: string; tokenizer: Tokenizer; vocabSize: number },
 ): Promise<Look> {
-  const scores = await scoreRows(engine, rowsOf(held.lessons), { adapter, full: true, vocabSize });
+  const scores = await scoreHeld(engine, held.lessons, { adapter, vocabSize });
   const others = held.lessons.flatMap(({ context }, index) =>
     context.kind === "other" ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : [],
   );
@@ -92,8 +92,19 @@ function agrees(tokenizer: Tokenizer, { parameter }: Correction, { lesson, score
   return lesson.answer.slice(span.from, span.to).every((token, offset) => score.argmax[span.from + offset] === token);
 }
 
-function rowsOf(lessons: readonly Lesson[]) {
-  return lessons.map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+/** Scores in the order of `lessons`; whole distributions only where drift is measured, since they are most of the cost. */
+async function scoreHeld(
+  engine: Scoring,
+  lessons: readonly Lesson[],
+  { adapter, vocabSize }: { adapter: string | undefined; vocabSize: number },
+): Promise<RowScore[]> {
+  const scores = new Map<Lesson, RowScore>();
+  for (const full of [true, false]) {
+    const some = lessons.filter(({ context }) => (context.kind === "other") === full);
+    const rows = some.map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+    zipStrict(some, await scoreRows(engine, rows, { adapter, full, vocabSize })).forEach(([lesson, score]) => scores.set(lesson, score));
+  }
+  return lessons.map((lesson) => scores.get(lesson)).filter((score) => score !== undefined);
 }
 
 export function countKinds(lessons: readonly Lesson[]): Record<ContextKind, number> {

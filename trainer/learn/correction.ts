@@ -70,9 +70,10 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
 }
 
 /** No update is better than its teacher: too few silent contexts in which the guided policy does what it is told end it here. */
-function teacherFailure({ training, silentAsked, silentFailed }: Lessons, { hint }: Correction): RefusedCorrection | undefined {
+function teacherFailure({ training, heldBack, silentAsked, silentFailed }: Lessons, { hint }: Correction): RefusedCorrection | undefined {
   const taught = silentAsked - silentFailed;
-  if (countKinds(training).silent >= MIN_SILENT_LESSONS && taught >= MIN_TEACHER_SHARE * silentAsked) return undefined;
+  const enough = countKinds(training).silent >= MIN_SILENT_LESSONS && countKinds(heldBack).silent > 0;
+  if (enough && taught >= MIN_TEACHER_SHARE * silentAsked) return undefined;
   return refuse("teacher/fails", `under "${hintText(hint)}" the teacher uses the value in ${taught} of ${silentAsked} silent contexts`);
 }
 
