@@ -36,6 +36,7 @@ const USAGE = `npm run pretrain -- --sgd <folder> [options]
   --out <folder>    checkpoint folder, default .nextstate/pretrain; goes on from there when it holds one
   --from <folder>   start from another checkpoint's weights and data position
   --tokens <n>      tokens of this run, default 50000000
+  --rate <factor>   on the learning rates, default 0.5
   --warmup <n>      steps of learning-rate warm-up, default 100
   --decay <share>   last share of the run over which the rate falls to zero, default 0.2
   --threads <n>     default 2
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
       out: { type: "string", default: ".nextstate/pretrain" },
       from: { type: "string" },
       tokens: { type: "string", default: "50000000" },
+      rate: { type: "string", default: "0.5" },
       warmup: { type: "string", default: "100" },
       decay: { type: "string", default: "0.2" },
       threads: { type: "string", default: "2" },
@@ -72,6 +74,7 @@ async function main(): Promise<void> {
     runTokens: Number(values.tokens),
     tokensPerStep: TOKENS_PER_STEP,
     checkpointEverySteps: CHECKPOINT_EVERY_STEPS,
+    rate: Number(values.rate),
     warmupSteps: Number(values.warmup),
     decayShare: Number(values.decay),
     threads: Number(values.threads),

@@ -33,6 +33,8 @@ export type PretrainOptions = {
   runTokens: number;
   tokensPerStep: number;
   checkpointEverySteps: number;
+  /** Factor on the learning rates; small batches want less than the customary ones. */
+  rate: number;
   warmupSteps: number;
   /** Last share of the run over which the learning rate falls to zero. */
   decayShare: number;
@@ -81,14 +83,14 @@ async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined,
 }
 
 async function train(engine: Engine, mixture: Mixture, state: TrainingState, options: PretrainOptions, save: () => Promise<void>): Promise<void> {
-  const { runTokens, tokensPerStep, checkpointEverySteps, warmupSteps, decayShare, onStep } = options;
+  const { runTokens, tokensPerStep, checkpointEverySteps, rate, warmupSteps, decayShare, onStep } = options;
   const totalSteps = Math.ceil(runTokens / tokensPerStep);
   const schedule = { totalSteps, warmupSteps, decaySteps: Math.round(totalSteps * decayShare) };
   const goalTokens = state.tokens + runTokens;
   const batcher = new Batcher();
   for (let step = 0; step < totalSteps && state.tokens < goalTokens; step++) {
     const { tokens, loss } = await accumulateStep(engine, mixture, batcher, state, tokensPerStep);
-    const factor = scheduleFactor(step, schedule);
+    const factor = rate * scheduleFactor(step, schedule);
     const { gradNorm } = await engine.step({ lr: ADAM_LR * factor, muonLr: MUON_LR * factor });
     state.tokens += tokens;
     state.steps++;

@@ -23,9 +23,13 @@ const CABINS_V1: Service = {
     ...intent,
     name: `${intent.name}Now`,
     required_slots: intent.required_slots.map((name) => ({ valley: "where", number_of_beds: "bed_count" })[name] ?? name),
-    optional_slots: intent.name === "FindCabin" ? { bed_count: "1", stove: "dontcare" } : {},
+    optional_slots: renamedSlots(intent.name),
   })),
 };
+
+function renamedSlots(intent: string): Record<string, string> {
+  return intent === "FindCabin" ? { bed_count: "1", stove: "dontcare" } : {};
+}
 
 export const SCHEMAS: Schemas = Object.fromEntries(
   VARIANTS.map((variant) => [variant, new Map([["Cabins_1", variant === "original" ? CABINS : CABINS_V1]])]),
