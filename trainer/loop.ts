@@ -8,7 +8,7 @@ import type { LoggedEvent } from "../shared/events.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
 import { assembleSignal } from "./data/exchange.ts";
-import type { Refusal } from "./data/refusal.ts";
+import { countRefusals, type Refusal } from "./data/refusal.ts";
 import { capShares } from "./data/share.ts";
 import { EventCache } from "./feed/cache.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
@@ -138,7 +138,7 @@ export class LineLoop {
     if (status === "stale") return "stale";
     this.#forget(toSeq);
     if (all.length > 0)
-      this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: all.map(({ code }) => code) });
+      this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: countRefusals(all) });
     return "advanced";
   }
 
