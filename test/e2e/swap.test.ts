@@ -80,7 +80,7 @@ async function decodeAgain({ text, seed, temperature, maxTokens }: Question, ver
     topP: 1,
     stop: [],
     topLogProbs: 0,
-    toolChoice: "auto",
+    toolChoice: "none", // as the edge has it where there are no tools
     parallelToolCalls: true,
   } as const;
   const { policyDigest, adapter } = version;
