@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { TurnFinished } from "../../../shared/events.ts";
 import { assembleSignal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
@@ -41,7 +42,7 @@ describe("assembleSignal", () => {
     expect(assembled?.status === "signal" && assembled.signal.exchange.answered).toEqual([ASK, CALL]);
   });
 
-  it.each([
+  it.each<{ name: string; changes: Partial<TurnFinished>; code: string }>([
     { name: "a side turn", changes: { turnKind: "side" }, code: "turn/side" },
     { name: "an ambiguous session", changes: { origin: "ambiguous" }, code: "turn/ambiguous" },
     { name: "a turn that was not stored", changes: { messages: [] }, code: "turn/notStored" },
@@ -57,7 +58,7 @@ describe("assembleSignal", () => {
       },
       code: "turn/lengths",
     },
-  ] as const)("refuses $name", ({ changes, code }) => {
+  ])("refuses $name", ({ changes, code }) => {
     const cache = new EventCache(10);
     const bad = turn([ASK], CALL, changes);
     cache.add(bad);
