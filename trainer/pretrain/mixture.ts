@@ -1,6 +1,7 @@
 /** The stream of training examples: example `i` depends on the seed and `i` alone, so a run can resume anywhere. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { drawConversation } from "./augment.ts";
+import { copyExample } from "./copying.ts";
 import { drawDrill, NameSource } from "./drill.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample } from "./examples.ts";
 import type { ValuePool } from "./guidance.ts";
@@ -9,6 +10,8 @@ import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
 // Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
 const SHARES = { drill: 0.3, act: 0.2, guided: 0.28, judge: 0.1, hint: 0.12 } as const;
+// Rows of pure copying stand before the rest: many until copying is learnt, few after.
+const COPYING = { early: 0.35, late: 0.03, earlyExamples: 26_000 } as const;
 // Longer drills would only repeat themselves.
 const DRILL_TOKENS = 512;
 const MAX_TRIES = 50;
@@ -20,19 +23,22 @@ export class Mixture {
   readonly #names: NameSource;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
+  readonly #vocabSize: number;
 
-  constructor({ sgd, tokenizer, maxTokens }: { sgd: Sgd; tokenizer: Tokenizer; maxTokens: number }) {
+  constructor({ sgd, tokenizer, maxTokens, vocabSize }: { sgd: Sgd; tokenizer: Tokenizer; maxTokens: number; vocabSize: number }) {
     this.#dialogues = sgd.dialogues.filter((dialogue) => !isTuning(dialogue));
     this.#sgd = sgd;
     this.#pool = valuePool(sgd.dialogues);
     this.#names = new NameSource(sgd.schemas, this.#pool);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
+    this.#vocabSize = vocabSize;
   }
 
   /** @throws Error when no dialogue yields the drawn kind in many tries, which means that the data is not SGD. */
   at(seed: number, index: number): Example {
     const random = new Random(seedAt(seed, index));
+    if (random.chance(index < COPYING.earlyExamples ? COPYING.early : COPYING.late)) return copyExample(this.#vocabSize, random);
     const draw = random.next();
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const example = this.#draw(draw, random);

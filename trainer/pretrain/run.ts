@@ -57,7 +57,7 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0 } : readState(from);
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
   const tokenizerFiles = resumed?.tokenizerFiles ?? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions });
-  const mixture = new Mixture({ sgd, tokenizer: new Tokenizer(tokenizerFiles), maxTokens: config.maxPositions });
+  const mixture = new Mixture({ sgd, tokenizer: new Tokenizer(tokenizerFiles), maxTokens: config.maxPositions, vocabSize: config.vocabSize });
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
   say(`${parameters.toLocaleString("en")} parameters, ${resumed === undefined ? "from scratch" : `from ${from} at ${state.tokens.toLocaleString("en")} tokens`}`);
 

@@ -8,6 +8,7 @@ import { BUCKETS, toBatch } from "../../../trainer/pretrain/batches.ts";
 import { actExample, type Example, guidedExample } from "../../../trainer/pretrain/examples.ts";
 import { correctedExchange, naturalExchanges } from "../../../trainer/pretrain/exchanges.ts";
 import { bySpeech } from "../../../trainer/pretrain/guidance.ts";
+import { copyExample } from "../../../trainer/pretrain/copying.ts";
 import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
 import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
 import { Random } from "../../../trainer/pretrain/random.ts";
@@ -128,9 +129,18 @@ describe("drawDrill", () => {
   });
 });
 
+describe("copyExample", () => {
+  it("weighs only tokens that the row has shown before after the same token", () => {
+    const { tokens, weights } = copyExample(4096, new Random(2));
+    const places = weights.flatMap((weight, index) => (weight > 0 ? [index] : []));
+    expect(places.length).toBeGreaterThan(50);
+    for (const place of places) expect(tokens.slice(0, place - 1).some((token, index) => token === tokens[place - 1] && tokens[index + 1] === tokens[place])).toBe(true);
+  });
+});
+
 describe("Mixture", () => {
   it("draws the same row at the same position, whatever was drawn before", () => {
-    const [first, second] = [0, 1].map(() => new Mixture({ sgd, tokenizer, maxTokens: 4096 }));
+    const [first, second] = [0, 1].map(() => new Mixture({ sgd, tokenizer, maxTokens: 4096, vocabSize: 400 }));
     for (const index of [0, 1, 2]) first?.at(9, index);
     expect(first?.at(9, 7)).toEqual(second?.at(9, 7));
   });
