@@ -23,7 +23,7 @@ const Versions = z.object({
   versions: z.array(PolicyVersion.partial().required({ version: true })),
 });
 const EventsPage = z.object({ events: z.array(LoggedEvent), cursor: z.number() });
-const Refusal = z.object({ code: z.string(), detail: z.string() });
+const Refusal = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 const Audit = z.object({ audit: z.array(z.object({ id: z.number(), refused: z.array(Refusal) })) });
 const Args = z.record(z.string(), z.unknown());
 
@@ -75,13 +75,26 @@ export class DemoClient {
     return Audit.parse(await this.#api("/audit")).audit;
   }
 
-  /** The finished turn of a completion, as the event log has it; undefined while it is not there. */
-  async turn(completionId: string) {
-    let cursor = 0;
-    for (;;) {
+  /** The tokens of the prompt that a completion answered, from the event log; undefined while they are not there. */
+  async promptTokens(completionId: string): Promise<number[] | undefined> {
+    for await (const { payload } of this.#events())
+      if (payload.kind === "turn:finished" && payload.completionId === completionId) return payload.rollout.promptTokens;
+    return undefined;
+  }
+
+  /** The event that holds what followed a completion. */
+  async nextStateEvent(completionId: string): Promise<string | undefined> {
+    for await (const { eventId, payload } of this.#events())
+      if (payload.kind === "nextState:arrived" && payload.completionId === completionId) return eventId;
+    return undefined;
+  }
+
+  /** The agent's events from the first to the last. */
+  async *#events(): AsyncGenerator<LoggedEvent> {
+    for (let cursor = 0; ;) {
       const page = EventsPage.parse(await this.#api(`/events?cursor=${cursor}&limit=100`));
-      for (const { payload } of page.events) if (payload.kind === "turn:finished" && payload.completionId === completionId) return payload;
-      if (page.events.length === 0) return undefined;
+      if (page.events.length === 0) return;
+      yield* page.events;
       cursor = page.cursor;
     }
   }

@@ -52,6 +52,7 @@ const table = tool("ReserveRestaurant", "Reserve a table at a restaurant", ["res
   restaurant_name: text("Name of the restaurant"),
   city: text("City in which the restaurant is located"),
   time: text("Time of the reservation"),
+  date: { ...text("Date of the reservation"), default: "2019-03-01" },
   party_size: { ...text("Party size for the reservation"), enum: ["1", "2", "3", "4", "5", "6"], default: "2" },
 });
 

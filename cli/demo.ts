@@ -16,6 +16,7 @@ import { readKeys } from "./keys.ts";
 const LEARNING_MS = 240_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
+const LOG_ATTEMPTS = 20;
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
 class StepFailed extends Error {}
@@ -42,6 +43,7 @@ async function run(): Promise<void> {
   const client = new DemoClient({ url: flags.url, keys: await readKeys(flags.state), agent: flags.agent });
   const tokenizer = await readTokenizer(flags.base);
   const before = await client.versions();
+  const lastMove = (await client.audit())[0]?.id ?? 0;
 
   title(`1. Before the lesson: version ${before.stable} answers`);
   const { scene, fresh } = await chooseScene(client);
@@ -49,10 +51,10 @@ async function run(): Promise<void> {
   const unrelated = await ask(client, tools, scene.unrelated);
 
   title("2. A user asks, and corrects the answer in plain words");
-  const wanted = await lesson(client, scene, fresh);
+  const { wanted, corrected } = await lesson(client, scene, fresh);
 
   title("3. The trainer learns from it");
-  const version = await waitForVersion(client, before.latest);
+  const version = await waitForVersion(client, { latest: before.latest, lastMove, corrected });
 
   title("4. A new conversation: the weights alone");
   const after = await askUnder(version, client, scene);
@@ -86,26 +88,36 @@ async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: T
   throw new StepFailed("a call in one of the scenes expected, got none");
 }
 
-/** Asks, lets the tool run, then corrects; returns the value that the user insisted on. */
-async function lesson(client: DemoClient, { tools, first, parameter, wishes }: Scene, fresh: Talk): Promise<string> {
+/** Asks, lets the tool run, then corrects; returns the value that the user insisted on, and the event that says so. */
+async function lesson(
+  client: DemoClient,
+  { tools, first, parameter, wishes }: Scene,
+  fresh: Talk,
+): Promise<{ wanted: string; corrected: string }> {
   const talk = await ask(client, tools, first);
   const call = talk.last?.call;
   if (call?.name !== tools[0].function.name)
     throw new StepFailed(`a call of ${tools[0].function.name} expected, got ${describeLast(talk)}`);
   const wish = wishes.find(({ value }) => value !== call.args[parameter] && value !== fresh.argument(parameter));
   if (wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${describeLast(talk)}`);
-  await talk.runTool(call);
+  const { completionId } = await talk.runTool(call);
   await talk.say(wish.correction);
-  return wish.value;
+  return { wanted: wish.value, corrected: await logged(() => client.nextStateEvent(completionId)) };
 }
 
 /** Returns the new version once it answers; meanwhile shows what the trainer refuses to learn from, and why. */
-async function waitForVersion(client: DemoClient, latest: number): Promise<number> {
+async function waitForVersion(
+  client: DemoClient,
+  { latest, lastMove, corrected }: { latest: number; lastMove: number; corrected: string },
+): Promise<number> {
   const started = Date.now();
-  let [{ id: seen } = { id: 0 }] = await client.audit();
+  let seen = lastMove;
   for (;;) {
     const moves = (await client.audit()).filter(({ id }) => id > seen);
-    for (const { code, detail } of moves.toReversed().flatMap(({ refused }) => refused)) say(`  not learned from: ${code} (${detail})`);
+    for (const { eventId, code, detail } of moves.toReversed().flatMap(({ refused }) => refused)) {
+      if (eventId === corrected) throw new StepFailed(`the trainer refused to learn from the correction: ${code} (${detail})`);
+      say(`  not learned from: ${code} (${detail})`);
+    }
     seen = moves[0]?.id ?? seen;
     const now = await client.versions();
     if (now.latest > latest && now.stable === now.latest) {
@@ -153,7 +165,7 @@ async function askUnder(version: number, client: DemoClient, { tools, fresh }: S
 /** Shows what the policy was given for the last answer, from the event log, and checks every prompt of the talk. */
 async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { answers }: Talk): Promise<void> {
   const prompts: number[][] = [];
-  for (const { completionId } of answers) prompts.push((await waitForTurn(client, completionId)).rollout.promptTokens);
+  for (const { completionId } of answers) prompts.push(await logged(() => client.promptTokens(completionId)));
   const shown = prompts.at(-1) ?? [];
   say(`  the prompt that the policy saw (${shown.length} tokens, from the event log):`);
   for (const line of tokenizer.decode(shown).split("\n")) say(`  │ ${line}`);
@@ -161,13 +173,14 @@ async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { answers }:
   check(found.length === 0, "it holds no note and no hint", `a prompt without guidance expected, got ${found.join(" and ")}`);
 }
 
-async function waitForTurn(client: DemoClient, completionId: string) {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const turn = await client.turn(completionId);
-    if (turn !== undefined) return turn;
+/** What the event log must have within moments of an answer. */
+async function logged<Value>(find: () => Promise<Value | undefined>): Promise<Value> {
+  for (let attempt = 0; attempt < LOG_ATTEMPTS; attempt++) {
+    const found = await find();
+    if (found !== undefined) return found;
     await pause();
   }
-  throw new StepFailed(`turn ${completionId} expected in the event log, not found`);
+  throw new StepFailed("the answer's event expected in the log, not found");
 }
 
 async function readTokenizer(base: string): Promise<Tokenizer> {
