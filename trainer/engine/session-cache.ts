@@ -5,8 +5,9 @@ import { type Feeds, GraphSession, type SessionOptions } from "../onnx/session.t
 
 type Entry = { readonly session: GraphSession; readonly inputs: readonly string[] };
 
-// Each open session of a training bucket holds tens of megabytes of arena.
-const MAX_SESSIONS = 12;
+// An update scores, trains and generates over a few buckets each, and generation alone may use eight cache lengths. A session
+// keeps the memory of its largest run: some hundred megabytes for 4,096 tokens of training, a few for a decode step.
+const MAX_SESSIONS = 24;
 
 export class SessionCache {
   readonly #options: SessionOptions;
