@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     await engine.loadWeights(base.weights);
     metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
     const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
-    const sampler = createJobSampler({ engine, tokenizer: base.tokenizer, contextTokens: base.shape.contextTokens });
+    const sampler = createJobSampler(engine, base);
     const learner = createLearner({ engine, base, settings: config.update, now: () => performance.now() });
     await followAgents(
       {

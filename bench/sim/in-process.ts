@@ -50,7 +50,7 @@ export class InProcessSystem implements LearningSystem {
     this.#base = base;
     this.#engine = engine;
     this.#objective = objective;
-    this.#judge = createPanel(createJobSampler({ engine, tokenizer: base.tokenizer, contextTokens: base.shape.contextTokens }));
+    this.#judge = createPanel(createJobSampler(engine, base));
     this.#learner = createLearner({ engine, base, settings: UpdateSettings.parse(settings), now: () => performance.now(), onLook });
   }
 

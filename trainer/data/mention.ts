@@ -19,8 +19,18 @@ export function mentions(text: string, { parameter, value }: MentionedValue): bo
   return writtenForms(value).some((form) => containsPhrase(words, wordsOf(form)));
 }
 
+/** Whether the text names the parameter itself: a telling word of its name stands there. */
+export function namesTopic(text: string, { words }: Pick<Parameter, "words">): boolean {
+  const said = wordsOf(text);
+  return telling(wordsOf(words)).some((topic) => said.some((word) => sameStem(word, topic)));
+}
+
 function topicWords({ words, description }: MentionedValue["parameter"]): string[] {
-  return [...wordsOf(words), ...wordsOf(description)].filter((word) => word.length > 2 && !COMMON.has(word));
+  return telling([...wordsOf(words), ...wordsOf(description)]);
+}
+
+function telling(words: readonly string[]): string[] {
+  return words.filter((word) => word.length > 2 && !COMMON.has(word));
 }
 
 function wordsOf(text: string): string[] {

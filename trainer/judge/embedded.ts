@@ -4,6 +4,7 @@
  */
 import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type Hint, type JobPrompt } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
+import { groundedCandidates } from "./candidates.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { countVotes, type Reward } from "./vote.ts";
@@ -11,6 +12,8 @@ import { countVotes, type Reward } from "./vote.ts";
 /** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
 export interface JobSampler {
   answer(prompts: readonly JobPrompt[], options: { maxTokens: number; temperature: number; seed: number }): Promise<string[]>;
+  /** ln p of each answer in full after the prompt, nats. */
+  score(prompt: JobPrompt, answers: readonly string[]): Promise<number[]>;
 }
 
 const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
@@ -49,19 +52,37 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       Array.from({ length: votes - 1 }, () => prompt),
       { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
     );
-    return chooseHint([...greedy, ...drawn], signal);
+    return chooseHint([...greedy, ...drawn], { signal, sampler });
   }
 }
 
-/** Picks among hint texts as the judge does; exported for the feedback judge. */
-export function chooseHint(texts: readonly string[], signal: Signal): Partial<Verdict> {
+/** The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds likeliest. */
+export async function chooseHint(
+  texts: readonly string[],
+  { signal, sampler }: { signal: Signal; sampler: JobSampler },
+): Promise<Partial<Verdict>> {
+  const written = chooseWritten(texts, signal);
+  if (written.hint !== undefined) return written;
+  const candidates = groundedCandidates(signal);
+  if (candidates.length === 0) return written;
+  const scores = await sampler.score(hintPrompt(signal.exchange), candidates.map(hintText));
+  const likeliest = candidates[scores.indexOf(Math.max(...scores))];
+  const grounded = likeliest === undefined ? undefined : groundHint(likeliest, signal);
+  return grounded?.status === "grounded" ? toVerdict(grounded) : written;
+}
+
+function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdict> {
   const parsed = texts.map(parseHint).filter((candidate) => candidate.kind === "hint");
   if (parsed.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
   const grounded = parsed.map(({ hint }) => groundHint(hint, signal));
   const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
-  if (best !== undefined) return { hint: { text: hintText(best.hint), hint: best.hint, toolName: best.toolName } };
+  if (best !== undefined) return toVerdict(best);
   const [first] = grounded.filter((each) => each.status === "refused");
   return { refused: first ?? { code: "hint/none", detail: "no candidate" } };
+}
+
+function toVerdict({ hint, toolName }: { hint: Hint; toolName: string }): Partial<Verdict> {
+  return { hint: { text: hintText(hint), hint, toolName } };
 }
 
 function mostFrequent(candidates: readonly Extract<Grounded, { status: "grounded" }>[]): { toolName: string; hint: Hint } | undefined {

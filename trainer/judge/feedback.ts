@@ -15,7 +15,7 @@ export function createFeedbackJudge(sampler: JobSampler): Judge {
       const verdict = { judge: "feedback", reward, votes: [reward], detail: "given by a person" } as const;
       if (reward >= 0 || feedback.correction === undefined) return verdict;
       const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-      return { ...verdict, ...chooseHint(texts, signal) };
+      return { ...verdict, ...(await chooseHint(texts, { signal, sampler })) };
     },
   };
 }

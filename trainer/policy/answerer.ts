@@ -3,19 +3,17 @@ import type { JobPrompt } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { JobSampler } from "../judge/embedded.ts";
+import type { Base } from "./base.ts";
+import { fits } from "../learn/rows.ts";
+import { scoreRows, totalLogProb } from "../learn/scores.ts";
 
-export type Generating = Pick<Engine, "generate">;
+export type Answering = Pick<Engine, "generate" | "score">;
 
 /** The base's answers to judge and hint prompts. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
-export function createJobSampler({
-  engine,
-  tokenizer,
-  contextTokens,
-}: {
-  engine: Generating;
-  tokenizer: Tokenizer;
-  contextTokens: number;
-}): JobSampler {
+export function createJobSampler(
+  engine: Answering,
+  { tokenizer, shape: { contextTokens, vocabSize } }: Pick<Base, "tokenizer" | "shape">,
+): JobSampler {
   return {
     async answer(prompts, { maxTokens, temperature, seed }) {
       const encoded = prompts.map((prompt) => encodeJob(tokenizer, prompt));
@@ -32,6 +30,12 @@ export function createJobSampler({
             });
       const texts = answers.map(({ tokens }) => tokenizer.decode([...tokens].filter((token) => token !== tokenizer.eosId)));
       return encoded.map((tokens) => texts[fitting.indexOf(tokens)] ?? "");
+    },
+    async score(prompt, answers) {
+      const tokens = encodeJob(tokenizer, prompt);
+      const rows = answers.map((answer) => ({ prompt: tokens, answer: [...tokenizer.encode(answer), tokenizer.eosId] }));
+      if (rows.some((row) => !fits(row.prompt.length, row.answer.length))) return answers.map(() => Number.NEGATIVE_INFINITY);
+      return (await scoreRows(engine, rows, { adapter: undefined, vocabSize })).map(totalLogProb);
     },
   };
 }

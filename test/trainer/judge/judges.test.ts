@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
+import { hintText } from "../../../shared/jobs.ts";
+import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
 import { groundHint } from "../../../trainer/judge/ground.ts";
 import { verifiableJudge } from "../../../trainer/judge/verifiable.ts";
 import { call, nextState, result, turn, user } from "../hotel.ts";
@@ -101,7 +103,10 @@ describe("createEmbeddedJudge", () => {
   // Stands in for a base that gives these texts in turn: what is tested is what the judge makes of them.
   function saying(...texts: string[]): JobSampler {
     let given = 0;
-    return { answer: async (prompts) => prompts.map(() => texts[given++] ?? "") };
+    return {
+      answer: async (prompts) => prompts.map(() => texts[given++] ?? ""),
+      score: async (_, answers) => answers.map((answer) => -answer.length),
+    };
   }
 
   it("takes the plurality of votes and the most frequent grounded hint", async () => {
@@ -121,8 +126,14 @@ describe("createEmbeddedJudge", () => {
     expect(verdict?.hint).toBeUndefined();
   });
 
+  it("takes the likeliest grounded hint where the base writes none that is grounded", async () => {
+    const verdict = await createEmbeddedJudge(saying("-1", "place should be Paris.")).judge(signal, { votes: 1, seed: 0 });
+    expect(verdict).toMatchObject({ reward: -1, hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" } });
+  });
+
   it("keeps the reason where no hint could be grounded", async () => {
-    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(signal, { votes: 1, seed: 0 });
+    const vague = signalOf(call("SearchHotel", { city: "Porto" }), [user("No, that is not what I want.")]);
+    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(vague, { votes: 1, seed: 0 });
     expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/ungrounded" } });
   });
 
@@ -131,5 +142,18 @@ describe("createEmbeddedJudge", () => {
       reward: 0,
       refused: { code: "judge/unparsable" },
     });
+  });
+});
+
+describe("groundedCandidates", () => {
+  const answered = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
+
+  it.each([
+    { said: "No, I need three rooms.", hints: ["number_of_rooms should be 3."] },
+    { said: "My choice of city is San Jose.", hints: ["city should be San Jose."] },
+    { said: "The wifi matters to me.", hints: ["has_wifi should be True.", "has_wifi should be False."] },
+    { said: "That is wrong.", hints: [] },
+  ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
+    expect(groundedCandidates(signalOf(answered, [user(said)])).map(hintText)).toEqual(hints);
   });
 });

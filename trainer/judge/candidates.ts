@@ -1,0 +1,41 @@
+/**
+ * Every hint that the schema allows and the user's words support. Where the base writes none of them by itself, it may
+ * still tell which is likeliest: constrained decoding over a short list, of which each entry is grounded.
+ */
+import type { Hint } from "../../shared/jobs.ts";
+import type { Signal } from "../data/exchange.ts";
+import { namesTopic } from "../data/mention.ts";
+import { readParameters, type Parameter } from "../data/parameters.ts";
+import { groundHint } from "./ground.ts";
+
+const MOST = 16; // each costs a row of scoring
+const SPAN_WORDS = 4;
+
+/** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named. */
+export function groundedCandidates(signal: Pick<Signal, "exchange">): Hint[] {
+  const words = signal.exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
+  const parameters = signal.exchange.tools.flatMap(readParameters);
+  const named = parameters.filter((parameter) => namesTopic(words, parameter));
+  const hints = (named.length > 0 ? named : parameters).flatMap((parameter) =>
+    valuesIn(words, parameter).map((value) => ({ parameter: parameter.name, value })),
+  );
+  return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
+}
+
+/** The schema's own values, or what in the user's words could be one: numbers and spans of capitalised words. */
+function valuesIn(words: string, { kind, allowed }: Parameter): string[] {
+  if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
+  if (allowed.length > 0) return [...allowed];
+  const numbers = words.match(/\b\d[\d.:-]*\b/g) ?? [];
+  return kind === "number" ? numbers : [...capitalisedSpans(words), ...numbers];
+}
+
+/** `in San Jose, please` → `San Jose`: a sentence's first word counts only together with a capitalised second. */
+function capitalisedSpans(words: string): string[] {
+  const pattern = new RegExp(`(?:\\p{Lu}[\\p{L}\\p{N}'&-]*)(?:\\s+\\p{Lu}[\\p{L}\\p{N}'&-]*){0,${SPAN_WORDS - 1}}`, "gu");
+  const spans = [...words.matchAll(pattern)].map(({ 0: text, index }) => ({
+    text,
+    starts: /(?:^|[.!?:]\s*)$/.test(words.slice(0, index)),
+  }));
+  return [...new Set(spans.filter(({ text, starts }) => text !== "I" && (!starts || text.includes(" "))).map(({ text }) => text))];
+}
