@@ -88,6 +88,7 @@ function startInProcess(): Promise<LearningSystem> {
     settings,
     objective,
     onLook: (look) => say(`    look ${JSON.stringify(look)}`),
+    onTaught: (counts) => say(`    taught ${JSON.stringify(counts)}`),
   });
 }
 

@@ -41,7 +41,13 @@ async function main(): Promise<void> {
     metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
     const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
     const sampler = createJobSampler(engine, base);
-    const learner = createLearner({ engine, base, settings: config.update, now: () => performance.now() });
+    const learner = createLearner({
+      engine,
+      base,
+      settings: config.update,
+      now: () => performance.now(),
+      onTaught: (counts) => metrics("update:taught", counts),
+    });
     await followAgents(
       {
         edge,

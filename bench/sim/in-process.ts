@@ -26,6 +26,7 @@ export type InProcessOptions = {
   readonly settings: unknown;
   readonly objective: "hybrid" | "paper";
   readonly onLook: NonNullable<LearnerDependencies["onLook"]>;
+  readonly onTaught: NonNullable<LearnerDependencies["onTaught"]>;
 };
 
 type Sampled = Answer & { readonly prompt: readonly number[]; readonly tokens: readonly number[]; readonly logProbs: readonly number[] };
@@ -46,12 +47,19 @@ export class InProcessSystem implements LearningSystem {
   #served: AdapterTensors | null = null;
   #seq = 0;
 
-  private constructor(base: Base, engine: Engine, { settings, objective, onLook }: InProcessOptions) {
+  private constructor(base: Base, engine: Engine, { settings, objective, onLook, onTaught }: InProcessOptions) {
     this.#base = base;
     this.#engine = engine;
     this.#objective = objective;
     this.#judge = createPanel(createJobSampler(engine, base));
-    this.#learner = createLearner({ engine, base, settings: UpdateSettings.parse(settings), now: () => performance.now(), onLook });
+    this.#learner = createLearner({
+      engine,
+      base,
+      settings: UpdateSettings.parse(settings),
+      now: () => performance.now(),
+      onLook,
+      onTaught,
+    });
   }
 
   static async start(folder: string, options: InProcessOptions): Promise<InProcessSystem> {

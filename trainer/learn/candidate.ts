@@ -12,6 +12,8 @@ export type LearnerDependencies = {
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */
   readonly now: () => number;
+  /** Told how many lessons came of each kind of context and guidance, such as `silent by note`, and how many contexts taught nothing. */
+  readonly onTaught?: (counts: Readonly<Record<string, number>>) => void;
   /** Told of every look at the held-back contexts. */
   readonly onLook?: (look: {
     readonly step: number;

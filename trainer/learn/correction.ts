@@ -10,7 +10,7 @@ import { askGreedily, roundCandidate, type LearnerDependencies } from "./candida
 import { confirm, countKinds, holdBack, honouredBefore, type HeldBack } from "./confirm.ts";
 import { correctedRows } from "./corrected-rows.ts";
 import type { CorrectedExchange } from "./learner.ts";
-import { collectLessons, type Lessons } from "./lessons.ts";
+import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftFromBase } from "./report.ts";
 import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
@@ -34,6 +34,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     ask: askParent,
     seed: request.seed,
   });
+  deps.onTaught?.(countLessons(lessons));
   const failure = teacherFailure(lessons, correction);
   if (failure !== undefined) return failure;
   const taught = await teach(deps, lessons.training, { correction, adapters });

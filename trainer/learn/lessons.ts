@@ -60,6 +60,16 @@ export async function collectLessons(
   };
 }
 
+/** Lessons by context and guidance, e.g. `silent by note`, and the silent contexts that gave none. */
+export function countLessons({ training, heldBack, silentFailed }: Lessons): Record<string, number> {
+  const counts: Record<string, number> = { "silent failed": silentFailed };
+  for (const { context, guidance } of [...training, ...heldBack]) {
+    const key = `${context.kind} by ${guidance}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** The corrected turns, their counter-cases, and the most recent other turns of the agent. */
 function realContexts(
   corrected: readonly CorrectedExchange[],
