@@ -66,6 +66,11 @@ export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>, floor 
   return Math.sqrt(difference) / Math.max(Math.sqrt(norm), floor);
 }
 
+/** Four places evenly over an array: enough to catch a wrong gradient, few enough to difference one by one. */
+export function spreadPlaces(length: number): number[] {
+  return Array.from({ length: 4 }, (_, index) => Math.floor((length * (index + 0.5)) / 4));
+}
+
 /** The derivative at zero of a float32 computation, by fourth-order central differences. */
 export async function differenceAtZero(probe: (shift: number) => Promise<number>): Promise<number> {
   const h = 2 ** -7;

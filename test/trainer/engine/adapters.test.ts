@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LossBatch } from "../../../trainer/engine/adapter-trainer.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
-import { differenceAtZero, randomBatch, relativeError, spreadWeights, tinyConfig } from "../tiny.ts";
+import { differenceAtZero, randomBatch, relativeError, spreadPlaces, spreadWeights, tinyConfig } from "../tiny.ts";
 
 const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 const { weights, ...positions } = randomBatch({ rows: 2, length: 9, positions: 7 });
@@ -73,11 +73,12 @@ describe("adapters", () => {
     await engine.stepAdapter("a", { lr: epsilon, clipNorm: Infinity, beta1: 0, beta2: 0, epsilon });
     const { tensors: moved } = await engine.readAdapter("a");
     for (const [name, values] of start) {
-      const gradient = values.map((value, index) => value - (moved.get(name)?.[index] ?? Number.NaN));
+      const places = spreadPlaces(values.length);
+      const gradient = places.map((place) => (values[place] ?? 0) - (moved.get(name)?.[place] ?? Number.NaN));
       const expected: number[] = [];
-      for (let index = 0; index < values.length; index += 1) {
+      for (const place of places) {
         const probe = async (shift: number): Promise<number> =>
-          lossOf(new Map(start).set(name, values.with(index, (values[index] ?? 0) + shift)));
+          lossOf(new Map(start).set(name, values.with(place, (values[place] ?? 0) + shift)));
         expected.push(await differenceAtZero(probe));
       }
       expect(relativeError(gradient, expected, 0.1), name).toBeLessThan(0.01);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TokenBatch } from "../../../trainer/engine/batch.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { differenceAtZero, randomBatch, relativeError, spreadWeights, tinyConfig } from "../tiny.ts";
+import { differenceAtZero, randomBatch, relativeError, spreadPlaces, spreadWeights, tinyConfig } from "../tiny.ts";
 
 const batch = randomBatch({ rows: 3, length: 10, positions: 8 });
 
@@ -46,7 +46,7 @@ describe("Engine", () => {
     const gradients = await gradientOf(engine, total);
     const weights = await engine.readWeights();
     for (const [name, values] of weights) {
-      const places = Array.from({ length: 4 }, (_, index) => Math.floor((values.length * (index + 0.5)) / 4));
+      const places = spreadPlaces(values.length);
       const expected: number[] = [];
       for (const place of places) {
         const probe = async (shift: number): Promise<number> => {
