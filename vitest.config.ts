@@ -6,7 +6,8 @@ export default defineConfig({
     // Files run beside each other, each with a workerd of its own.
     maxWorkers: 2,
     // A test that waits longer than this waits for something that will not come.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
     globalSetup: ["test/helpers/build-kernel.ts"],
   },
 });

@@ -10,7 +10,7 @@ import { describeProcess, readPid } from "../../cli/processes.ts";
 import { bearer } from "../helpers/edge.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const DIRECT = ["cli/start.ts"];
 const LAUNCHED = ["cli/bootstrap.mjs", "cli/start.ts"]; // as `npm start` does
 

@@ -15,7 +15,9 @@ import { writeRandomBase } from "../helpers/random-base.ts";
 
 const RANDOM_KILLS = 20;
 const SEED = 20_260_301;
-const LOG_MS = 30_000;
+const LOG_MS = 60_000;
+// A machine of two busy cores starts an edge in a minute rather than a second.
+const PATIENCE_MS = 300_000;
 
 let folder = "";
 let baseFolder = "";
@@ -26,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("a turn survives kill -9 of workerd", () => {
-  it.for(FAULT_POINTS)("at %s", { timeout: 60_000 }, async (point) => {
+  it.for(FAULT_POINTS)("at %s", { timeout: PATIENCE_MS }, async (point) => {
     const stateFolder = join(folder, point.replace(":", "-"));
     let reach = (): void => undefined;
     const reached = new Promise<void>((resolve) => (reach = resolve));
@@ -55,7 +57,7 @@ describe("a turn survives kill -9 of workerd", () => {
     }
   });
 
-  it(`at ${RANDOM_KILLS} random moments`, { timeout: 180_000 }, async () => {
+  it(`at ${RANDOM_KILLS} random moments`, { timeout: PATIENCE_MS }, async () => {
     const random = seeded(SEED);
     const nextKill = (): number => 1 + Math.floor(random() * 40); // chunks, over all users
     let kills = 0;

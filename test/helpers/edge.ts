@@ -15,7 +15,7 @@ import { writeRandomBase } from "./random-base.ts";
 
 export type TestEdgeOptions = Partial<EdgeHostOptions>;
 
-const START_MS = 120_000;
+const START_MS = 300_000;
 
 /** Registers start and stop with vitest; the host's fields are there once the tests run. */
 export function withEdge(options: TestEdgeOptions = {}): EdgeHost {
