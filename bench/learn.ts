@@ -31,6 +31,8 @@ const { values: options } = parseArgs({
     threads: { type: "string", default: "2" },
     preferences: { type: "string", default: "16" },
     served: { type: "string", default: "2" },
+    /** Preferences whose name holds this text. */
+    only: { type: "string", default: "" },
     objective: { type: "string", default: "hybrid" },
     settings: { type: "string", default: "{}" },
     full: { type: "boolean", default: false },
@@ -65,7 +67,7 @@ async function main(): Promise<void> {
   const sgd = readSgd(folder, split);
   const random = new Random(Number(options.seed));
   const requests = freshRequests(sgd);
-  const all = drawPreferences(sgd, requests, random);
+  const all = drawPreferences(sgd, requests, random).filter((preference) => nameOf(preference).includes(options.only));
   const wanted = options.full ? all.length : Math.min(all.length, Number(options.preferences));
   const served = Math.min(wanted, Number(options.served));
   const unrelated = random.shuffled(requests);
@@ -224,6 +226,7 @@ function summarise(outcomes: readonly Outcome[], { preferences, served }: { pref
       preferencesInSplit: preferences,
       subset: !options.full,
       objective: options.objective,
+      only: options.only,
       path: `${served} preferences over HTTP through edge and trainer, the others through the trainer's parts in one process`,
       history: "each fresh conversation holds the data's own turns up to its first call",
     },
