@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseWith } from "../http-errors.ts";
+import { MIN_TEMPERATURE } from "../policy/sampler.ts";
 import { checkDepth } from "./depth.ts";
 import { Messages, toConversation } from "./messages.ts";
 import { checkParameters } from "./parameters.ts";
@@ -19,7 +20,12 @@ const Parameters = z.object({
   tool_choice: ToolChoiceParameter.optional(),
   parallel_tool_calls: z.boolean().nullish(),
   seed: z.int().nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .refine((value) => value === 0 || value >= MIN_TEMPERATURE, `0 or at least ${MIN_TEMPERATURE} expected`)
+    .nullish(),
   top_p: z.number().gt(0, "above 0 expected; for the most likely token set temperature to 0").max(1).nullish(),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(MAX_STOPS)], `a text or at most ${MAX_STOPS} texts expected, none empty`)

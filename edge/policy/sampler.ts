@@ -7,7 +7,11 @@ import type { TokenMask } from "./constraint.ts";
 import type { Decoder } from "./decoder.ts";
 import { ln } from "./portable-math.ts";
 
+/** Lowest temperature above 0. Far below it, 1 / temperature is no float32 any more and log-probs are no numbers. */
+export const MIN_TEMPERATURE = 1e-6;
+
 export type SamplerSettings = {
+  /** 0, or from MIN_TEMPERATURE. */
   readonly temperature: number;
   readonly topP: number;
   readonly topLogProbs: number;
@@ -29,6 +33,8 @@ export function chooseToken(decoder: Decoder, row: number, settings: SamplerSett
   const temperature = settings.temperature === 0 ? 1 : settings.temperature;
   const numerators = decoder.exponentials(row, { max, temperature });
   const total = sum(numerators);
+  // The largest logit adds 1, so anything else is arithmetic gone wrong, and `ln` of it would not end.
+  invariant(total >= 1 && total < Infinity, `a finite sum of exponentials from 1 expected, got ${total} at temperature ${temperature}`);
   const logTotal = ln(total);
   const logProbOf = (id: number): number => ((logits[id] ?? -Infinity) - max) / temperature - logTotal;
   const tokenId = settings.temperature === 0 ? best : draw(numerators, total, settings);

@@ -159,6 +159,7 @@ describe("a refusal names the parameter and says what to change", () => {
     ["functions", { functions: [{ name: "f" }] }, "functions", /use tools/],
     ["a penalty", { frequency_penalty: 0.5 }, "frequency_penalty", /got 0.5/],
     ["a temperature out of range", { temperature: 3 }, "temperature", /2/],
+    ["a temperature whose inverse is no number", { temperature: 1e-40 }, "temperature", /0 or at least 0.000001/],
     ["top_p of 0", { top_p: 0 }, "top_p", /temperature to 0/],
     ["no tokens", { max_tokens: 0 }, "max_tokens", /1/],
     ["two limits", { max_tokens: 1, max_completion_tokens: 1 }, "max_tokens", /got both/],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { randomCheckpoint } from "../../../bench/random-checkpoint.ts";
 import type { Decoder } from "../../../edge/policy/decoder.ts";
 import { uniform } from "../../../edge/policy/philox.ts";
-import { chooseToken, type SamplerSettings } from "../../../edge/policy/sampler.ts";
+import { chooseToken, MIN_TEMPERATURE, type SamplerSettings } from "../../../edge/policy/sampler.ts";
 import type { ModelConfig } from "../../../shared/model-config.ts";
 import { createDecoder } from "../kernel/decode.ts";
 import { logSoftmax } from "../kernel/reference-decoder.ts";
@@ -50,6 +50,12 @@ describe("chooseToken", () => {
     const { tokenId, logProb } = choose({ temperature: 0 });
     expect(tokenId).toBe(1);
     expect(logProb).toBeCloseTo(logSoftmax(LOGITS)[1] ?? NaN, 6);
+  });
+
+  it("has finite log-probs down to the lowest temperature, and fails below rather than report others", () => {
+    const { tokenId, logProb } = choose({ temperature: MIN_TEMPERATURE }, [0.5, 2, -1, 1, 1.25, -3]);
+    expect([tokenId, logProb]).toEqual([1, 0]);
+    expect(() => choose({ temperature: 1e-40 })).toThrow(/finite/);
   });
 
   for (const temperature of [0.3, 1, 1.7]) {
