@@ -36,7 +36,7 @@ const USAGE = `npm run pretrain -- --sgd <folder> [options]
   --out <folder>    checkpoint folder, default .nextstate/pretrain; goes on from there when it holds one
   --from <folder>   start from another checkpoint's weights and data position
   --tokens <n>      tokens of this run, default 50000000
-  --rate <factor>   on the learning rates, default 0.5
+  --rate <factor>   on the learning rates, default 1
   --warmup <n>      steps of learning-rate warm-up, default 100
   --decay <share>   last share of the run over which the rate falls to zero, default 0.2
   --threads <n>     default 2
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       out: { type: "string", default: ".nextstate/pretrain" },
       from: { type: "string" },
       tokens: { type: "string", default: "50000000" },
-      rate: { type: "string", default: "0.5" },
+      rate: { type: "string", default: "1" },
       warmup: { type: "string", default: "100" },
       decay: { type: "string", default: "0.2" },
       threads: { type: "string", default: "2" },

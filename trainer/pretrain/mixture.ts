@@ -11,7 +11,7 @@ import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 // Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
 const SHARES = { drill: 0.3, act: 0.2, guided: 0.28, judge: 0.1, hint: 0.12 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
-const COPYING = { early: 0.35, late: 0.03, earlyExamples: 26_000 } as const;
+const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
 const DRILL_TOKENS = 512;
 const MAX_TRIES = 50;
