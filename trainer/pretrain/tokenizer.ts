@@ -45,10 +45,3 @@ function tokenizerConfig(context: number): TokenizerFiles["config"] {
     chat_template: CHAT_TEMPLATE,
   };
 }
-
-/** Renders values for the model card: how many characters a token holds on average over the texts. */
-export function charactersPerToken(encode: (text: string) => number[], texts: readonly string[]): number {
-  const [characters, tokens] = texts.reduce(([sumChars, sumTokens], text) => [sumChars + text.length, sumTokens + encode(text).length], [0, 0]);
-  return tokens === 0 ? 0 : characters / tokens;
-}
-
