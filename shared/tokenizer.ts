@@ -63,7 +63,7 @@ export class Tokenizer {
     for (const piece of this.#render(prompt).split(this.#special)) {
       const special = this.specialIds.get(piece);
       if (special !== undefined) ids.push(special);
-      else ids.push(...this.encode(unshield(piece)));
+      else for (const id of this.encode(unshield(piece))) ids.push(id); // spread, a long text would overflow the stack
     }
     return ids;
   }

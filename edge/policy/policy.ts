@@ -54,6 +54,8 @@ export function createPolicy(options: PolicyOptions): Policy {
 export class Policy implements Completer {
   readonly tokenizer: Tokenizer;
   readonly contextTokens: number;
+  /** No token stands for more bytes of text. */
+  readonly longestTokenBytes: number;
   readonly #decoder: Decoder;
   readonly #vocabulary: Vocabulary;
   readonly #markers: CallMarkers;
@@ -75,6 +77,7 @@ export class Policy implements Completer {
     this.tokenizer = new Tokenizer(files.tokenizer);
     this.contextTokens = config.contextTokens;
     this.#vocabulary = new Vocabulary(files.tokenizer, config.vocabSize);
+    this.longestTokenBytes = this.#vocabulary.longestBytes;
     this.#markers = callMarkers(this.tokenizer);
     this.#decoder = new Decoder(kernel, loadWeights(kernel, config, files.weights));
     this.#adapters = new AdapterCache({ kernel, config, budgetBytes: adapterBytes, now });

@@ -37,6 +37,11 @@ export class Vocabulary {
       throw new AppError("policy/refused", `tokenizer.json: ids below ${vocabSize} expected, got ${this.#bytes.length - 1}`);
   }
 
+  /** Bytes of the longest token, literals of special ones included. */
+  get longestBytes(): number {
+    return this.#bytes.reduce((longest, { length }) => Math.max(longest, length), 0);
+  }
+
   /** A token's bytes; a special token's are its literal's, an unused id has none. */
   bytesOf(id: number): Uint8Array {
     return this.#bytes[id] ?? NO_BYTES;

@@ -1,6 +1,7 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Prompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import kernelModule from "../kernel/kernel.wasm";
@@ -17,12 +18,12 @@ export type PreparedTurn = {
   readonly completion: CompletionRequest;
 };
 
-/** @throws {input/invalid} where prompt and answer do not fit the context */
+/** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
 export async function prepareTurn(env: Env, request: TurnRequest): Promise<PreparedTurn> {
   const readFile = fileReader(env.ARTIFACTS);
   const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
   const messages = withInstructions(request.instructions, request.messages);
-  const promptTokens = policy.tokenizer.encodePrompt({ messages, tools: request.tools, addGenerationPrompt: true });
+  const promptTokens = encodeIfShort(policy, { messages, tools: request.tools, addGenerationPrompt: true });
   const maxTokens = fitContext({
     promptCount: promptTokens.length,
     maxTokens: request.sampling.maxTokens,
@@ -46,6 +47,29 @@ export function withInstructions(instructions: string, messages: readonly ChatMe
   return [{ role: "system", content: `${instructions}\n${first.content}` }, ...rest];
 }
 
+/** Encodes what may fit the context. What cannot is seen by its length: a megabyte would take seconds to encode. */
+function encodeIfShort({ tokenizer, contextTokens, longestTokenBytes }: Policy, prompt: Prompt): number[] {
+  // A message takes a token at least, and a token is at most `longestTokenBytes` of text.
+  const { length } = prompt.messages;
+  const atLeast = length > contextTokens ? length : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
+  if (atLeast > contextTokens) throw overflow({ contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
+  return tokenizer.encodePrompt(prompt);
+}
+
+/** @throws {input/unsupported} where the base's chat template fails on the conversation */
+function render(tokenizer: Policy["tokenizer"], prompt: Prompt): string {
+  try {
+    return tokenizer.renderPrompt(prompt);
+  } catch (cause) {
+    const param = prompt.tools === undefined || prompt.tools.length === 0 ? "messages" : "tools";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("input/unsupported", `${param}: what the base's chat template can show expected; it says: ${reason}`, {
+      details: { param },
+      cause,
+    });
+  }
+}
+
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
 function fitContext({
   promptCount,
@@ -59,9 +83,13 @@ function fitContext({
   const wanted = maxTokens ?? Math.max(contextTokens - promptCount, 1);
   if (promptCount + wanted <= contextTokens) return wanted;
   const asked = maxTokens === undefined ? "room for an answer" : `${maxTokens} for the answer`;
-  throw new AppError(
+  throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and ${asked}`);
+}
+
+function overflow({ contextTokens, promptCount }: { contextTokens: number; promptCount: number }, got: string): AppError {
+  return new AppError(
     "input/invalid",
-    `messages: at most ${contextTokens} tokens of context expected, got ${promptCount} in the prompt and ${asked}; shorten the conversation or lower max_completion_tokens`,
+    `messages: at most ${contextTokens} tokens of context expected, got ${got}; shorten the conversation or lower max_completion_tokens`,
     {
       details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
     },
