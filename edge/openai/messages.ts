@@ -20,6 +20,8 @@ const EMPTY_ECHO = {
   refusal: z.null("refusals are not supported").optional(),
   audio: z.null("audio is not supported").optional(),
   function_call: z.null("use tool_calls").optional(),
+  /** The `openai` package's stream helper adds it to its final message. */
+  parsed: z.null("parsed content is not supported").optional(),
   annotations: z.array(z.never("annotations are not supported")).optional(),
 };
 
