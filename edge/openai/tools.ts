@@ -8,20 +8,19 @@ const MAX_TOOLS = 128; // as the API
 const MAX_DEPTH = 32; // deeper schemas are mistakes, and recursion has to end
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
-export const Tools = z
-  .array(
-    z.strictObject({
-      type: z.literal("function", "only function tools are supported"),
-      function: z.strictObject({
-        name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected"),
-        description: z.string().optional(),
-        parameters: z.record(z.string(), z.unknown()).optional(),
-        strict: z.boolean().nullish(),
-      }),
-    }),
-  )
-  .min(1, "at least one tool expected; leave it out where there are none")
-  .max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
+const Tool = z.strictObject({
+  type: z.literal("function", "only function tools are supported"),
+  function: z.strictObject({
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected"),
+    description: z.string().optional(),
+    parameters: z.record(z.string(), z.unknown()).optional(),
+    strict: z.boolean().nullish(),
+  }),
+});
+
+/** An agent's own tools; there need not be any. */
+export const AgentTools = z.array(Tool).max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
+export const Tools = AgentTools.min(1, "at least one tool expected; leave it out where there are none");
 
 export const ToolChoiceParameter = z.union(
   [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) })],

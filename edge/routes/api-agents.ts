@@ -9,11 +9,11 @@ import { listAgent } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
-import { checkTools } from "../openai/tools.ts";
+import { AgentTools, checkTools } from "../openai/tools.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
 
 // Strict at every level: a setting that is misspelt is refused, not ignored.
-const SettingsRequest = AgentSettings.extend({ learning: LearningSettings.strict().prefault({}) }).strict();
+const SettingsRequest = AgentSettings.extend({ tools: AgentTools.default([]), learning: LearningSettings.strict().prefault({}) }).strict();
 const RollbackRequest = z.strictObject({ to: z.number().int().min(0), reason: z.string().max(1_000).optional() });
 const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 

@@ -157,6 +157,8 @@ const BROKEN_TOOL = {
   function: { name: "Book", parameters: { type: "object", properties: { rooms: { type: "int" } } } },
 };
 
+const MISSPELT_TOOL = { type: "function", function: { name: "Book", paramters: { type: "object" } } };
+
 describe("bad input", () => {
   it.each([
     { route: "PUT /api/agents/bad", body: "{", status: 400, message: /^body: JSON expected, got 1 characters/ },
@@ -165,6 +167,7 @@ describe("bad input", () => {
     { route: "PUT /api/agents/bad", body: { instruction: "typo" }, status: 400, message: /instruction/ },
     { route: "PUT /api/agents/bad", body: { learning: { vote: 3 } }, status: 400, message: /vote/ },
     { route: "PUT /api/agents/bad", body: { tools: [BROKEN_TOOL] }, status: 400, message: /^tools\.0\.function\.parameters/ },
+    { route: "PUT /api/agents/bad", body: { tools: [MISSPELT_TOOL] }, status: 400, message: /paramters/ },
     { route: "PUT /api/agents/bad", body: { learning: { votes: 0 } }, status: 400, message: /^learning\.votes: / },
     { route: "POST /api/agents/bad/rollback", body: { to: "1" }, status: 400, message: /^to: / },
     { route: "POST /api/agents/bad/rollback", body: {}, status: 400, message: /^to: / },
