@@ -42,6 +42,14 @@ describe("renderPrompt", () => {
     );
   });
 
+  it("shows parameters that are called like a dictionary's methods, and options that are no strings", () => {
+    const properties = { items: { type: "string", enum: ["a", null, { b: 1 }] }, keys: { type: "boolean", default: true }, get: { type: "number", default: 0.5 } };
+    const odd = { ...tool, function: { name: "Odd", parameters: { type: "object", properties } } };
+    expect(tokenizer.renderPrompt({ messages: [{ role: "user", content: "x" }], tools: [odd], addGenerationPrompt: false })).toContain(
+      '## Odd\n- items [ a, null, {"b": 1} ]\n- keys (boolean) = true\n- get (number) = 0.5<|im_end|>',
+    );
+  });
+
   it("shows a call's malformed arguments as they were", () => {
     const messages = [{ role: "assistant" as const, content: null, tool_calls: [{ id: "c", type: "function" as const, function: { name: "Book", arguments: '{"city": Os' } }] }];
     expect(tokenizer.renderPrompt({ messages, addGenerationPrompt: false })).toContain('"arguments": {"city": Os}</tool_call>');

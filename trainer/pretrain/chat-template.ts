@@ -1,6 +1,7 @@
 /**
  * The base's chat template: ChatML with tools written as short lines instead of JSON, because a small model reads
  * `- city*: City to search in` with a fifth of the tokens. `notes` and `hint` of the last user message stand at its end.
+ * Properties are walked by key: with `.items()` a parameter called `items` would hide the method.
  * A space precedes every name, so that a name has the same tokens here, in a sentence and in a call.
  */
 export const CHAT_TEMPLATE = [
@@ -9,11 +10,12 @@ export const CHAT_TEMPLATE = [
   "{%- if system_text or tools -%}{{- '<|im_start|>system\\n' + system_text -}}",
   "{%- if tools -%}{{- '\\n# Tools' -}}{%- for tool in tools -%}{%- set function = tool.function -%}",
   "{{- '\\n## ' + function.name -}}{%- if function.description -%}{{- ': ' + function.description -}}{%- endif -%}",
-  "{%- if function.parameters and function.parameters.properties -%}{%- for name, parameter in function.parameters.properties.items() -%}",
+  "{%- if function.parameters and function.parameters.properties -%}{%- set properties = function.parameters.properties -%}",
+  "{%- for name in properties -%}{%- set parameter = properties[name] -%}",
   "{{- '\\n- ' + name -}}{%- if function.parameters.required and name in function.parameters.required -%}{{- '*' -}}{%- endif -%}",
   "{%- if parameter.type is string and parameter.type != 'string' -%}{{- ' (' + parameter.type + ')' -}}{%- endif -%}",
-  "{%- if parameter.enum -%}{{- ' [' -}}{%- for option in parameter.enum -%}{{- ' ' + (option | string) + (',' if not loop.last else ' ]') -}}{%- endfor -%}{%- endif -%}",
-  "{%- if parameter.default is defined and parameter.default is not none -%}{{- ' = ' + (parameter.default | string) -}}{%- endif -%}",
+  "{%- if parameter.enum -%}{{- ' [' -}}{%- for option in parameter.enum -%}{{- ' ' + (option if option is string else option | tojson) + (',' if not loop.last else ' ]') -}}{%- endfor -%}{%- endif -%}",
+  "{%- if parameter.default is defined and parameter.default is not none -%}{{- ' = ' + (parameter.default if parameter.default is string else parameter.default | tojson) -}}{%- endif -%}",
   "{%- if parameter.description -%}{{- ': ' + parameter.description -}}{%- endif -%}",
   "{%- endfor -%}{%- endif -%}{%- endfor -%}{%- endif -%}{{- '<|im_end|>\\n' -}}{%- endif -%}",
   "{%- for message in turns -%}{{- '<|im_start|>' + message.role + '\\n' -}}",

@@ -16,7 +16,7 @@ import { plantInductionHead } from "./induction-init.ts";
 import { Mixture } from "./mixture.ts";
 import { modelCard } from "./model-card.ts";
 import type { Sgd } from "./sgd.ts";
-import { trainTokenizer } from "./tokenizer.ts";
+import { tokenizerConfig, trainTokenizer } from "./tokenizer.ts";
 
 /** Where a run stands; with the weights, all that is needed to go on. */
 export const TrainingState = z.object({ seed: z.number(), examples: z.number(), tokens: z.number(), steps: z.number() });
@@ -57,7 +57,10 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const resumed = existsSync(join(from, STATE_FILE)) ? readCheckpoint(from) : undefined;
   const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0 } : readState(from);
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
-  const tokenizerFiles = resumed?.tokenizerFiles ?? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions });
+  const tokenizerFiles =
+    resumed === undefined
+      ? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions })
+      : { tokenizer: resumed.tokenizerFiles.tokenizer, config: tokenizerConfig(config.maxPositions) };
   const mixture = new Mixture({ sgd, tokenizer: new Tokenizer(tokenizerFiles), maxTokens: config.maxPositions, vocabSize: config.vocabSize });
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
   say(`${parameters.toLocaleString("en")} parameters, ${resumed === undefined ? "from scratch" : `from ${from} at ${state.tokens.toLocaleString("en")} tokens`}`);

@@ -31,7 +31,8 @@ function parameterLines(parameters: Record<string, unknown> | undefined): string
   return Object.entries(properties).map(([name, { description = "", enum: options = [] }]) => `- ${name}* [ ${options.join(", ")} ]: ${description}`).join("\n");
 }
 
-function tokenizerConfig(context: number): TokenizerFiles["config"] {
+/** The chat template may gain words between runs; what it writes for the same prompt stays. */
+export function tokenizerConfig(context: number): TokenizerFiles["config"] {
   return {
     tokenizer_class: "PreTrainedTokenizerFast",
     model_max_length: context,
