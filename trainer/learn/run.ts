@@ -16,7 +16,7 @@ export type Run = {
   readonly look: Look;
 };
 
-/** Trains and looks in turn; keeps the best look whose price is within bounds, stops when two looks in a row leave nothing to wish or when the policy drifts. */
+/** Trains and looks in turn; keeps the best look whose price is within bounds, stops when two looks in a row leave nothing to wish or when the policy runs away. */
 export async function trainUntilShown(
   deps: LearnerDependencies,
   {
@@ -40,7 +40,8 @@ export async function trainUntilShown(
     if ((step + 1) % settings.checkEvery !== 0) continue;
     last = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize });
     deps.onLook?.({ step: step + 1, loss, ...last });
-    if (last.driftNats > settings.driftLimitNats) break;
+    if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
+    if (last.driftNats > settings.driftLimitNats) continue;
     const complete = last.honoured === 1 && last.kept === 1;
     settled = complete ? settled + 1 : 0;
     if (best === undefined || valueOf(last) >= valueOf(best.look))
@@ -54,6 +55,9 @@ export async function trainUntilShown(
 }
 
 const SETTLED_LOOKS = 2;
+// A candidate beyond the limit is never taken. The first steps often overshoot and the trust region pulls them back;
+// from several times the limit nothing comes back.
+const RUNAWAY = 4;
 
 /** Deafness costs as much as learning gains. */
 function valueOf({ honoured, kept }: Look): number {

@@ -27,6 +27,7 @@ export type Training = {
 
 type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Float32Array; readonly weights: Float32Array };
 
+const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
 const GROUPS = 2; // optimizer steps per pass over the lessons
 
 /** Splits lessons into groups that each hold every kind, and packs them once. */
@@ -72,7 +73,7 @@ export async function trainStep(
     loss += losses.forwardKl ?? 0;
   }
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
-  await engine.stepAdapter(adapter, { lr });
+  await engine.stepAdapter(adapter, { lr: lr * Math.min(1, (step + 1) / WARM_UP_STEPS) });
   return loss;
 }
 

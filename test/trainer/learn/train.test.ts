@@ -77,7 +77,7 @@ describe("trainStep", () => {
     const learn = lesson("silent", 5, 7);
     const row = { prompt: learn.lesson.studentPrompt, answer: learn.lesson.answer };
     const [student] = await scoreRows(engine, [row], { adapter: undefined, vocabSize: V });
-    await trained("moves", [learn, lesson("silent", 6, 7), stay, stay], 40);
+    await trained("moves", [learn, lesson("silent", 6, 7), stay, stay], 60);
     const [taught] = await scoreRows(engine, [row], { adapter: "moves", vocabSize: V });
     const [after] = await scoreRows(engine, [anchor], { adapter: "moves", full: true, vocabSize: V });
     expect(student === undefined ? 0 : totalLogProb(student)).toBeLessThan(-5);
