@@ -12,7 +12,12 @@ export type Bar = {
   holds: boolean | null;
 };
 
-export type BenchReport = { bench: string; conditions: Record<string, string | number | boolean | null>; figures: Record<string, unknown>; bars: Bar[] };
+export type BenchReport = {
+  bench: string;
+  conditions: Record<string, string | number | boolean | null>;
+  figures: Record<string, unknown>;
+  bars: Bar[];
+};
 
 export function atLeast(name: string, value: number | null, want: number, unit: string): Bar {
   return { name, value, unit, want: `>= ${want}`, holds: value === null ? null : value >= want };

@@ -54,9 +54,15 @@ async function main(): Promise<void> {
   const conversations = cases.conversations();
   const pool = valuePool(sgd.dialogues);
   const scale = Number(options.scale);
-  const counts = options.full ? EVERYTHING : Object.fromEntries(Object.entries(DEFAULT_COUNTS).map(([key, count]) => [key, Math.ceil(count * scale)])) as typeof DEFAULT_COUNTS;
+  const counts = options.full
+    ? EVERYTHING
+    : (Object.fromEntries(Object.entries(DEFAULT_COUNTS).map(([key, count]) => [key, Math.ceil(count * scale)])) as typeof DEFAULT_COUNTS);
 
-  const acts = await evaluateActs(policy, cases.calls(conversations, counts.calls, random), cases.replies(conversations, counts.replies, random));
+  const acts = await evaluateActs(
+    policy,
+    cases.calls(conversations, counts.calls, random),
+    cases.replies(conversations, counts.replies, random),
+  );
   const hints = await evaluateHints(policy, cases.hinted(conversations, pool, counts.hinted, random), config.maxPositions);
   const silent = await shareUsed(policy, "notes, user silent", cases.noted(conversations, pool, counts.noted, random, "silent"));
   const stated = await shareUsed(policy, "notes, user stated", cases.noted(conversations, pool, counts.noted, random, "stated"));
@@ -87,10 +93,22 @@ async function main(): Promise<void> {
 }
 
 async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], replies: readonly ActCase[]) {
-  const made = (await policy.answers("calls", calls.map(({ prompt }) => prompt), ANSWER_TOKENS)).map((text) => ({ begun: text.startsWith("<tool_call>"), call: parseCall(text) }));
+  const made = (
+    await policy.answers(
+      "calls",
+      calls.map(({ prompt }) => prompt),
+      ANSWER_TOKENS,
+    )
+  ).map((text) => ({ begun: text.startsWith("<tool_call>"), call: parseCall(text) }));
   const exact = calls.map(({ call }, index) => call !== undefined && sameCall(made[index]?.call, call));
   // Whether to call shows in the first token.
-  const needless = (await policy.answers("replies", replies.map(({ prompt }) => prompt), 2)).filter((text) => text.startsWith("<tool_call>")).length;
+  const needless = (
+    await policy.answers(
+      "replies",
+      replies.map(({ prompt }) => prompt),
+      2,
+    )
+  ).filter((text) => text.startsWith("<tool_call>")).length;
   return {
     callMade: share(made.map(({ begun }) => begun)),
     needlessCall: shareOf(needless, replies.length),
@@ -99,20 +117,36 @@ async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], 
     exact: share(exact),
     exactSeen: share(exact.filter((_, index) => calls[index]?.seen === true)),
     exactUnseen: share(exact.filter((_, index) => calls[index]?.seen === false)),
-    argumentsRight: share(calls.flatMap(({ call }, index) => Object.entries(call?.arguments ?? {}).map(([name, value]) => argumentOf(made[index]?.call, name) === value))),
+    argumentsRight: share(
+      calls.flatMap(({ call }, index) =>
+        Object.entries(call?.arguments ?? {}).map(([name, value]) => argumentOf(made[index]?.call, name) === value),
+      ),
+    ),
   };
 }
 
 async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase[], context: number) {
-  const without = await policy.logProbs("hint lift, without", cases.map(({ plain, answer }) => ({ prompt: plain, answer })), context);
-  const under = await policy.logProbs("hint lift, under the hint", cases.map(({ guided, answer }) => ({ prompt: guided, answer })), context);
+  const without = await policy.logProbs(
+    "hint lift, without",
+    cases.map(({ plain, answer }) => ({ prompt: plain, answer })),
+    context,
+  );
+  const under = await policy.logProbs(
+    "hint lift, under the hint",
+    cases.map(({ guided, answer }) => ({ prompt: guided, answer })),
+    context,
+  );
   const obeyed = await shareUsed(policy, "hints", cases);
   return { medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))), obeyed };
 }
 
 /** Share of guided prompts whose greedy call is to the right tool and has the wanted value. */
 async function shareUsed(policy: EvaluatedPolicy, label: string, cases: readonly GuidedCase[]): Promise<Share> {
-  const answers = await policy.answers(label, cases.map(({ guided }) => guided), ANSWER_TOKENS);
+  const answers = await policy.answers(
+    label,
+    cases.map(({ guided }) => guided),
+    ANSWER_TOKENS,
+  );
   return share(
     cases.map(({ tool, parameter, wanted }, index) => {
       const made = parseCall(answers[index] ?? "");
@@ -121,15 +155,29 @@ async function shareUsed(policy: EvaluatedPolicy, label: string, cases: readonly
   );
 }
 
-type EncodePrompt = (prompt: { messages: ReturnType<typeof judgePrompt>["messages"]; tools: ReturnType<typeof judgePrompt>["tools"]; addGenerationPrompt: boolean }) => number[];
+type EncodePrompt = (prompt: {
+  messages: ReturnType<typeof judgePrompt>["messages"];
+  tools: ReturnType<typeof judgePrompt>["tools"];
+  addGenerationPrompt: boolean;
+}) => number[];
 
-async function evaluateJudge(policy: EvaluatedPolicy, encode: EncodePrompt, conversations: readonly Conversation[], count: number, random: Random) {
+async function evaluateJudge(
+  policy: EvaluatedPolicy,
+  encode: EncodePrompt,
+  conversations: readonly Conversation[],
+  count: number,
+  random: Random,
+) {
   const judged = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)));
   const recall: Record<string, Share> = {};
   const confusion: Record<string, Record<string, number>> = {};
   for (const reward of [-1, 0, 1] as const) {
     const ofClass = judged.filter((each) => each.reward === reward).slice(0, count);
-    const answers = await policy.answers(`judge, ${reward}`, ofClass.map(({ exchange }) => encode({ ...judgePrompt(exchange), addGenerationPrompt: true })), 4);
+    const answers = await policy.answers(
+      `judge, ${reward}`,
+      ofClass.map(({ exchange }) => encode({ ...judgePrompt(exchange), addGenerationPrompt: true })),
+      4,
+    );
     recall[String(reward)] = share(answers.map((answer) => parseReward(answer) === reward));
     const tally: Record<string, number> = {};
     for (const answer of answers) tally[answer] = (tally[answer] ?? 0) + 1;
@@ -138,11 +186,28 @@ async function evaluateJudge(policy: EvaluatedPolicy, encode: EncodePrompt, conv
   return { recall, confusion };
 }
 
-async function evaluateHintJob(policy: EvaluatedPolicy, encode: EncodePrompt, conversations: readonly Conversation[], pool: ReturnType<typeof valuePool>, count: number, random: Random) {
+async function evaluateHintJob(
+  policy: EvaluatedPolicy,
+  encode: EncodePrompt,
+  conversations: readonly Conversation[],
+  pool: ReturnType<typeof valuePool>,
+  count: number,
+  random: Random,
+) {
   const worded = (name: string, value: string): string => fill(random.pick(EVAL_CORRECTIONS), spokenName(name), value);
-  const corrected = random.shuffled(conversations).slice(0, count * 2).flatMap((conversation) => correctedExchange(conversation, pool, random, worded) ?? []).slice(0, count);
-  const answers = await policy.answers("hint job", corrected.map(({ exchange }) => encode({ ...hintPrompt(exchange), addGenerationPrompt: true })), 48);
-  return { exact: share(answers.map((answer, index) => answer.trim() === hintText(corrected[index]?.hint ?? { parameter: "", value: "" }))) };
+  const corrected = random
+    .shuffled(conversations)
+    .slice(0, count * 2)
+    .flatMap((conversation) => correctedExchange(conversation, pool, random, worded) ?? [])
+    .slice(0, count);
+  const answers = await policy.answers(
+    "hint job",
+    corrected.map(({ exchange }) => encode({ ...hintPrompt(exchange), addGenerationPrompt: true })),
+    48,
+  );
+  return {
+    exact: share(answers.map((answer, index) => answer.trim() === hintText(corrected[index]?.hint ?? { parameter: "", value: "" }))),
+  };
 }
 
 function share(hits: readonly boolean[]): Share {

@@ -61,7 +61,11 @@ export function parseHint(text: string): ParsedHint {
 }
 
 function jobMessages(system: string, { answered, nextState }: Exchange): ChatMessage[] {
-  const lines = [...answered.flatMap((message) => transcriptLines(message)), "Next:", ...nextState.flatMap((message) => transcriptLines(message))];
+  const lines = [
+    ...answered.flatMap((message) => transcriptLines(message)),
+    "Next:",
+    ...nextState.flatMap((message) => transcriptLines(message)),
+  ];
   return [
     { role: "system", content: system },
     { role: "user", content: lines.join("\n") },

@@ -92,7 +92,10 @@ export class Tokenizer {
   #shieldText(text: string): string {
     if (!text.includes("<") && !text.includes(SHIELD)) return text;
     const safe = text.replaceAll(SHIELD, SHIELDED_SELF);
-    return safe.split(this.#special).map((piece) => (this.specialIds.has(piece) ? SHIELDED_OPEN + piece.slice(1) : piece)).join("");
+    return safe
+      .split(this.#special)
+      .map((piece) => (this.specialIds.has(piece) ? SHIELDED_OPEN + piece.slice(1) : piece))
+      .join("");
   }
 }
 

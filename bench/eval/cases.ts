@@ -35,7 +35,17 @@ export class Cases {
   readonly #trainServices: ReadonlySet<string>;
   readonly #context: number;
 
-  constructor({ tokenizer, sgd, trainServices, context }: { tokenizer: Tokenizer; sgd: Sgd; trainServices: ReadonlySet<string>; context: number }) {
+  constructor({
+    tokenizer,
+    sgd,
+    trainServices,
+    context,
+  }: {
+    tokenizer: Tokenizer;
+    sgd: Sgd;
+    trainServices: ReadonlySet<string>;
+    context: number;
+  }) {
     this.#tokenizer = tokenizer;
     this.#sgd = sgd;
     this.#trainServices = trainServices;
@@ -57,7 +67,10 @@ export class Cases {
   /** `count` places where the assistant replied without calling first. */
   replies(conversations: readonly Conversation[], count: number, random: Random): ActCase[] {
     const places = placesOf(conversations, ({ kind }, before) => kind === "reply" && before?.kind === "user");
-    return random.shuffled(places).slice(0, count).map((place) => this.#actCase(place));
+    return random
+      .shuffled(places)
+      .slice(0, count)
+      .map((place) => this.#actCase(place));
   }
 
   /** Hints that change one argument of the right call to a value that nobody has said. */
@@ -86,10 +99,16 @@ export class Cases {
     conversations: readonly Conversation[],
     count: number,
     random: Random,
-    draw: (steps: readonly Step[], call: CallStep, at: number) => { parameter: ParameterView; wanted: string; said: string; phrases: readonly string[]; kind: "hint" | "note" } | undefined,
+    draw: (
+      steps: readonly Step[],
+      call: CallStep,
+      at: number,
+    ) => { parameter: ParameterView; wanted: string; said: string; phrases: readonly string[]; kind: "hint" | "note" } | undefined,
   ): GuidedCase[] {
     const cases: GuidedCase[] = [];
-    for (const { conversation, at } of random.shuffled(placesOf(conversations, ({ kind }, before) => kind === "call" && before?.kind === "user"))) {
+    for (const { conversation, at } of random.shuffled(
+      placesOf(conversations, ({ kind }, before) => kind === "call" && before?.kind === "user"),
+    )) {
       if (cases.length >= count) break;
       const call = conversation.steps[at];
       if (call?.kind !== "call" || !isGuidable(conversation.steps, at)) continue;
@@ -131,8 +150,14 @@ export class Cases {
 
   /** Tokens that write the call, end token included. */
   #answer(call: { name: string; arguments: Record<string, unknown> }): number[] {
-    const message = { role: "assistant" as const, content: null, tool_calls: [{ id: "call", type: "function" as const, function: { name: call.name, arguments: JSON.stringify(call.arguments) } }] };
-    const [before, after] = [[], [message]].map((messages) => this.#tokenizer.encodePrompt({ messages, addGenerationPrompt: messages.length === 0 }));
+    const message = {
+      role: "assistant" as const,
+      content: null,
+      tool_calls: [{ id: "call", type: "function" as const, function: { name: call.name, arguments: JSON.stringify(call.arguments) } }],
+    };
+    const [before, after] = [[], [message]].map((messages) =>
+      this.#tokenizer.encodePrompt({ messages, addGenerationPrompt: messages.length === 0 }),
+    );
     const lineBreak = this.#tokenizer.encode("\n").length;
     return (after ?? []).slice((before ?? []).length, (after ?? []).length - lineBreak);
   }

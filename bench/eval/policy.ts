@@ -43,11 +43,18 @@ export class EvaluatedPolicy {
   }
 
   /** ln p of each answer after its prompt, summed over its tokens, nats. */
-  async logProbs(label: string, pairs: readonly { prompt: readonly number[]; answer: readonly number[] }[], context: number): Promise<number[]> {
+  async logProbs(
+    label: string,
+    pairs: readonly { prompt: readonly number[]; answer: readonly number[] }[],
+    context: number,
+  ): Promise<number[]> {
     const sums: number[] = [];
     for (let start = 0; start < pairs.length; start += SCORE_ROWS) {
       const rows = pairs.slice(start, start + SCORE_ROWS);
-      const examples = rows.map(({ prompt, answer }) => ({ tokens: [...prompt, ...answer], weights: [...prompt.map(() => 0), ...answer.map(() => 1)] }));
+      const examples = rows.map(({ prompt, answer }) => ({
+        tokens: [...prompt, ...answer],
+        weights: [...prompt.map(() => 0), ...answer.map(() => 1)],
+      }));
       const { logProbs } = await this.#engine.score(toBatch(examples, { length: context, rows: SCORE_ROWS }), {});
       let place = 0;
       for (const { answer } of rows) {
@@ -79,5 +86,7 @@ export function sameCall(made: ParsedCall | undefined, wanted: ParsedCall): bool
 }
 
 export function argumentOf(made: ParsedCall | undefined, parameter: string): unknown {
-  return typeof made?.arguments === "object" && made.arguments !== null ? Object.entries(made.arguments).find(([name]) => name === parameter)?.[1] : undefined;
+  return typeof made?.arguments === "object" && made.arguments !== null
+    ? Object.entries(made.arguments).find(([name]) => name === parameter)?.[1]
+    : undefined;
 }

@@ -4,11 +4,18 @@ import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../bench/phrases.ts
 import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, HINTS, NOTES } from "../../trainer/pretrain/phrases.ts";
 
 const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
-const corrections = CORRECTION_OPENERS.flatMap((opener) => CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)));
+const corrections = CORRECTION_OPENERS.flatMap((opener) =>
+  CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)),
+);
 const training = [...HINTS, ...NOTES, ...corrections];
 
 /** Letters only, so that case and punctuation cannot make two wordings differ. */
-const bare = (text: string): string => text.toLowerCase().replace(/[^a-z{} ]/g, "").replace(/\s+/g, " ").trim();
+const bare = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z{} ]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
 
 describe("evaluation wordings", () => {
   it("share no template with training", () => {
@@ -17,7 +24,15 @@ describe("evaluation wordings", () => {
   });
 
   it("contain no training core whole", () => {
-    const cores = [...HINTS, ...NOTES, ...CORRECTION_CORES].map((core) => bare(core)).filter((core) => core.replace(/\{\w+\}/g, "").trim().split(" ").length >= 3);
+    const cores = [...HINTS, ...NOTES, ...CORRECTION_CORES]
+      .map((core) => bare(core))
+      .filter(
+        (core) =>
+          core
+            .replace(/\{\w+\}/g, "")
+            .trim()
+            .split(" ").length >= 3,
+      );
     expect(evaluation.filter((template) => cores.some((core) => bare(template).includes(core)))).toEqual([]);
   });
 

@@ -34,7 +34,10 @@ describe("README", () => {
 
   it("gives every dependency a reason", () => {
     const readme = readFileSync(join(root, "README.md"), "utf8");
-    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<"dependencies" | "devDependencies", Record<string, string>>;
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
+      "dependencies" | "devDependencies",
+      Record<string, string>
+    >;
     const names = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
     expect(names.filter((name) => !readme.includes(`| \`${name}\` |`))).toEqual([]);
   });

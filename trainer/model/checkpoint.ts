@@ -30,7 +30,17 @@ export function readTokenizerFiles(folder: string): TokenizerFiles {
 /** Writes the folder; weights are rounded to float16, which keeps three more bits than bfloat16 at this size's magnitudes. */
 export function writeCheckpoint(
   folder: string,
-  { configJson, weights, tokenizerFiles, extra = {} }: { configJson: Record<string, unknown>; weights: ReadonlyMap<string, Float32Array>; tokenizerFiles: TokenizerFiles; extra?: Record<string, unknown> },
+  {
+    configJson,
+    weights,
+    tokenizerFiles,
+    extra = {},
+  }: {
+    configJson: Record<string, unknown>;
+    weights: ReadonlyMap<string, Float32Array>;
+    tokenizerFiles: TokenizerFiles;
+    extra?: Record<string, unknown>;
+  },
 ): void {
   mkdirSync(folder, { recursive: true });
   const shapes = new Map(listParameters(parseModelConfig(configJson)).map(({ name, shape }) => [name, shape]));
@@ -40,7 +50,8 @@ export function writeCheckpoint(
   writeWhole(join(folder, "generation_config.json"), pretty({ eos_token_id: 2, pad_token_id: 0, do_sample: false }));
   writeWhole(join(folder, "tokenizer.json"), JSON.stringify(tokenizerFiles.tokenizer));
   writeWhole(join(folder, "tokenizer_config.json"), pretty(tokenizerFiles.config));
-  for (const [name, content] of Object.entries(extra)) writeWhole(join(folder, name), typeof content === "string" ? content : pretty(content));
+  for (const [name, content] of Object.entries(extra))
+    writeWhole(join(folder, name), typeof content === "string" ? content : pretty(content));
 }
 
 /** A killed run leaves the old file or the new one, never half of it. */

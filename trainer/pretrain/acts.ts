@@ -28,6 +28,7 @@ export function rewardOfActs(userActs: readonly Act[], assistantActs: readonly A
 /** Slots that either side has put a value to so far; the user is silent about the others. */
 export function spokenSlots(acts: readonly (readonly Act[])[]): Set<string> {
   const spoken = new Set<string>();
-  for (const turn of acts) for (const [act, slot, values] of turn) if (values.length > 0 && slot !== "" && act !== "INFORM_COUNT") spoken.add(slot);
+  for (const turn of acts)
+    for (const [act, slot, values] of turn) if (values.length > 0 && slot !== "" && act !== "INFORM_COUNT") spoken.add(slot);
   return spoken;
 }

@@ -2,7 +2,18 @@
  * Draws one reading of a dialogue for training: a schema variant or made-up names, shuffled tools and parameters,
  * distractor tools, typed parameters, made-up values. What stays the same is what must be learnt: to read the prompt.
  */
-import { type Conversation, type ParameterView, plainSystem, plainView, type ServiceView, SGD_TODAY, toolDefinition, type ToolView, toSteps, weekday } from "./conversation.ts";
+import {
+  type Conversation,
+  type ParameterView,
+  plainSystem,
+  plainView,
+  type ServiceView,
+  SGD_TODAY,
+  toolDefinition,
+  type ToolView,
+  toSteps,
+  weekday,
+} from "./conversation.ts";
 import type { Random } from "./random.ts";
 import { type Dialogue, type Schemas, type Service, VARIANTS } from "./sgd.ts";
 import { madeUpName, madeUpWord } from "./values.ts";
@@ -90,7 +101,10 @@ function drawDistractors(dialogue: Dialogue, schemas: Schemas, style: Style, ran
   const count = most === 0 ? 0 : random.below(most + 1);
   const families = new Set(dialogue.services.map(family));
   const others = [...schemas.original.keys()].filter((name) => !families.has(family(name)));
-  return random.shuffled(others).slice(0, count).map((name) => drawView(serviceOf(schemas, name), schemas, style, random));
+  return random
+    .shuffled(others)
+    .slice(0, count)
+    .map((name) => drawView(serviceOf(schemas, name), schemas, style, random));
 }
 
 /** `Hotels_2` → `Hotels`: two services of one family offer the same thing, so one cannot distract from the other. */
@@ -114,7 +128,9 @@ const SYSTEMS = [
 
 /** Mostly the day on which the data's relative dates hold; any day, or none, where no call has a date. */
 function drawSystem(dialogue: Dialogue, random: Random): string {
-  const dated = dialogue.turns.some(({ calls = [] }) => calls.some(({ parameters }) => Object.values(parameters).some((value) => /^\d{4}-/.test(value))));
+  const dated = dialogue.turns.some(({ calls = [] }) =>
+    calls.some(({ parameters }) => Object.values(parameters).some((value) => /^\d{4}-/.test(value))),
+  );
   if (dated) return random.pick(SYSTEMS)(SGD_TODAY);
   if (random.chance(0.15)) return random.chance(0.5) ? "" : "You are a helpful assistant.";
   const day = new Date(Date.UTC(2018, 0, 1) + random.below(3650) * 86_400_000).toISOString().slice(0, 10);
@@ -126,16 +142,22 @@ function withMadeUpValues(dialogue: Dialogue, random: Random): Dialogue {
   const texts = dialogue.turns.map(({ text }) => text).join("\n");
   const values = new Set(dialogue.turns.flatMap(({ calls = [] }) => calls.flatMap(({ parameters }) => Object.values(parameters))));
   const swaps = [...values]
-    .filter((value) => /^\p{Lu}[\p{L}'&. -]{2,}$/u.test(value) && value !== "True" && value !== "False" && texts.includes(value) && random.chance(0.7))
+    .filter(
+      (value) =>
+        /^\p{Lu}[\p{L}'&. -]{2,}$/u.test(value) && value !== "True" && value !== "False" && texts.includes(value) && random.chance(0.7),
+    )
     .sort((a, b) => b.length - a.length)
     .map((value) => [value, madeUpName(random)] as const);
   if (swaps.length === 0) return dialogue;
   const swap = (text: string): string => swaps.reduce((swapped, [value, name]) => swapped.replaceAll(value, name), text);
-  const swapRecord = (record: Record<string, string>): Record<string, string> => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, swap(value)]));
+  const swapRecord = (record: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, swap(value)]));
   const turns = dialogue.turns.map((turn) => ({
     ...turn,
     text: swap(turn.text),
-    ...(turn.calls === undefined ? {} : { calls: turn.calls.map((call) => ({ ...call, parameters: swapRecord(call.parameters), results: call.results.map(swapRecord) })) }),
+    ...(turn.calls === undefined
+      ? {}
+      : { calls: turn.calls.map((call) => ({ ...call, parameters: swapRecord(call.parameters), results: call.results.map(swapRecord) })) }),
   }));
   return { ...dialogue, turns };
 }

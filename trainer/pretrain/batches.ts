@@ -42,7 +42,10 @@ export function toBatch(examples: readonly Example[], { length, rows }: { length
   const places = Math.round(rows * length * TARGET_SHARE);
   if (targets.length > places) targets.sort((a, b) => b.weight - a.weight || a.position - b.position);
   const kept = targets.slice(0, places);
-  const column = (value: (target: (typeof targets)[number]) => number): number[] => [...kept.map(value), ...new Array<number>(places - kept.length).fill(0)];
+  const column = (value: (target: (typeof targets)[number]) => number): number[] => [
+    ...kept.map(value),
+    ...new Array<number>(places - kept.length).fill(0),
+  ];
   return {
     rows,
     length,

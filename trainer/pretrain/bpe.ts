@@ -49,7 +49,15 @@ export function tokenizerJson({ vocabulary, merges }: TrainedBpe): Record<string
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: SPECIAL_TOKENS.map((content, id) => ({ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true })),
+    added_tokens: SPECIAL_TOKENS.map((content, id) => ({
+      id,
+      content,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+      normalized: false,
+      special: true,
+    })),
     normalizer: { type: "Replace", pattern: { Regex: '"(?=\\p{L})' }, content: `"${GLUE} ` },
     pre_tokenizer: {
       type: "Sequence",

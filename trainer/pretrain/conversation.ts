@@ -47,7 +47,14 @@ export function plainView(service: Service, shown: Service = service): ServiceVi
   const slotAt = new Map(service.slots.map((slot, index) => [slot.name, shown.slots[index] ?? slot]));
   const tools = service.intents.map((intent, index): [string, ToolView] => {
     const shownIntent = shown.intents[index] ?? intent;
-    const parameters = inputSlots(intent).map((name) => parameterView(name, intent, slotAt.get(name), service.slots.find((slot) => slot.name === name)));
+    const parameters = inputSlots(intent).map((name) =>
+      parameterView(
+        name,
+        intent,
+        slotAt.get(name),
+        service.slots.find((slot) => slot.name === name),
+      ),
+    );
     return [intent.name, { name: shownIntent.name, description: shownIntent.description, parameters }];
   });
   return { service, tools: new Map(tools) };
@@ -131,7 +138,9 @@ function callSteps(call: SgdCall, views: ReadonlyMap<string, ServiceView>): Step
   const view = views.get(call.service);
   const tool = view?.tools.get(call.method);
   if (view === undefined || tool === undefined) throw new Error(`call ${call.service}.${call.method} has no schema`);
-  const shownNames = new Map([...view.tools.values()].flatMap(({ parameters }) => parameters.map(({ slot, name }) => [slot, name] as const)));
+  const shownNames = new Map(
+    [...view.tools.values()].flatMap(({ parameters }) => parameters.map(({ slot, name }) => [slot, name] as const)),
+  );
   return [
     { kind: "call", service: call.service, tool, values: call.parameters },
     { kind: "result", content: resultText(call, (slot) => shownNames.get(slot) ?? slot) },

@@ -3,7 +3,15 @@
  * reading the schema and copying the words explains a call, several calls fit in a row, and hints and notes have plain
  * right answers. Reading and copying are learnt here first and carry over to real dialogues.
  */
-import { type Conversation, type ParameterView, plainSystem, type ServiceView, type Step, toolDefinition, type ToolView } from "./conversation.ts";
+import {
+  type Conversation,
+  type ParameterView,
+  plainSystem,
+  type ServiceView,
+  type Step,
+  toolDefinition,
+  type ToolView,
+} from "./conversation.ts";
 import type { ValuePool } from "./guidance.ts";
 import type { Random } from "./random.ts";
 import type { Act, Schemas } from "./sgd.ts";
@@ -32,7 +40,10 @@ const DESCRIPTIONS = ["Name of the {slot}", "The {slot}", "What {slot} to use", 
 export function drawDrill(names: NameSource, random: Random): Conversation {
   const tools = Array.from({ length: 2 + random.below(3) }, () => drawTool(names, random));
   const steps = Array.from({ length: 2 + random.below(4) }, () => drawRequest(random.pick(tools), names, random)).flat();
-  const view: ServiceView = { service: { service_name: "Drill", description: "", slots: [], intents: [] }, tools: new Map(tools.map((tool) => [tool.name, tool])) };
+  const view: ServiceView = {
+    service: { service_name: "Drill", description: "", slots: [], intents: [] },
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+  };
   const system = random.chance(0.5) ? plainSystem() : random.chance(0.5) ? "" : "You are a helpful assistant.";
   return { system, tools: random.shuffled(tools).map(toolDefinition), views: new Map([["Drill", view]]), steps };
 }
@@ -60,25 +71,44 @@ export class NameSource {
     const known = random.pick(this.#slots);
     const invented = random.chance(0.5);
     const name = invented ? (random.chance(0.7) ? madeUpWord(random) : `${madeUpWord(random)}_${madeUpWord(random)}`) : known.name;
-    const described = invented ? random.pick(DESCRIPTIONS).replace("{slot}", spokenName(name)) : random.chance(0.7) ? known.description : "";
-    const options = known.options.length > 0 ? [...known.options] : invented && random.chance(0.2) ? Array.from({ length: 3 }, () => madeUpWord(random)) : [];
+    const described = invented
+      ? random.pick(DESCRIPTIONS).replace("{slot}", spokenName(name))
+      : random.chance(0.7)
+        ? known.description
+        : "";
+    const options =
+      known.options.length > 0
+        ? [...known.options]
+        : invented && random.chance(0.2)
+          ? Array.from({ length: 3 }, () => madeUpWord(random))
+          : [];
     return { slot: known.slot, name, description: described, type: "string", options, required: random.chance(0.7), fallback: undefined };
   }
 
   drawValue({ slot, options }: ParameterView, random: Random): string {
     if (options.length > 0) return random.pick(options);
     const known = (this.#pool.get(slot) ?? []).filter((value) => value !== "dontcare");
-    return known.length > 0 && random.chance(0.5) ? random.pick(known) : random.chance(0.8) ? madeUpName(random) : String(random.below(1000));
+    return known.length > 0 && random.chance(0.5)
+      ? random.pick(known)
+      : random.chance(0.8)
+        ? madeUpName(random)
+        : String(random.below(1000));
   }
 }
 
 function drawTool(names: NameSource, random: Random): ToolView {
   const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
   const [verb, noun] = [madeUpWord(random), madeUpWord(random)];
-  const parameters = new Map(Array.from({ length: 1 + random.below(4) }, () => names.drawParameter(random)).map((parameter) => [parameter.slot, parameter]));
+  const parameters = new Map(
+    Array.from({ length: 1 + random.below(4) }, () => names.drawParameter(random)).map((parameter) => [parameter.slot, parameter]),
+  );
   // Two parameters of one name could not be told apart.
   const distinct = new Map([...parameters.values()].map((parameter) => [parameter.name, parameter]));
-  return { name: random.chance(0.5) ? `${capital(verb)}${capital(noun)}` : `${verb}_${noun}`, description: random.chance(0.5) ? `${capital(verb)} a ${noun}` : "", parameters: [...distinct.values()] };
+  return {
+    name: random.chance(0.5) ? `${capital(verb)}${capital(noun)}` : `${verb}_${noun}`,
+    description: random.chance(0.5) ? `${capital(verb)} a ${noun}` : "",
+    parameters: [...distinct.values()],
+  };
 }
 
 /** A user message that names the tool and says its values, the call, its result and a short reply. */
@@ -103,5 +133,8 @@ function spokenTool({ name }: ToolView, random: Random): string {
 
 function sayValue(parameter: ParameterView, value: string, random: Random): string {
   const slot = random.chance(0.8) ? spokenName(parameter.name) : parameter.name;
-  return random.pick(SAYINGS).replace("{slot}", slot).replace("{value}", random.chance(0.2) ? spokenValue(value, random) : value);
+  return random
+    .pick(SAYINGS)
+    .replace("{slot}", slot)
+    .replace("{value}", random.chance(0.2) ? spokenValue(value, random) : value);
 }

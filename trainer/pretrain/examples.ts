@@ -20,14 +20,22 @@ const RESULT_WEIGHT = 0.1; // a result repeats the call's names and values: prac
 
 /** Every call and reply of the conversation, each a target in its own context. */
 export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conversation, maxTokens: number): Example {
-  return fitted(maxTokens, steps, (kept, dropped) => weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped)));
+  return fitted(maxTokens, steps, (kept, dropped) =>
+    weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped)),
+  );
 }
 
 /**
  * The same with a hint or notes before most calls. Several user messages of one row may carry them, which serving never
  * does; each call still depends on its own only, and a row teaches three times as much.
  */
-export function guidedExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, maxTokens: number, random: Random): Example {
+export function guidedExample(
+  tokenizer: Tokenizer,
+  conversation: Conversation,
+  pool: ValuePool,
+  maxTokens: number,
+  random: Random,
+): Example {
   const guidance = new Map<number, GuidedCall>();
   conversation.steps.forEach((step, at) => {
     if (step.kind !== "call" || !isGuidable(conversation.steps, at) || random.chance(0.1)) return;
@@ -35,11 +43,21 @@ export function guidedExample(tokenizer: Tokenizer, conversation: Conversation, 
     if (drawn !== undefined) guidance.set(at, drawn);
   });
   const { system, tools } = conversation;
-  const steps = conversation.steps.map((step, at) => (step.kind === "call" ? { ...step, values: guidance.get(at)?.values ?? step.values } : step));
-  const carried = new Map([...guidance].map(([at, { hint, notes }]) => [steps[at - 1], { ...(hint === undefined ? {} : { hint }), ...(notes === undefined ? {} : { notes }) }]));
+  const steps = conversation.steps.map((step, at) =>
+    step.kind === "call" ? { ...step, values: guidance.get(at)?.values ?? step.values } : step,
+  );
+  const carried = new Map(
+    [...guidance].map(([at, { hint, notes }]) => [
+      steps[at - 1],
+      { ...(hint === undefined ? {} : { hint }), ...(notes === undefined ? {} : { notes }) },
+    ]),
+  );
   return fitted(maxTokens, steps, (kept, dropped) => {
     const offset = system === "" ? 0 : 1;
-    const messages = toMessages(system, kept).map((message, index): PromptMessage => ({ ...message, ...carried.get(kept[index - offset]) }));
+    const messages = toMessages(system, kept).map((message, index): PromptMessage => ({
+      ...message,
+      ...carried.get(kept[index - offset]),
+    }));
     return weighted(tokenizer, messages, tools, messageWeights(system, kept, dropped));
   });
 }
@@ -100,7 +118,9 @@ function spokenText(steps: readonly Step[]): string {
 function fitted(maxTokens: number, steps: readonly Step[], build: (kept: readonly Step[], dropped: readonly Step[]) => Example): Example {
   const whole = build(steps, []);
   if (whole.tokens.length <= maxTokens) return whole;
-  const requests = steps.flatMap((step, at) => (at > 0 && step.kind === "user" && step.acts.some(([act]) => act === "INFORM_INTENT") ? [at] : []));
+  const requests = steps.flatMap((step, at) =>
+    at > 0 && step.kind === "user" && step.acts.some(([act]) => act === "INFORM_INTENT") ? [at] : [],
+  );
   for (const cut of requests) {
     const example = build(steps.slice(cut), steps.slice(0, cut));
     if (example.tokens.length <= maxTokens) return example;
@@ -112,7 +132,12 @@ function fitted(maxTokens: number, steps: readonly Step[], build: (kept: readonl
  * Tokens of the conversation; the tokens of message `i`, its end token included, weigh `perMessage[i]`.
  * The first token of an answer decides between a call and a reply, so it always weighs as much as a call.
  */
-export function weighted(tokenizer: Tokenizer, messages: readonly PromptMessage[], tools: readonly ToolDefinition[], perMessage: readonly number[]): Example {
+export function weighted(
+  tokenizer: Tokenizer,
+  messages: readonly PromptMessage[],
+  tools: readonly ToolDefinition[],
+  perMessage: readonly number[],
+): Example {
   const tokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: false });
   const [start, lineBreak] = [tokenizer.specialIds.get("<|im_start|>"), tokenizer.encode("\n")[0]];
   // A system block that only lists tools is a block of the prompt but no message of the list.

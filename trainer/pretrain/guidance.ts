@@ -59,7 +59,10 @@ export function drawNotes(conversation: Conversation, at: number, call: CallStep
 export function bySpeech(steps: readonly Step[], at: number, call: CallStep): { silent: ParameterView[]; stated: ParameterView[] } {
   const spoken = spokenSlots(steps.slice(0, at).flatMap((step) => ("acts" in step ? [step.acts] : [])));
   return {
-    silent: call.tool.parameters.filter(({ slot, required, fallback }) => !required && !spoken.has(slot) && (call.values[slot] === undefined || call.values[slot] === fallback)),
+    silent: call.tool.parameters.filter(
+      ({ slot, required, fallback }) =>
+        !required && !spoken.has(slot) && (call.values[slot] === undefined || call.values[slot] === fallback),
+    ),
     stated: call.tool.parameters.filter(({ slot }) => spoken.has(slot) && call.values[slot] !== undefined),
   };
 }
@@ -81,7 +84,13 @@ function worded(templates: readonly string[], parameter: ParameterView, value: s
 }
 
 /** Words about a parameter that the called tool does not have. */
-function foreignText(templates: readonly string[], { views }: Conversation, call: CallStep, pool: ValuePool, random: Random): string | undefined {
+function foreignText(
+  templates: readonly string[],
+  { views }: Conversation,
+  call: CallStep,
+  pool: ValuePool,
+  random: Random,
+): string | undefined {
   const own = new Set(call.tool.parameters.map(({ name }) => name));
   const tools = [...views.values()].flatMap((view) => [...view.tools.values()]);
   const foreign = tools.flatMap(({ parameters }) => parameters).filter(({ name }) => !own.has(name));

@@ -99,11 +99,13 @@ function orthonormalRows(rows: number, columns: number, random: Random): Float32
 }
 
 function setRows({ values, columns }: Matrix, rows: number, value: (row: number, column: number) => number): void {
-  for (let row = 0; row < rows; row += 1) for (let column = 0; column < columns; column += 1) values[row * columns + column] = value(row, column);
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < columns; column += 1) values[row * columns + column] = value(row, column);
 }
 
 function setColumns({ values, columns }: Matrix, rows: number, count: number, value: (row: number, column: number) => number): void {
-  for (let row = 0; row < rows; row += 1) for (let column = 0; column < count; column += 1) values[row * columns + column] = value(row, column);
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < count; column += 1) values[row * columns + column] = value(row, column);
 }
 
 function tensor(weights: Map<string, Float32Array>, name: string): Float32Array {

@@ -83,7 +83,10 @@ async function main(): Promise<void> {
     onStep: ({ state, goalTokens, loss, gradNorm, factor }) => {
       progress ??= new Progress({ total: goalTokens, done: state.tokens });
       average = Number.isNaN(average) ? loss : 0.95 * average + 0.05 * loss;
-      progress.show(state.tokens, `step ${state.steps}, loss ${average.toFixed(3)}, gradient ${gradNorm.toFixed(2)}, rate ×${factor.toFixed(2)}`);
+      progress.show(
+        state.tokens,
+        `step ${state.steps}, loss ${average.toFixed(3)}, gradient ${gradNorm.toFixed(2)}, rate ×${factor.toFixed(2)}`,
+      );
     },
   });
 }

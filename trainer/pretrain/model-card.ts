@@ -1,5 +1,15 @@
 /** The README.md of a checkpoint: what it is, what made it, what it is not. Figures are printed by `npm run eval:base`. */
-export function modelCard({ parameters, tokens, examples, seed }: { parameters: number; tokens: number; examples: number; seed: number }): string {
+export function modelCard({
+  parameters,
+  tokens,
+  examples,
+  seed,
+}: {
+  parameters: number;
+  tokens: number;
+  examples: number;
+  seed: number;
+}): string {
   return `---
 license: cc-by-sa-4.0
 language: en

@@ -43,7 +43,23 @@ export const NOTES = [
   "When unsaid, {slot} means {value}.",
 ] as const;
 
-export const CORRECTION_OPENERS = ["No, ", "No. ", "Hmm, no, ", "That's not right, ", "Wait, ", "Sorry, but ", "Actually, ", "Oh no, ", "Not quite, ", "Wrong, ", "", "", "Nope, ", "Well, ", "That is incorrect, "] as const;
+export const CORRECTION_OPENERS = [
+  "No, ",
+  "No. ",
+  "Hmm, no, ",
+  "That's not right, ",
+  "Wait, ",
+  "Sorry, but ",
+  "Actually, ",
+  "Oh no, ",
+  "Not quite, ",
+  "Wrong, ",
+  "",
+  "",
+  "Nope, ",
+  "Well, ",
+  "That is incorrect, ",
+] as const;
 
 export const CORRECTION_CORES = [
   "I wanted {value} for the {slot}",
@@ -66,10 +82,33 @@ export const CORRECTION_CORES = [
   "I would rather have {value} as {slot}",
 ] as const;
 
-export const CORRECTION_CLOSERS = ["", ".", ".", " please.", ", please.", " instead.", ". Can you fix that?", "!", " from now on.", " next time.", ". Thanks.", ", as always."] as const;
+export const CORRECTION_CLOSERS = [
+  "",
+  ".",
+  ".",
+  " please.",
+  ", please.",
+  " instead.",
+  ". Can you fix that?",
+  "!",
+  " from now on.",
+  " next time.",
+  ". Thanks.",
+  ", as always.",
+] as const;
 
 /** Approval in general words, beside the data's own. */
-export const APPROVALS = ["Great, thanks!", "Perfect.", "That works for me.", "Thank you, that's exactly right.", "Awesome, thanks a lot.", "Good, that's what I wanted.", "Looks right to me.", "Yes, that's it.", "Nice, thank you."] as const;
+export const APPROVALS = [
+  "Great, thanks!",
+  "Perfect.",
+  "That works for me.",
+  "Thank you, that's exactly right.",
+  "Awesome, thanks a lot.",
+  "Good, that's what I wanted.",
+  "Looks right to me.",
+  "Yes, that's it.",
+  "Nice, thank you.",
+] as const;
 
 export function fill(template: string, slot: string, value: string): string {
   return template.replaceAll("{slot}", slot).replaceAll("{value}", value);

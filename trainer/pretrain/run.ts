@@ -61,9 +61,16 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
     resumed === undefined
       ? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions })
       : { tokenizer: resumed.tokenizerFiles.tokenizer, config: tokenizerConfig(config.maxPositions) };
-  const mixture = new Mixture({ sgd, tokenizer: new Tokenizer(tokenizerFiles), maxTokens: config.maxPositions, vocabSize: config.vocabSize });
+  const mixture = new Mixture({
+    sgd,
+    tokenizer: new Tokenizer(tokenizerFiles),
+    maxTokens: config.maxPositions,
+    vocabSize: config.vocabSize,
+  });
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
-  say(`${parameters.toLocaleString("en")} parameters, ${resumed === undefined ? "from scratch" : `from ${from} at ${state.tokens.toLocaleString("en")} tokens`}`);
+  say(
+    `${parameters.toLocaleString("en")} parameters, ${resumed === undefined ? "from scratch" : `from ${from} at ${state.tokens.toLocaleString("en")} tokens`}`,
+  );
 
   const engine = await startEngine(config, resumed, options);
   const save = async (): Promise<void> => {
@@ -93,7 +100,13 @@ async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined,
   return engine;
 }
 
-async function train(engine: Engine, mixture: Mixture, state: TrainingState, options: PretrainOptions, save: () => Promise<void>): Promise<void> {
+async function train(
+  engine: Engine,
+  mixture: Mixture,
+  state: TrainingState,
+  options: PretrainOptions,
+  save: () => Promise<void>,
+): Promise<void> {
   const { runTokens, tokensPerStep, checkpointEverySteps, rate, warmupSteps, decayShare, onStep } = options;
   const totalSteps = Math.ceil(runTokens / tokensPerStep);
   const schedule = { totalSteps, warmupSteps, decaySteps: Math.round(totalSteps * decayShare) };
@@ -111,7 +124,13 @@ async function train(engine: Engine, mixture: Mixture, state: TrainingState, opt
 }
 
 /** Gradients of one step. Rows are drawn on this thread while the engine's thread works on the batch before. */
-async function accumulateStep(engine: Engine, mixture: Mixture, batcher: Batcher, state: TrainingState, tokensPerStep: number): Promise<{ tokens: number; loss: number }> {
+async function accumulateStep(
+  engine: Engine,
+  mixture: Mixture,
+  batcher: Batcher,
+  state: TrainingState,
+  tokensPerStep: number,
+): Promise<{ tokens: number; loss: number }> {
   const pending: Promise<{ loss: number; weight: number }>[] = [];
   let tokens = 0;
   while (tokens < tokensPerStep) {

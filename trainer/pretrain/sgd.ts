@@ -50,13 +50,41 @@ export function readSgd(folder: string, split: Split): Sgd {
   const upstream = join(folder, split, "schema.json");
   if (existsSync(compact)) return readCompact(folder, split);
   if (existsSync(upstream)) return readUpstream(folder, split);
-  throw new Error(`no SGD ${split} split in ${folder}: expected ${split}.jsonl.gz with ${split}.schemas.json.gz, or ${split}/schema.json of the upstream repository`);
+  throw new Error(
+    `no SGD ${split} split in ${folder}: expected ${split}.jsonl.gz with ${split}.schemas.json.gz, or ${split}/schema.json of the upstream repository`,
+  );
 }
 
 /** The services that the training split shows; evaluation reports the others apart. */
 export const TRAIN_SERVICES: readonly string[] = [
-  ...["Banks_1", "Buses_1", "Buses_2", "Calendar_1", "Events_1", "Events_2", "Flights_1", "Flights_2", "Homes_1", "Hotels_1", "Hotels_2", "Hotels_3", "Media_1"],
-  ...["Movies_1", "Music_1", "Music_2", "RentalCars_1", "RentalCars_2", "Restaurants_1", "RideSharing_1", "RideSharing_2", "Services_1", "Services_2", "Services_3"],
+  ...[
+    "Banks_1",
+    "Buses_1",
+    "Buses_2",
+    "Calendar_1",
+    "Events_1",
+    "Events_2",
+    "Flights_1",
+    "Flights_2",
+    "Homes_1",
+    "Hotels_1",
+    "Hotels_2",
+    "Hotels_3",
+    "Media_1",
+  ],
+  ...[
+    "Movies_1",
+    "Music_1",
+    "Music_2",
+    "RentalCars_1",
+    "RentalCars_2",
+    "Restaurants_1",
+    "RideSharing_1",
+    "RideSharing_2",
+    "Services_1",
+    "Services_2",
+    "Services_3",
+  ],
   ...["Travel_1", "Weather_1"],
 ];
 
@@ -68,7 +96,10 @@ export function isTuning(dialogue: Dialogue): boolean {
 }
 
 function readCompact(folder: string, split: Split): Sgd {
-  const lines = gunzipSync(readFileSync(join(folder, `${split}.jsonl.gz`))).toString("utf8").split("\n").filter((line) => line !== "");
+  const lines = gunzipSync(readFileSync(join(folder, `${split}.jsonl.gz`)))
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
   const raw: unknown = JSON.parse(gunzipSync(readFileSync(join(folder, `${split}.schemas.json.gz`))).toString("utf8"));
   const parsed = z.object(Object.fromEntries(VARIANTS.map((variant) => [variant, z.array(Service)]))).parse(raw);
   return {
@@ -92,7 +123,9 @@ const UpstreamDialogue = z.object({
 const KEPT_RESULTS = 3; // as the compact form keeps them; result_count holds the true number
 
 function readUpstream(folder: string, split: Split): Sgd {
-  const files = readdirSync(join(folder, split)).filter((name) => name.startsWith("dialogues_")).sort();
+  const files = readdirSync(join(folder, split))
+    .filter((name) => name.startsWith("dialogues_"))
+    .sort();
   const dialogues = files.flatMap((name) => z.array(UpstreamDialogue).parse(readJson(join(folder, split, name))));
   const original = z.array(Service).parse(readJson(join(folder, split, "schema.json")));
   const variants = VARIANTS.slice(1).map((variant) => {
@@ -120,7 +153,8 @@ function alignSchemas(lists: readonly (readonly Service[])[]): Schemas {
   const original = lists[0] ?? [];
   const byVariant = VARIANTS.map((variant, index) => {
     const services = lists[index] ?? [];
-    if (services.length !== original.length) throw new Error(`schema ${variant} has ${services.length} services, expected ${original.length}`);
+    if (services.length !== original.length)
+      throw new Error(`schema ${variant} has ${services.length} services, expected ${original.length}`);
     return [variant, new Map(services.map((service, place) => [original[place]?.service_name ?? "", service]))] as const;
   });
   return Object.fromEntries(byVariant) as Schemas;

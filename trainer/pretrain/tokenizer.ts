@@ -20,7 +20,8 @@ function* corpus(sgd: Sgd, seed: number): Generator<string> {
     for (const { function: tool } of tools) yield ` ${tool.name}: ${tool.description ?? ""}\n${parameterLines(tool.parameters)}`;
     for (const message of toMessages(system, steps)) {
       yield `${message.role}\n${message.content ?? ""}`;
-      if (message.role === "assistant") for (const call of message.tool_calls ?? []) yield `{"name": "${call.function.name}", "arguments": ${call.function.arguments}}`;
+      if (message.role === "assistant")
+        for (const call of message.tool_calls ?? []) yield `{"name": "${call.function.name}", "arguments": ${call.function.arguments}}`;
     }
   }
   for (const job of [JUDGE_SYSTEM, HINT_SYSTEM]) for (let copy = 0; copy < 200; copy++) yield job;
@@ -28,7 +29,9 @@ function* corpus(sgd: Sgd, seed: number): Generator<string> {
 
 function parameterLines(parameters: Record<string, unknown> | undefined): string {
   const properties = (parameters?.properties ?? {}) as Record<string, { description?: string; enum?: unknown[] }>;
-  return Object.entries(properties).map(([name, { description = "", enum: options = [] }]) => `- ${name}* [ ${options.join(", ")} ]: ${description}`).join("\n");
+  return Object.entries(properties)
+    .map(([name, { description = "", enum: options = [] }]) => `- ${name}* [ ${options.join(", ")} ]: ${description}`)
+    .join("\n");
 }
 
 /** The chat template may gain words between runs; what it writes for the same prompt stays. */

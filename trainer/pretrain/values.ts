@@ -1,7 +1,38 @@
 /** Made-up names and spoken forms of values, so that only reading and copying can explain an argument. */
 import type { Random } from "./random.ts";
 
-const ONSETS = ["b", "br", "c", "d", "dr", "fl", "g", "gr", "h", "j", "k", "kl", "l", "m", "n", "p", "pr", "qu", "r", "s", "sl", "st", "t", "th", "tr", "v", "w", "y", "z", ""];
+const ONSETS = [
+  "b",
+  "br",
+  "c",
+  "d",
+  "dr",
+  "fl",
+  "g",
+  "gr",
+  "h",
+  "j",
+  "k",
+  "kl",
+  "l",
+  "m",
+  "n",
+  "p",
+  "pr",
+  "qu",
+  "r",
+  "s",
+  "sl",
+  "st",
+  "t",
+  "th",
+  "tr",
+  "v",
+  "w",
+  "y",
+  "z",
+  "",
+];
 const VOWELS = ["a", "e", "i", "o", "u", "ai", "ea", "oo", "ou", "y"];
 const CODAS = ["", "", "n", "r", "l", "s", "t", "m", "nd", "rk", "x", "lm", "th", "sp"];
 
@@ -9,7 +40,8 @@ const CODAS = ["", "", "n", "r", "l", "s", "t", "m", "nd", "rk", "x", "lm", "th"
 export function madeUpWord(random: Random): string {
   const syllables = 1 + random.below(3) + (random.chance(0.5) ? 1 : 0);
   let word = "";
-  for (let count = 0; count < Math.min(syllables, 3); count++) word += random.pick(ONSETS) + random.pick(VOWELS) + (random.chance(0.5) ? random.pick(CODAS) : "");
+  for (let count = 0; count < Math.min(syllables, 3); count++)
+    word += random.pick(ONSETS) + random.pick(VOWELS) + (random.chance(0.5) ? random.pick(CODAS) : "");
   return word.length < 3 ? `${word}${random.pick(["ra", "lo", "min"])}` : word;
 }
 
@@ -25,7 +57,11 @@ function capitalised(word: string): string {
 
 /** `number_of_rooms` or `NumberOfRooms` → `number of rooms`. */
 export function spokenName(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").toLowerCase().trim();
+  return name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/[_-]+/g, " ")
+    .toLowerCase()
+    .trim();
 }
 
 const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];

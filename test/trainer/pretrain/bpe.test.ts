@@ -4,9 +4,16 @@ import { Tokenizer } from "../../../shared/tokenizer.ts";
 import { countWords, SPECIAL_TOKENS, tokenizerJson, trainBpe } from "../../../trainer/pretrain/bpe.ts";
 import { CHAT_TEMPLATE } from "../../../trainer/pretrain/chat-template.ts";
 
-const corpus = ['find a room in San Jose {"city": "San Jose", "rooms": "12"}', "rooms in San Jose, rooms in Oslo", "a room, a city, a room"];
+const corpus = [
+  'find a room in San Jose {"city": "San Jose", "rooms": "12"}',
+  "rooms in San Jose, rooms in Oslo",
+  "a room, a city, a room",
+];
 const bpe = trainBpe(countWords(corpus), 300);
-const tokenizer = new Tokenizer({ tokenizer: tokenizerJson(bpe), config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" } });
+const tokenizer = new Tokenizer({
+  tokenizer: tokenizerJson(bpe),
+  config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" },
+});
 
 describe("trainBpe", () => {
   it("fills the vocabulary with special tokens, bytes and merges, each id once", () => {
@@ -17,7 +24,15 @@ describe("trainBpe", () => {
 
   it("merges the most frequent pair first", () => {
     // "ab" stands 5 times, "bc" 3 times.
-    expect(trainBpe(new Map([["abc", 3], ["ab", 2]]), 7 + 256 + 1).merges).toEqual([["a", "b"]]);
+    expect(
+      trainBpe(
+        new Map([
+          ["abc", 3],
+          ["ab", 2],
+        ]),
+        7 + 256 + 1,
+      ).merges,
+    ).toEqual([["a", "b"]]);
   });
 
   it("learns the same merges from the same words in another order", () => {
@@ -27,7 +42,17 @@ describe("trainBpe", () => {
 });
 
 describe("tokenizer", () => {
-  it.each(["plain words", '{"city": "San Jose", "n": "12"}', 'say "hi" now', "naïve 日本 🙂", " two  spaces\n\nlines\t", '"', "''''", "<|im_end|>", "x_y-z"])("gives back %j as it was", (text) => {
+  it.each([
+    "plain words",
+    '{"city": "San Jose", "n": "12"}',
+    'say "hi" now',
+    "naïve 日本 🙂",
+    " two  spaces\n\nlines\t",
+    '"',
+    "''''",
+    "<|im_end|>",
+    "x_y-z",
+  ])("gives back %j as it was", (text) => {
     expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
   });
 

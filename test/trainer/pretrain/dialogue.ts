@@ -10,8 +10,20 @@ const CABINS: Service = {
     { name: "has_stove", description: "Whether there is a stove", is_categorical: true, possible_values: ["True", "False"] },
   ],
   intents: [
-    { name: "FindCabin", description: "Find a cabin", is_transactional: false, required_slots: ["valley"], optional_slots: { number_of_beds: "1", has_stove: "dontcare" } },
-    { name: "BookCabin", description: "Book a cabin", is_transactional: true, required_slots: ["valley", "number_of_beds"], optional_slots: {} },
+    {
+      name: "FindCabin",
+      description: "Find a cabin",
+      is_transactional: false,
+      required_slots: ["valley"],
+      optional_slots: { number_of_beds: "1", has_stove: "dontcare" },
+    },
+    {
+      name: "BookCabin",
+      description: "Book a cabin",
+      is_transactional: true,
+      required_slots: ["valley", "number_of_beds"],
+      optional_slots: {},
+    },
   ],
 };
 
@@ -39,23 +51,60 @@ export const DIALOGUE: Dialogue = {
   id: "1_00042",
   services: ["Cabins_1"],
   turns: [
-    { role: "user", text: "Find me a cabin in Alder Valley.", acts: [["INFORM", "valley", ["Alder Valley"]], ["INFORM_INTENT", "intent", ["FindCabin"]]] },
+    {
+      role: "user",
+      text: "Find me a cabin in Alder Valley.",
+      acts: [
+        ["INFORM", "valley", ["Alder Valley"]],
+        ["INFORM_INTENT", "intent", ["FindCabin"]],
+      ],
+    },
     {
       role: "assistant",
       text: "The Owl has one bed.",
       acts: [["OFFER", "number_of_beds", ["1"]]],
-      calls: [{ service: "Cabins_1", method: "FindCabin", parameters: { valley: "Alder Valley", number_of_beds: "1" }, results: [{ valley: "Alder Valley", number_of_beds: "1" }], result_count: 1 }],
+      calls: [
+        {
+          service: "Cabins_1",
+          method: "FindCabin",
+          parameters: { valley: "Alder Valley", number_of_beds: "1" },
+          results: [{ valley: "Alder Valley", number_of_beds: "1" }],
+          result_count: 1,
+        },
+      ],
     },
-    { role: "user", text: "No, I need two beds.", acts: [["NEGATE", "", []], ["INFORM", "number_of_beds", ["2"]]] },
+    {
+      role: "user",
+      text: "No, I need two beds.",
+      acts: [
+        ["NEGATE", "", []],
+        ["INFORM", "number_of_beds", ["2"]],
+      ],
+    },
     { role: "assistant", text: "Book it with two beds in Alder Valley?", acts: [["CONFIRM", "number_of_beds", ["2"]]] },
     { role: "user", text: "Yes, please.", acts: [["AFFIRM", "", []]] },
     {
       role: "assistant",
       text: "Booked.",
       acts: [["NOTIFY_SUCCESS", "", []]],
-      calls: [{ service: "Cabins_1", method: "BookCabin", parameters: { valley: "Alder Valley", number_of_beds: "2" }, results: [], result_count: 0 }],
+      calls: [
+        {
+          service: "Cabins_1",
+          method: "BookCabin",
+          parameters: { valley: "Alder Valley", number_of_beds: "2" },
+          results: [],
+          result_count: 0,
+        },
+      ],
     },
-    { role: "user", text: "Thanks, bye.", acts: [["THANK_YOU", "", []], ["GOODBYE", "", []]] },
+    {
+      role: "user",
+      text: "Thanks, bye.",
+      acts: [
+        ["THANK_YOU", "", []],
+        ["GOODBYE", "", []],
+      ],
+    },
     { role: "assistant", text: "Goodbye.", acts: [["GOODBYE", "", []]] },
   ],
 };

@@ -17,7 +17,16 @@ import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
 
 const sgd = { dialogues: [DIALOGUE], schemas: SCHEMAS };
 const tokenizer = new Tokenizer(trainTokenizer(sgd, { size: 400, seed: 1, context: 4096 }));
-const pool = valuePool([DIALOGUE, { ...DIALOGUE, turns: DIALOGUE.turns.map((turn) => ({ ...turn, calls: turn.calls?.map((call) => ({ ...call, parameters: { ...call.parameters, valley: "Birch Valley" } })) })) }]);
+const pool = valuePool([
+  DIALOGUE,
+  {
+    ...DIALOGUE,
+    turns: DIALOGUE.turns.map((turn) => ({
+      ...turn,
+      calls: turn.calls?.map((call) => ({ ...call, parameters: { ...call.parameters, valley: "Birch Valley" } })),
+    })),
+  },
+]);
 const plain = plainConversation(DIALOGUE, SCHEMAS);
 
 /** The texts whose tokens weigh as much as `weight`, one per run of such tokens. */
@@ -35,7 +44,9 @@ describe("actExample", () => {
   it("weighs calls with their end token fully, and of a reply the first token only", () => {
     const example = actExample(tokenizer, plain, 4096);
     const full = weighing(example, 1);
-    expect(full[0]).toBe('<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>');
+    expect(full[0]).toBe(
+      '<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>',
+    );
     expect(full.filter((text) => text.includes("<tool_call>"))).toHaveLength(2);
     expect(weighing(example, 0.3).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
   });
@@ -50,10 +61,15 @@ describe("actExample", () => {
 
 describe("guidedExample", () => {
   it("is the plain row where nothing but the guidance and the guided arguments differ", () => {
-    const rows = Array.from({ length: 40 }, (_, seed) => tokenizer.decode(guidedExample(tokenizer, plain, pool, 4096, new Random(seed)).tokens));
+    const rows = Array.from({ length: 40 }, (_, seed) =>
+      tokenizer.decode(guidedExample(tokenizer, plain, pool, 4096, new Random(seed)).tokens),
+    );
     expect(rows.some((row) => row.includes("<hint>"))).toBe(true);
     expect(rows.some((row) => row.includes("<note>"))).toBe(true);
-    for (const row of rows) expect(row.replace(/\n<(hint|note)>[^\n<]*/g, "").replace(/"arguments": \{[^}]*\}/g, "")).toBe(tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, ""));
+    for (const row of rows)
+      expect(row.replace(/\n<(hint|note)>[^\n<]*/g, "").replace(/"arguments": \{[^}]*\}/g, "")).toBe(
+        tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, ""),
+      );
   });
 });
 
@@ -73,13 +89,22 @@ describe("exchanges", () => {
   });
 
   it.each([
-    ["a thankful end after 'anything else?'", [["NEGATE", "", []], ["THANK_YOU", "", []]], [["REQ_MORE", "", []]], 1],
+    [
+      "a thankful end after 'anything else?'",
+      [
+        ["NEGATE", "", []],
+        ["THANK_YOU", "", []],
+      ],
+      [["REQ_MORE", "", []]],
+      1,
+    ],
     ["a bare no after 'anything else?'", [["NEGATE", "", []]], [["REQ_MORE", "", []]], 0],
     ["a no to a confirmation", [["NEGATE", "", []]], [["CONFIRM", "x", ["1"]]], -1],
     ["an answer to a question", [["INFORM", "x", ["1"]]], [["REQUEST", "x", []]], 0],
     ["another offer wanted", [["REQUEST_ALTS", "", []]], [["OFFER", "x", ["1"]]], 0],
   ] as const)("%s", (_, user, assistant, reward) => {
-    const acts = (list: typeof user | typeof assistant) => list.map(([act, slot, values]): [string, string, string[]] => [act, slot, [...values]]);
+    const acts = (list: typeof user | typeof assistant) =>
+      list.map(([act, slot, values]): [string, string, string[]] => [act, slot, [...values]]);
     expect(rewardOfActs(acts(user), acts(assistant))).toBe(reward);
   });
 
@@ -88,7 +113,11 @@ describe("exchanges", () => {
     if (corrected === undefined) throw new Error("a call with another value exists");
     const { hint, exchange } = corrected;
     expect(exchange.nextState[0]?.content).toContain(hint.value);
-    expect(parseHint(`${hint.parameter} should be ${hint.value}.`)).toEqual({ kind: "hint", text: `${hint.parameter} should be ${hint.value}.`, hint });
+    expect(parseHint(`${hint.parameter} should be ${hint.value}.`)).toEqual({
+      kind: "hint",
+      text: `${hint.parameter} should be ${hint.value}.`,
+      hint,
+    });
   });
 });
 
@@ -108,7 +137,10 @@ describe("drawConversation", () => {
     const drawn = Array.from({ length: 30 }, (_, seed) => drawConversation(DIALOGUE, SCHEMAS, new Random(seed)));
     const swapped = drawn.filter(({ steps }) => steps[1]?.kind === "call" && steps[1].values.valley !== "Alder Valley");
     expect(swapped.length).toBeGreaterThan(3);
-    for (const { steps } of swapped) expect(steps[0]?.kind === "user" && steps[0].text.includes(steps[1]?.kind === "call" ? (steps[1].values.valley ?? "?") : "?")).toBe(true);
+    for (const { steps } of swapped)
+      expect(steps[0]?.kind === "user" && steps[0].text.includes(steps[1]?.kind === "call" ? (steps[1].values.valley ?? "?") : "?")).toBe(
+        true,
+      );
   });
 });
 
@@ -134,7 +166,10 @@ describe("copyExample", () => {
     const { tokens, weights } = copyExample(4096, new Random(2));
     const places = weights.flatMap((weight, index) => (weight > 0 ? [index] : []));
     expect(places.length).toBeGreaterThan(50);
-    for (const place of places) expect(tokens.slice(0, place - 1).some((token, index) => token === tokens[place - 1] && tokens[index + 1] === tokens[place])).toBe(true);
+    for (const place of places)
+      expect(tokens.slice(0, place - 1).some((token, index) => token === tokens[place - 1] && tokens[index + 1] === tokens[place])).toBe(
+        true,
+      );
   });
 });
 
@@ -148,7 +183,13 @@ describe("Mixture", () => {
 
 describe("toBatch", () => {
   it("predicts each weighted token from the place before it", () => {
-    const batch = toBatch([{ tokens: [5, 6, 7], weights: [0, 0, 1] }, { tokens: [8, 9], weights: [0, 0.5] }], { length: 8, rows: 2 });
+    const batch = toBatch(
+      [
+        { tokens: [5, 6, 7], weights: [0, 0, 1] },
+        { tokens: [8, 9], weights: [0, 0.5] },
+      ],
+      { length: 8, rows: 2 },
+    );
     expect([...batch.positions.slice(0, 2)]).toEqual([1, 8]);
     expect([...batch.targets.slice(0, 2)]).toEqual([7, 9]);
     expect([...batch.weights.slice(0, 3)]).toEqual([1, 0.5, 0]);

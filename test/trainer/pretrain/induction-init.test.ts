@@ -8,7 +8,14 @@ import { plantInductionHead } from "../../../trainer/pretrain/induction-init.ts"
 const [WIDTH, HEAD, HEADS] = [256, 64, 4];
 const config = parseModelConfig({
   ...{ model_type: "qwen3", vocab_size: 500, hidden_size: WIDTH, intermediate_size: 64, num_hidden_layers: 2, num_attention_heads: HEADS },
-  ...{ num_key_value_heads: 2, head_dim: HEAD, max_position_embeddings: 256, rms_norm_eps: 1e-6, rope_theta: 10000, tie_word_embeddings: true },
+  ...{
+    num_key_value_heads: 2,
+    head_dim: HEAD,
+    max_position_embeddings: 256,
+    rms_norm_eps: 1e-6,
+    rope_theta: 10000,
+    tie_word_embeddings: true,
+  },
 });
 const buffer = new ParameterBuffer(listParameters(config));
 initialiseParameters(buffer, { layers: config.layers, random: createRandom(3) });
@@ -25,16 +32,26 @@ const rows = (matrix: Float32Array, columns: number, x: number[]): number[] =>
 const rotated = (x: number[], position: number): number[] =>
   x.map((value, index) => {
     const angle = position * 10000 ** (-(index % 32) / 32);
-    return index < 32 ? value * Math.cos(angle) - (x[index + 32] ?? 0) * Math.sin(angle) : value * Math.cos(angle) + (x[index - 32] ?? 0) * Math.sin(angle);
+    return index < 32
+      ? value * Math.cos(angle) - (x[index + 32] ?? 0) * Math.sin(angle)
+      : value * Math.cos(angle) + (x[index - 32] ?? 0) * Math.sin(angle);
   });
 
 /** Attention of head 0 at every position over the residual stream, [position][attended]. */
 function attention(layer: number, stream: number[][]): number[][] {
   const at = (name: string) => tensor(`model.layers.${layer}.self_attn.${name}.weight`);
-  const project = (name: "q" | "k") => stream.map((x, position) => rotated(normed(rows(at(`${name}_proj`), WIDTH, normed(x))).map((value, index) => value * (at(`${name}_norm`)[index] ?? 0)), position));
+  const project = (name: "q" | "k") =>
+    stream.map((x, position) =>
+      rotated(
+        normed(rows(at(`${name}_proj`), WIDTH, normed(x))).map((value, index) => value * (at(`${name}_norm`)[index] ?? 0)),
+        position,
+      ),
+    );
   const [queries, keys] = [project("q"), project("k")];
   return queries.map((query, position) => {
-    const scores = keys.slice(0, position + 1).map((key) => Math.exp(key.reduce((sum, value, index) => sum + value * (query[index] ?? 0), 0) / 8));
+    const scores = keys
+      .slice(0, position + 1)
+      .map((key) => Math.exp(key.reduce((sum, value, index) => sum + value * (query[index] ?? 0), 0) / 8));
     const total = scores.reduce((sum, score) => sum + score, 0);
     return scores.map((score) => score / total);
   });
@@ -55,7 +72,10 @@ describe("plantInductionHead", () => {
     const values = embedded.map((x) => rows(tensor("model.layers.0.self_attn.v_proj.weight"), WIDTH, normed(x)));
     const output = tensor("model.layers.0.self_attn.o_proj.weight");
     const stream = embedded.map((x, position) => {
-      const read = (first[position] ?? []).reduce((sum, share, at) => sum.map((each, index) => each + share * (values[at]?.[index] ?? 0)), new Array<number>(HEAD).fill(0));
+      const read = (first[position] ?? []).reduce(
+        (sum, share, at) => sum.map((each, index) => each + share * (values[at]?.[index] ?? 0)),
+        new Array<number>(HEAD).fill(0),
+      );
       return x.map((each, row) => each + read.reduce((sum, v, column) => sum + v * (output[row * HEADS * HEAD + column] ?? 0), 0));
     });
     const second = attention(1, stream);

@@ -30,7 +30,15 @@ async function run(out: string, steps: number): Promise<StepReport[]> {
   const sgd = { dialogues: [DIALOGUE, { ...DIALOGUE, id: "1_00043" }], schemas: SCHEMAS };
   await pretrain({
     ...{ sgd, configJson: TINY, out, from: out, runTokens: 4096 * steps, tokensPerStep: 4096, checkpointEverySteps: 1000 },
-    ...{ rate: 1, warmupSteps: 1, decayShare: 0, threads: 1, seed: 4, say: () => undefined, onStep: (step) => reports.push({ ...step, state: { ...step.state } }) },
+    ...{
+      rate: 1,
+      warmupSteps: 1,
+      decayShare: 0,
+      threads: 1,
+      seed: 4,
+      say: () => undefined,
+      onStep: (step) => reports.push({ ...step, state: { ...step.state } }),
+    },
   });
   return reports;
 }
