@@ -108,13 +108,14 @@ async function train(
   save: () => Promise<void>,
 ): Promise<void> {
   const { runTokens, tokensPerStep, checkpointEverySteps, rate, warmupSteps, decayShare, onStep } = options;
-  const totalSteps = Math.ceil(runTokens / tokensPerStep);
-  const schedule = { totalSteps, warmupSteps, decaySteps: Math.round(totalSteps * decayShare) };
-  const goalTokens = state.tokens + runTokens;
+  // Counted in tokens: steps hold whole batches, so they come out a little larger than asked for.
+  const schedule = { totalSteps: runTokens, warmupSteps: warmupSteps * tokensPerStep, decaySteps: runTokens * decayShare };
+  const firstToken = state.tokens;
+  const goalTokens = firstToken + runTokens;
   const batcher = new Batcher();
-  for (let step = 0; step < totalSteps && state.tokens < goalTokens; step++) {
+  while (state.tokens < goalTokens) {
     const { tokens, loss } = await accumulateStep(engine, mixture, batcher, state, tokensPerStep);
-    const factor = rate * scheduleFactor(step, schedule);
+    const factor = rate * scheduleFactor(state.tokens - firstToken, schedule);
     const { gradNorm } = await engine.step({ lr: ADAM_LR * factor, muonLr: MUON_LR * factor });
     state.tokens += tokens;
     state.steps++;
