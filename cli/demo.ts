@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { APIError } from "openai";
 import { z } from "zod";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
@@ -34,7 +35,9 @@ try {
   await run();
 } catch (error) {
   const advice =
-    error instanceof StepFailed ? "" : `\nIs the system running? \`npm start\` in another terminal; --url and --state say where.`;
+    error instanceof StepFailed || (error instanceof APIError && error.status !== undefined)
+      ? ""
+      : `\nIs the system running? \`npm start\` in another terminal; --url and --state say where.`;
   process.stdout.write(`\n✗ ${error instanceof Error ? error.message : String(error)}${advice}\n`);
   process.exit(1);
 }
