@@ -8,7 +8,6 @@ import { parseArgs } from "node:util";
 import { parseModelConfig } from "../shared/model-config.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
 import { Engine } from "../trainer/engine/engine.ts";
-import { parseModelConfig as parseTrainerConfig } from "../trainer/model/config.ts";
 import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
 import { atLeast, atMost, median, report, say } from "./bench.ts";
 import { childCpuSeconds } from "./process-time.ts";
@@ -155,7 +154,7 @@ async function onnxRate(engine: Engine): Promise<number> {
 }
 
 async function startEngine(files: NamedFiles): Promise<Engine> {
-  const engine = await Engine.start({ config: parseTrainerConfig(json(files, "config.json")), threads: 1 });
+  const engine = await Engine.start({ config: parseModelConfig(json(files, "config.json")), threads: 1 });
   await engine.loadWeights(new Map(Array.from(tensorsOf(files), ([name, tensor]) => [name, toFloat32(tensor)])));
   return engine;
 }

@@ -12,7 +12,7 @@ import type { Conversation } from "../trainer/pretrain/conversation.ts";
 import { correctedExchange, naturalExchanges } from "../trainer/pretrain/exchanges.ts";
 import { valuePool } from "../trainer/pretrain/mixture.ts";
 import { fill } from "../trainer/pretrain/phrases.ts";
-import { Random } from "../trainer/pretrain/random.ts";
+import { Random } from "../trainer/random.ts";
 import { readSgd, TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { spokenName } from "../trainer/pretrain/values.ts";
 import { atLeast, type Bar, median, report, say, wilson } from "./bench.ts";
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const policy = new EvaluatedPolicy(engine, tokenizer);
   const sgd = readSgd(folder, split);
   const random = new Random(Number(options.seed));
-  const cases = new Cases({ tokenizer, sgd, trainServices: new Set(TRAIN_SERVICES), context: config.maxPositions });
+  const cases = new Cases({ tokenizer, sgd, trainServices: new Set(TRAIN_SERVICES), context: config.contextTokens });
   const conversations = cases.conversations();
   const pool = valuePool(sgd.dialogues);
   const scale = Number(options.scale);
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     cases.calls(conversations, counts.calls, random),
     cases.replies(conversations, counts.replies, random),
   );
-  const hints = await evaluateHints(policy, cases.hinted(conversations, pool, counts.hinted, random), config.maxPositions);
+  const hints = await evaluateHints(policy, cases.hinted(conversations, pool, counts.hinted, random), config.contextTokens);
   const silent = await shareUsed(policy, "notes, user silent", cases.noted(conversations, pool, counts.noted, random, "silent"));
   const stated = await shareUsed(policy, "notes, user stated", cases.noted(conversations, pool, counts.noted, random, "stated"));
   const judge = await evaluateJudge(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);

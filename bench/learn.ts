@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { canonicalJson } from "../shared/digest.ts";
 import { argumentText } from "../trainer/data/calls.ts";
-import { Random } from "../trainer/pretrain/random.ts";
+import { Random } from "../trainer/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
 import { atLeast, atMost, median, report, say, wilson } from "./bench.ts";
 import { drawPreferences, type Preference } from "./sim/preferences.ts";

@@ -1,8 +1,8 @@
 /** Times our training steps: one JSON object on stdout. Options come as one JSON argument, the same as bench/peers/train_step.py. */
 import { z } from "zod";
 import { Engine } from "../trainer/engine/engine.ts";
-import { parseModelConfig } from "../trainer/model/config.ts";
-import { createRandom } from "../trainer/model/random.ts";
+import { parseModelConfig } from "../shared/model-config.ts";
+import { Random } from "../trainer/random.ts";
 import { StepRun, type StepTimes } from "./train-sides.ts";
 
 const run = StepRun.parse(JSON.parse(z.string().parse(process.argv[2])));
@@ -27,9 +27,9 @@ async function main(): Promise<void> {
 
 async function createStep(engine: Engine): Promise<() => Promise<unknown>> {
   const { kind, rank, rows, length, seed } = run;
-  const random = createRandom(seed);
+  const random = new Random(seed);
   const count = rows * length;
-  const draw = (): Int32Array => Int32Array.from({ length: count }, () => Math.floor(random.uniform() * run.config.vocab_size));
+  const draw = (): Int32Array => Int32Array.from({ length: count }, () => Math.floor(random.next() * run.config.vocab_size));
   const batch = { rows, length, tokens: draw(), positions: Int32Array.from({ length: count }, (_, index) => index), targets: draw() };
   const weights = new Float32Array(count).fill(1);
   if (kind === "full") {

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { type ModelConfig, parseModelConfig } from "../trainer/model/config.ts";
+import { type ModelConfig, parseModelConfig } from "../shared/model-config.ts";
 import { listParameters } from "../trainer/model/parameters.ts";
 import { SHIPPED_SIZES } from "./base-files.ts";
 import { atLeast, atMost, type Bar, median, report, say } from "./bench.ts";
@@ -106,7 +106,7 @@ function productFlops(config: ModelConfig, kind: Kind): number {
     0,
   );
   const matrices = blocks + config.vocabSize * config.hiddenSize;
-  const attention = (2 * config.layers * config.heads * config.headSize * LENGTH) / 2;
+  const attention = (2 * config.layerCount * config.headCount * config.headDim * LENGTH) / 2;
   return 2 * tokens * (matrices * (kind === "full" ? 3 : 2) + attention * 3);
 }
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { AppError } from "./errors.ts";
 
-/** Dimension letters: V vocabulary, D hidden, L layers, H heads, G key-value heads, K head width, F feed-forward width. */
+/** Dimension letters: V vocabulary, D hidden, L layers, H heads, J key-value heads, K head width, F feed-forward width. */
 export type ModelConfig = {
   readonly vocabSize: number;
   readonly hiddenSize: number;
@@ -60,13 +60,15 @@ export function parseModelConfig(content: unknown): ModelConfig {
       "policy/refused",
       `config.json: num_attention_heads a multiple of ${kvHeadCount} expected, got ${raw.num_attention_heads}`,
     );
+  const headDim = raw.head_dim ?? raw.hidden_size / raw.num_attention_heads;
+  if (headDim % 2 !== 0) throw new AppError("policy/refused", `config.json: an even head_dim expected, got ${headDim}`);
   return {
     vocabSize: raw.vocab_size,
     hiddenSize: raw.hidden_size,
     layerCount: raw.num_hidden_layers,
     headCount: raw.num_attention_heads,
     kvHeadCount,
-    headDim: raw.head_dim ?? raw.hidden_size / raw.num_attention_heads,
+    headDim,
     intermediateSize: raw.intermediate_size,
     contextTokens: raw.max_position_embeddings,
     ropeTheta: raw.rope_theta,

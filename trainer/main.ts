@@ -10,7 +10,7 @@ import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { SHARED_LINE } from "../shared/policy.ts";
 import { TrainerConfig } from "./config.ts";
-import { createRandom } from "./data/random.ts";
+import { Random } from "./random.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
 import { retryForever } from "./feed/retry.ts";
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
 async function followAgents(deps: LoopDependencies, stop: AbortController): Promise<void> {
   const { signal } = stop;
   const loops = new Map<string, Promise<void>>();
-  const random = createRandom(process.pid);
+  const random = new Random(process.pid);
   while (!signal.aborted) {
     const agents = await retryForever(() => deps.edge.listAgents(), { random, signal, onRetry: reportRetry(deps.metrics, "agents") });
     for (const { agent, line } of agents ?? [])
@@ -85,7 +85,7 @@ async function followAgents(deps: LoopDependencies, stop: AbortController): Prom
 async function followLine(agent: string, deps: LoopDependencies, stop: AbortController): Promise<void> {
   const { signal } = stop;
   const loop = new LineLoop({ agent, line: SHARED_LINE }, deps);
-  const random = createRandom(process.pid + agent.length);
+  const random = new Random(process.pid + agent.length);
   deps.metrics("line:opened", { agent, line: SHARED_LINE });
   try {
     while (!signal.aborted)

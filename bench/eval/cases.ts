@@ -6,7 +6,7 @@ import { plainConversation } from "../../trainer/pretrain/augment.ts";
 import { callArguments, type Conversation, type ParameterView, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { bySpeech, type CallStep, isGuidable, type ValuePool } from "../../trainer/pretrain/guidance.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
-import type { Random } from "../../trainer/pretrain/random.ts";
+import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import { EVAL_HINTS, EVAL_NOTES } from "../phrases.ts";

@@ -1,6 +1,6 @@
 /** Standing preferences: one optional argument of one tool that a user always wants at one value, and the requests that test it. */
 import { valuePool } from "../../trainer/pretrain/mixture.ts";
-import type { Random } from "../../trainer/pretrain/random.ts";
+import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
 import type { FreshRequest } from "./requests.ts";
 

@@ -1,7 +1,7 @@
 /** A simulated user with a standing preference, voiced only when it is violated, in words that training never shows. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
-import type { Random } from "../../trainer/pretrain/random.ts";
+import type { Random } from "../../trainer/random.ts";
 import { spokenName, spokenValue } from "../../trainer/pretrain/values.ts";
 import { argumentText } from "../../trainer/data/calls.ts";
 import type { AnswerCall } from "../../trainer/teacher/answer-text.ts";

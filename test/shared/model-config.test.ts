@@ -46,6 +46,7 @@ describe("parseModelConfig", () => {
     ["attention_bias", true],
     ["use_sliding_window", true],
     ["num_key_value_heads", 3],
+    ["head_dim", 33],
     ["hidden_size", 0],
   ] as const) {
     it(`refuses ${field} = ${JSON.stringify(value)} by name`, () => {

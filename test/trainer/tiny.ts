@@ -1,7 +1,7 @@
 /** A decoder small enough for exact checks, and batches for it. */
 import type { TokenBatch } from "../../trainer/engine/batch.ts";
-import { type ModelConfig, parseModelConfig } from "../../trainer/model/config.ts";
-import { type Random, createRandom } from "../../trainer/model/random.ts";
+import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
+import { Random } from "../../trainer/random.ts";
 
 const TINY = {
   model_type: "qwen3",
@@ -22,7 +22,7 @@ export function tinyConfig(changes: Readonly<Record<string, unknown>> = {}): Mod
 }
 
 const draws = (random: Random, count: number, limit: number): Int32Array =>
-  Int32Array.from({ length: count }, () => Math.floor(random.uniform() * limit));
+  Int32Array.from({ length: count }, () => Math.floor(random.next() * limit));
 
 /** Random tokens, the first `positions` of a random order of positions, random targets and weights in (0, 1]. */
 export function randomBatch({
@@ -38,21 +38,21 @@ export function randomBatch({
   vocab?: number;
   seed?: number;
 }): TokenBatch {
-  const random = createRandom(seed);
-  const order = Array.from({ length: rows * length }, (_, position) => ({ position, key: random.uniform() }));
+  const random = new Random(seed);
+  const order = Array.from({ length: rows * length }, (_, position) => ({ position, key: random.next() }));
   return {
     rows,
     length,
     tokens: draws(random, rows * length, vocab),
     positions: Int32Array.from(order.toSorted((a, b) => a.key - b.key).slice(0, positions), ({ position }) => position),
     targets: draws(random, positions, vocab),
-    weights: Float32Array.from({ length: positions }, () => 1 - random.uniform()),
+    weights: Float32Array.from({ length: positions }, () => 1 - random.next()),
   };
 }
 
 /** Weights moved by normal noise, by default so far that every part of the model matters. */
 export function spreadWeights(weights: ReadonlyMap<string, Float32Array>, deviation = 0.3): Map<string, Float32Array> {
-  const random = createRandom(3);
+  const random = new Random(3);
   return new Map([...weights].map(([name, values]) => [name, values.map((value) => value + deviation * random.normal())]));
 }
 

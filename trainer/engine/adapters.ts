@@ -1,9 +1,9 @@
 /** The adapters an engine holds, by name, each with what its training needs. */
 import { AppError } from "../../shared/errors.ts";
 import { type AdapterShape, initialiseAdapter, layersOfTensors, listAdapterParameters, targetedLayers } from "../model/adapter.ts";
-import type { ModelConfig } from "../model/config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { ParameterBuffer } from "../model/parameters.ts";
-import { createRandom } from "../model/random.ts";
+import { Random } from "../random.ts";
 
 export type AdapterWeights = {
   readonly rank: number;
@@ -49,7 +49,7 @@ export class AdapterStore {
   /** Makes an adapter that changes nothing yet, in place of any of that name. */
   create(name: string, { rank, alpha, targets, seed }: AdapterCreation): void {
     const adapter = new Adapter(this.#config, checkShape({ rank, alpha, layers: targetedLayers(this.#config, targets) }));
-    initialiseAdapter(adapter.parameters, createRandom(seed));
+    initialiseAdapter(adapter.parameters, new Random(seed));
     this.#adapters.set(name, adapter);
   }
 

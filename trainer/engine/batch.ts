@@ -28,12 +28,12 @@ export function bucketOf({ rows, length, positions }: PositionBatch): Bucket {
 }
 
 /** @throws {train/lengths | input/invalid} naming the array and value at fault. */
-export function checkPositions(batch: PositionBatch, { vocabSize, maxPositions }: { vocabSize: number; maxPositions: number }): void {
+export function checkPositions(batch: PositionBatch, { vocabSize, contextTokens }: { vocabSize: number; contextTokens: number }): void {
   const { rows, length, tokens, positions, targets } = batch;
   expectLength("tokens", tokens.length, rows * length);
   expectLength("targets", targets.length, positions.length);
   if (positions.length === 0) throw new AppError("train/lengths", "positions: one or more expected, got none");
-  if (length > maxPositions) throw new AppError("input/invalid", `length at most ${maxPositions} expected, got ${length}`);
+  if (length > contextTokens) throw new AppError("input/invalid", `length at most ${contextTokens} expected, got ${length}`);
   expectBelow("tokens", tokens, vocabSize);
   expectBelow("targets", targets, vocabSize);
   expectBelow("positions", positions, rows * length);

@@ -1,6 +1,6 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
-import { createRandom } from "../model/random.ts";
+import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
 import { type Adapter, type AdapterCreation, AdapterStore, type AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
@@ -23,7 +23,7 @@ export class EngineCore implements EngineCalls {
   }
 
   async initialise({ seed }: { seed: number }): Promise<void> {
-    initialiseParameters(this.#context.parameters, { layers: this.#context.config.layers, random: createRandom(seed) });
+    initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {

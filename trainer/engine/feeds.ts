@@ -1,6 +1,6 @@
 /** What every part of the engine shares, and how stored tensors become feeds. */
 import type { AdapterShape } from "../model/adapter.ts";
-import type { ModelConfig } from "../model/config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { SessionCache } from "./session-cache.ts";

@@ -3,7 +3,7 @@ import { at, invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MASKED } from "../model/attention.ts";
 import { buildDecodeStep, buildPrefill, cachedKeysOf, cachedValuesOf, keysOf, valuesOf } from "../model/decoding.ts";
-import { type Random, createRandom } from "../model/random.ts";
+import { Random } from "../random.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow } from "./batch.ts";
@@ -54,11 +54,11 @@ export class Generator {
     this.#context = context;
     this.#options = options;
     this.#adapter = adapter;
-    const { vocabSize, maxPositions } = context.config;
+    const { vocabSize, contextTokens } = context.config;
     options.prompts.forEach((prompt, index) => {
       expectBelow(`prompts[${index}]`, prompt, vocabSize);
-      if (prompt.length === 0 || prompt.length >= maxPositions)
-        throw new AppError("input/invalid", `prompts[${index}]: 1 to ${maxPositions - 1} tokens expected, got ${prompt.length}`);
+      if (prompt.length === 0 || prompt.length >= contextTokens)
+        throw new AppError("input/invalid", `prompts[${index}]: 1 to ${contextTokens - 1} tokens expected, got ${prompt.length}`);
     });
     if (!(options.temperature >= 0)) throw new AppError("input/invalid", `temperature: 0 or more expected, got ${options.temperature}`);
   }
@@ -68,7 +68,7 @@ export class Generator {
     const rows = prompts.map((prompt, index): Row => ({
       index,
       prompt,
-      random: createRandom(seed + Math.imul(index, 0x9e3779b1)),
+      random: new Random(seed + Math.imul(index, 0x9e3779b1)),
       tokens: [],
       logProbs: [],
       finished: this.#options.maxTokens < 1,
@@ -98,15 +98,15 @@ export class Generator {
       throw new AppError("train/nonFinite", `prompts[${row.index}]: a finite log-probability expected, got ${logProb}`);
     row.tokens.push(token);
     row.logProbs.push(logProb);
-    const room = this.#context.config.maxPositions - row.prompt.length;
+    const room = this.#context.config.contextTokens - row.prompt.length;
     row.finished = stopTokens.includes(token) || row.tokens.length >= Math.min(maxTokens, room);
   }
 
   #createCache({ rows, length }: Group): Cache {
-    const { layers, keyValueHeads, headSize } = this.#context.config;
+    const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
     const create = (): Float32Array[] =>
-      Array.from({ length: layers }, () => new Float32Array(slots * bucketRows(rows) * keyValueHeads * headSize));
+      Array.from({ length: layerCount }, () => new Float32Array(slots * bucketRows(rows) * kvHeadCount * headDim));
     return { keys: create(), values: create(), filled: 0 };
   }
 
@@ -123,7 +123,7 @@ export class Generator {
       });
     });
     const mask = this.#mask(rows, { length, slots: length, filled: length });
-    const feeds = this.#feeds({ tokens, times, mask: { values: mask, shape: [count * config.keyValueHeads, 1, 1, length] } });
+    const feeds = this.#feeds({ tokens, times, mask: { values: mask, shape: [count * config.kvHeadCount, 1, 1, length] } });
     const shape = this.#adapter?.shape;
     const outputs = await sessions.run(
       `prefill ${count} ${length} ${adapterKey(shape)}`,
@@ -144,12 +144,12 @@ export class Generator {
       // A finished row computes on, unread; its time must stay inside the rotary table.
       times[row] = BigInt(finished ? 0 : prompt.length + own.length - 1);
     });
-    const batch = count * config.keyValueHeads;
+    const batch = count * config.kvHeadCount;
     const mask = this.#mask(rows, { length, slots, filled: cache.filled });
     const cached: Record<string, Tensor> = {};
     const view = (values: Float32Array): Tensor => ({
-      values: values.subarray(0, slots * batch * config.headSize),
-      shape: [slots, batch, config.headSize],
+      values: values.subarray(0, slots * batch * config.headDim),
+      shape: [slots, batch, config.headDim],
     });
     cache.keys.forEach((values, layer) => (cached[cachedKeysOf(layer)] = view(values)));
     cache.values.forEach((values, layer) => (cached[cachedValuesOf(layer)] = view(values)));
@@ -175,10 +175,10 @@ export class Generator {
 
   /** [B·J, slots]: a large negative number over the left padding of each row and over slots not yet filled. */
   #mask(rows: readonly Row[], { length, slots, filled }: { length: number; slots: number; filled: number }): Float32Array {
-    const { keyValueHeads } = this.#context.config;
-    const mask = new Float32Array(bucketRows(rows) * keyValueHeads * slots);
+    const { kvHeadCount } = this.#context.config;
+    const mask = new Float32Array(bucketRows(rows) * kvHeadCount * slots);
     for (let line = 0; line * slots < mask.length; line += 1) {
-      const prompt = rows[Math.floor(line / keyValueHeads)]?.prompt;
+      const prompt = rows[Math.floor(line / kvHeadCount)]?.prompt;
       mask.fill(MASKED, line * slots, line * slots + length - (prompt?.length ?? 1));
       mask.fill(MASKED, line * slots + filled, (line + 1) * slots);
     }

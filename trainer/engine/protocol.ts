@@ -1,6 +1,6 @@
 /** What crosses between the engine's two threads, and the calls that may cross. */
 import type { ErrorRecord } from "../../shared/errors.ts";
-import type { ModelConfig } from "../model/config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
 import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";

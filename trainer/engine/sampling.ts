@@ -1,5 +1,5 @@
 /** Drawing a token from logits. */
-import type { Random } from "../model/random.ts";
+import type { Random } from "../random.ts";
 
 export type SampledToken = { readonly token: number; /** ln p under the distribution drawn from */ readonly logProb: number };
 
@@ -11,7 +11,7 @@ export function sampleToken(logits: Float32Array, { temperature, random }: { tem
   const shift = (logits[best] ?? 0) * scale;
   let total = 0;
   for (const value of logits) total += Math.exp(value * scale - shift);
-  const token = greedy ? best : draw(logits, { threshold: random.uniform() * total, scale, shift });
+  const token = greedy ? best : draw(logits, { threshold: random.next() * total, scale, shift });
   return { token, logProb: (logits[token] ?? 0) * scale - shift - Math.log(total) };
 }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../shared/errors.ts";
-import type { Random } from "../data/random.ts";
+import type { Random } from "../random.ts";
 
 const BASE_DELAY_MS = 200;
 const MAX_DELAY_MS = 5_000; // a restarted edge is found again within seconds
@@ -15,7 +15,7 @@ export function backoffMs(attempt: number, uniform: number): number {
 }
 
 export type RetryOptions = {
-  readonly random: Random;
+  readonly random: Pick<Random, "next">;
   /** Ends the waiting; the result is then undefined. */
   readonly signal: AbortSignal;
   readonly onRetry: (error: unknown, delayMs: number) => void;

@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { UpdateSettings } from "../config.ts";
-import { createRandom, type Random } from "../data/random.ts";
+import { Random } from "../random.ts";
 import { askLessons, type AskTeacher, type Lesson } from "../teacher/answers.ts";
 import { generateContexts, type Context, type Correction } from "../teacher/contexts.ts";
 import { replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
@@ -37,7 +37,7 @@ export async function collectLessons(
     seed: number;
   },
 ): Promise<Lessons> {
-  const random = createRandom(seed);
+  const random = new Random(seed);
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
   const training = [
     ...realContexts(corrected, { correction, replay, settings, random }),

@@ -1,10 +1,10 @@
 /** Low-rank adapters in PEFT's naming: which layers one touches, its tensors, and how it enters a graph. */
 import { AppError } from "../../shared/errors.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import type { LowRank } from "./linear.ts";
 import { type Parameter, type ParameterBuffer, packParameters, projections } from "./parameters.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 /** What two adapters must share to run through one compiled graph. */
 export type AdapterShape = {
@@ -22,7 +22,7 @@ const B = ".lora_B.weight";
 /** Every linear layer of the blocks, with its [out, in]. */
 function linearLayers(config: ModelConfig): Map<string, { out: number; in: number }> {
   const layers = new Map<string, { out: number; in: number }>();
-  for (let layer = 0; layer < config.layers; layer += 1) {
+  for (let layer = 0; layer < config.layerCount; layer += 1) {
     for (const [name, { out, in: width }] of Object.entries(projections(config)))
       layers.set(`model.layers.${layer}.${name}`, { out, in: width });
   }
@@ -72,7 +72,7 @@ export function initialiseAdapter(buffer: ParameterBuffer, random: Random): void
   for (const parameter of buffer.parameters) {
     const view = buffer.view(parameter);
     const bound = parameter.name.endsWith(A) ? 1 / Math.sqrt(parameter.shape[1] ?? 1) : 0;
-    for (let index = 0; index < view.length; index += 1) view[index] = bound * (2 * random.uniform() - 1);
+    for (let index = 0; index < view.length; index += 1) view[index] = bound * (2 * random.next() - 1);
   }
 }
 

@@ -142,8 +142,8 @@ function causalMask(graph: Graph, start: number, end: number): Node {
 }
 
 /** [M, heads · K] → [T, B·J, heads / J, K]. */
-export function splitHeads(rows: Node, { length, groups, headSize }: { length: number; groups: number; headSize: number }): Node {
+export function splitHeads(rows: Node, { length, groups, headDim }: { length: number; groups: number; headDim: number }): Node {
   const width = dimOf(rows.type.shape, 1);
   const batch = dimOf(rows.type.shape, 0) / length;
-  return reshape(rows, [length, (batch * width) / (groups * headSize), groups, headSize]);
+  return reshape(rows, [length, (batch * width) / (groups * headDim), groups, headDim]);
 }

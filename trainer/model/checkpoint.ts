@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSafetensors, toFloat32, writeSafetensors } from "../../shared/safetensors.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
-import { type ModelConfig, parseModelConfig } from "./config.ts";
+import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
 import { listParameters } from "./parameters.ts";
 
 export type Checkpoint = { config: ModelConfig; weights: Map<string, Float32Array>; tokenizer: Tokenizer; tokenizerFiles: TokenizerFiles };

@@ -2,7 +2,7 @@
 import { add, customGradient, gather, mul, reshape, rotaryEmbedding, sigmoid, sub } from "../autodiff/build.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { dimOf, sizeOf } from "../autodiff/shape.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Weights, linear } from "./linear.ts";
 import { rmsNorm } from "./norm.ts";
 import { EMBEDDING, FINAL_NORM, HEAD } from "./parameters.ts";
@@ -28,10 +28,10 @@ export function buildDecoder(
   // Tokens repeat, and adding up repeated rows belongs outside the graph: the gradient stops at the rows gathered.
   const embedded = customGradient(gather(weights.weight(EMBEDDING), tokens), [], () => []);
   let hidden = embedded;
-  for (let layer = 0; layer < config.layers; layer += 1) {
+  for (let layer = 0; layer < config.layerCount; layer += 1) {
     hidden = hidden.graph.scope(`block${layer}`, () => block(hidden, { config, layer, rotary, weights, attend }));
   }
-  return { embedded, hidden: rmsNorm(hidden, weights.weight(FINAL_NORM), config.normEpsilon) };
+  return { embedded, hidden: rmsNorm(hidden, weights.weight(FINAL_NORM), config.rmsNormEps) };
 }
 
 type BlockContext = { config: ModelConfig; layer: number; rotary: Rotary; weights: Weights; attend: Attend };
@@ -39,7 +39,7 @@ type BlockContext = { config: ModelConfig; layer: number; rotary: Rotary; weight
 function block(residual: Node, context: BlockContext): Node {
   const { config, layer, weights } = context;
   const prefix = `model.layers.${layer}`;
-  const norm = (x: Node, name: string): Node => rmsNorm(x, weights.weight(`${prefix}.${name}.weight`), config.normEpsilon);
+  const norm = (x: Node, name: string): Node => rmsNorm(x, weights.weight(`${prefix}.${name}.weight`), config.rmsNormEps);
   const attended = add(
     residual,
     residual.graph.scope("attn", () => selfAttention(norm(residual, "input_layernorm"), prefix, context)),
@@ -59,9 +59,9 @@ function selfAttention(x: Node, prefix: string, { config, layer, rotary, weights
 }
 
 function headNorm(rows: Node, layer: string, { config, weights }: { config: ModelConfig; weights: Weights }): Node {
-  if (!config.queryKeyNorm) return rows;
-  const heads = reshape(rows, [sizeOf(rows.type.shape) / config.headSize, config.headSize]);
-  return reshape(rmsNorm(heads, weights.weight(`${layer}.weight`), config.normEpsilon), rows.type.shape);
+  if (!config.qkNorm) return rows;
+  const heads = reshape(rows, [sizeOf(rows.type.shape) / config.headDim, config.headDim]);
+  return reshape(rmsNorm(heads, weights.weight(`${layer}.weight`), config.rmsNormEps), rows.type.shape);
 }
 
 function rotate(rows: Node, { positions, cos, sin }: Rotary): Node {
@@ -93,11 +93,11 @@ export function headWeight(config: ModelConfig, weights: Weights): Node {
 }
 
 /** Tables [positions, K/2] of cosines and sines of p · θ^(−2i/K)  (RoPE, arXiv:2104.09864). */
-export function rotaryTables(graph: Graph, { headSize, ropeTheta }: ModelConfig, positions: number): { cos: Node; sin: Node } {
-  const half = headSize / 2;
+export function rotaryTables(graph: Graph, { headDim, ropeTheta }: ModelConfig, positions: number): { cos: Node; sin: Node } {
+  const half = headDim / 2;
   const angles = Float64Array.from(
     { length: positions * half },
-    (_, index) => Math.floor(index / half) * ropeTheta ** ((-2 * (index % half)) / headSize),
+    (_, index) => Math.floor(index / half) * ropeTheta ** ((-2 * (index % half)) / headDim),
   );
   const table = (turn: (angle: number) => number): Node => graph.constant(Float32Array.from(angles, turn), [positions, half]);
   return { cos: table(Math.cos), sin: table(Math.sin) };

@@ -6,7 +6,7 @@ import { gemm, reshape, slice } from "../autodiff/build.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
 import type { AdapterShape } from "./adapter.ts";
 import { type Operands, cachedAttention, causalAttention, splitHeads } from "./attention.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
 import { modelInputs } from "./inputs.ts";
 import type { Outputs } from "./training.ts";
@@ -24,10 +24,10 @@ type Step = { readonly rows: number; readonly steps: number };
  * Outputs `logits` [B, V] after the last token and every layer's keys and values [T·B, J·K].
  */
 export function buildPrefill(config: ModelConfig, { rows, length }: { rows: number; length: number }, options: Options): Outputs {
-  const groups = config.heads / config.keyValueHeads;
-  const split = (x: Node, perGroup: number): Node => splitHeads(x, { length, groups: perGroup, headSize: config.headSize });
+  const groups = config.headCount / config.kvHeadCount;
+  const split = (x: Node, perGroup: number): Node => splitHeads(x, { length, groups: perGroup, headDim: config.headDim });
   return buildGeneration(config, { rows, steps: length, ...options }, (graph) => {
-    const mask = graph.input("mask", [rows * config.keyValueHeads, 1, 1, length]);
+    const mask = graph.input("mask", [rows * config.kvHeadCount, 1, 1, length]);
     return ({ query, key, value }) =>
       reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
   });
@@ -38,15 +38,15 @@ export function buildPrefill(config: ModelConfig, { rows, length }: { rows: numb
  * Outputs `logits` [B, V] and every layer's new keys and values [B, J·K], to be appended to the cache.
  */
 export function buildDecodeStep(config: ModelConfig, { rows, slots }: { rows: number; slots: number }, options: Options): Outputs {
-  const { heads, keyValueHeads, headSize } = config;
-  const batch = rows * keyValueHeads;
-  const split = (x: Node, perGroup: number): Node => reshape(x, [batch, perGroup, headSize]);
+  const { headCount, kvHeadCount, headDim } = config;
+  const batch = rows * kvHeadCount;
+  const split = (x: Node, perGroup: number): Node => reshape(x, [batch, perGroup, headDim]);
   return buildGeneration(config, { rows, steps: 1, ...options }, (graph) => {
     const mask = graph.input("mask", [batch, 1, slots]);
     return ({ query, key, value }, layer) => {
-      const keys = graph.input(cachedKeysOf(layer), [slots, batch, headSize]);
-      const values = graph.input(cachedValuesOf(layer), [slots, batch, headSize]);
-      const operands = { query: split(query, heads / keyValueHeads), key: split(key, 1), value: split(value, 1) };
+      const keys = graph.input(cachedKeysOf(layer), [slots, batch, headDim]);
+      const values = graph.input(cachedValuesOf(layer), [slots, batch, headDim]);
+      const operands = { query: split(query, headCount / kvHeadCount), key: split(key, 1), value: split(value, 1) };
       return reshape(cachedAttention(operands, { keys, values, mask }), query.type.shape);
     };
   });
@@ -59,7 +59,7 @@ function buildGeneration(config: ModelConfig, { rows, steps, adapter }: Step & O
   const attend = attendIn(graph);
   const { hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [rows * steps], "int32"),
-    rotary: { positions: graph.input("times", [rows * steps, 1], "int64"), ...rotaryTables(graph, config, config.maxPositions) },
+    rotary: { positions: graph.input("times", [rows * steps, 1], "int64"), ...rotaryTables(graph, config, config.contextTokens) },
     weights,
     attend: (operands: Operands, layer) => {
       outputs[keysOf(layer)] = operands.key;

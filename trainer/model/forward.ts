@@ -2,7 +2,7 @@
 import { concat, customGradient, expand, gather, gemm, reshape } from "../autodiff/build.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { causalAttention, splitHeads } from "./attention.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
 import type { Weights } from "./linear.ts";
 
@@ -36,8 +36,8 @@ export function buildForward(
 
 /** Attention of every token to those before it in its own row. */
 function attendWithin(config: ModelConfig, length: number): Attend {
-  const groups = config.heads / config.keyValueHeads;
-  const split = (rows: Node, perGroup: number): Node => splitHeads(rows, { length, groups: perGroup, headSize: config.headSize });
+  const groups = config.headCount / config.kvHeadCount;
+  const split = (rows: Node, perGroup: number): Node => splitHeads(rows, { length, groups: perGroup, headDim: config.headDim });
   return ({ query, key, value }) =>
     reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }), query.type.shape);
 }

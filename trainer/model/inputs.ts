@@ -2,7 +2,7 @@
 import { invariant } from "../../shared/assert.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { type AdapterShape, adapterInputs } from "./adapter.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import type { Weights } from "./linear.ts";
 import { listParameters } from "./parameters.ts";
 

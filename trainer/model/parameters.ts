@@ -1,8 +1,8 @@
 /** The parameters of a decoder under their Hugging Face names, and where each lies in one flat buffer. */
 import { AppError } from "../../shared/errors.ts";
 import { type Shape, sizeOf } from "../autodiff/shape.ts";
-import type { ModelConfig } from "./config.ts";
-import type { Random } from "./random.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
+import type { Random } from "../random.ts";
 
 /** `embedding` and `head` are matrices over the vocabulary; `linear` is [out, in]; `residual` is a linear that writes to the residual stream. */
 export type ParameterKind = "embedding" | "head" | "linear" | "residual" | "norm" | "bias";
@@ -31,25 +31,25 @@ export type Projection =
 export function projections(
   config: ModelConfig,
 ): Record<Projection, { readonly out: number; readonly in: number; readonly kind: "linear" | "residual" }> {
-  const { hiddenSize, feedForwardSize } = config;
-  const queries = config.heads * config.headSize;
-  const keys = config.keyValueHeads * config.headSize;
+  const { hiddenSize, intermediateSize } = config;
+  const queries = config.headCount * config.headDim;
+  const keys = config.kvHeadCount * config.headDim;
   return {
     "self_attn.q_proj": { out: queries, in: hiddenSize, kind: "linear" },
     "self_attn.k_proj": { out: keys, in: hiddenSize, kind: "linear" },
     "self_attn.v_proj": { out: keys, in: hiddenSize, kind: "linear" },
     "self_attn.o_proj": { out: hiddenSize, in: queries, kind: "residual" },
-    "mlp.gate_proj": { out: feedForwardSize, in: hiddenSize, kind: "linear" },
-    "mlp.up_proj": { out: feedForwardSize, in: hiddenSize, kind: "linear" },
-    "mlp.down_proj": { out: hiddenSize, in: feedForwardSize, kind: "residual" },
+    "mlp.gate_proj": { out: intermediateSize, in: hiddenSize, kind: "linear" },
+    "mlp.up_proj": { out: intermediateSize, in: hiddenSize, kind: "linear" },
+    "mlp.down_proj": { out: hiddenSize, in: intermediateSize, kind: "residual" },
   };
 }
 
 /** Every parameter in a fixed order, packed without gaps. */
 export function listParameters(config: ModelConfig): Parameter[] {
-  const { vocabSize, hiddenSize, layers } = config;
+  const { vocabSize, hiddenSize, layerCount } = config;
   const entries: [string, ParameterKind, Shape][] = [[EMBEDDING, "embedding", [vocabSize, hiddenSize]]];
-  for (let layer = 0; layer < layers; layer += 1) entries.push(...layerParameters(config, layer));
+  for (let layer = 0; layer < layerCount; layer += 1) entries.push(...layerParameters(config, layer));
   entries.push([FINAL_NORM, "norm", [hiddenSize]]);
   if (!config.tiedHead) entries.push([HEAD, "head", [vocabSize, hiddenSize]]);
   return packParameters(entries.map(([name, kind, shape]) => ({ name, kind, shape })));
@@ -70,11 +70,11 @@ function layerParameters(config: ModelConfig, layer: number): [string, Parameter
   const entries: [string, ParameterKind, Shape][] = [[`${prefix}input_layernorm.weight`, "norm", [config.hiddenSize]]];
   for (const [name, { out, in: width, kind }] of Object.entries(projections(config))) {
     entries.push([`${prefix}${name}.weight`, kind, [out, width]]);
-    if (config.attentionBias && /[qkv]_proj$/.test(name)) entries.push([`${prefix}${name}.bias`, "bias", [out]]);
+    if (config.qkvBias && /[qkv]_proj$/.test(name)) entries.push([`${prefix}${name}.bias`, "bias", [out]]);
   }
-  if (config.queryKeyNorm) {
-    entries.push([`${prefix}self_attn.q_norm.weight`, "norm", [config.headSize]]);
-    entries.push([`${prefix}self_attn.k_norm.weight`, "norm", [config.headSize]]);
+  if (config.qkNorm) {
+    entries.push([`${prefix}self_attn.q_norm.weight`, "norm", [config.headDim]]);
+    entries.push([`${prefix}self_attn.k_norm.weight`, "norm", [config.headDim]]);
   }
   entries.push([`${prefix}post_attention_layernorm.weight`, "norm", [config.hiddenSize]]);
   return entries;
@@ -118,13 +118,13 @@ export class ParameterBuffer {
 const INIT_DEVIATION = 0.02; // GPT-2's
 
 /** Normal weights, residual outputs scaled by 1/√(2L) (GPT-2 §2.3), norms one, biases zero. */
-export function initialiseParameters(buffer: ParameterBuffer, { layers, random }: { layers: number; random: Random }): void {
+export function initialiseParameters(buffer: ParameterBuffer, { layerCount, random }: { layerCount: number; random: Random }): void {
   for (const parameter of buffer.parameters) {
     const view = buffer.view(parameter);
     if (parameter.kind === "norm") view.fill(1);
     else if (parameter.kind === "bias") view.fill(0);
     else {
-      const deviation = parameter.kind === "residual" ? INIT_DEVIATION / Math.sqrt(2 * layers) : INIT_DEVIATION;
+      const deviation = parameter.kind === "residual" ? INIT_DEVIATION / Math.sqrt(2 * layerCount) : INIT_DEVIATION;
       for (let index = 0; index < view.length; index += 1) view[index] = deviation * random.normal();
     }
   }

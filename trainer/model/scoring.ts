@@ -2,7 +2,7 @@
 import { argMax, cast, gatherElements, logSoftmax, reshape } from "../autodiff/build.ts";
 import { Graph } from "../autodiff/graph.ts";
 import type { AdapterShape } from "./adapter.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Bucket, buildForward } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 import type { Outputs } from "./training.ts";

@@ -5,7 +5,7 @@ import { Graph, type Node } from "../autodiff/graph.ts";
 import { type TermOptions, buildTerms } from "../loss/terms.ts";
 import { tokenLogProbs } from "../loss/token-log-probs.ts";
 import type { AdapterShape } from "./adapter.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Bucket, buildForward } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 

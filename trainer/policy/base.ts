@@ -7,7 +7,7 @@ import { parseModelConfig, type ModelConfig as ModelShape } from "../../shared/m
 import type { BaseManifest } from "../../shared/policy.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
-import type { ModelConfig } from "../model/config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 
 export type Base = {
   /** The folder's own name, which PEFT records with an adapter. */

@@ -14,13 +14,13 @@ import {
   toSteps,
   weekday,
 } from "./conversation.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import { type Dialogue, type Schemas, type Service, VARIANTS } from "./sgd.ts";
 import { madeUpName, madeUpWord } from "./values.ts";
 
 // Shares of training dialogues; the rest keep the original names.
 const VARIANT_SHARE = 0.5;
-const RENAMED_SHARE = 0.25;
+const RENAMED_SHARE = 0.15;
 const TYPED_SHARE = 0.15;
 const NEW_VALUES_SHARE = 0.5;
 const MAX_DISTRACTORS = 2;

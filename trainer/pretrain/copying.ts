@@ -3,7 +3,7 @@
  * attention heads that copy (induction heads, Olsson et al., arXiv:2209.11895) form early; calls then use them.
  */
 import type { Example } from "./examples.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 const ROW_TOKENS = 250;
 const FIRST_TOKEN = 263; // after the special tokens and the 256 bytes

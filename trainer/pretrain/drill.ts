@@ -13,7 +13,7 @@ import {
   type ToolView,
 } from "./conversation.ts";
 import type { ValuePool } from "./guidance.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import type { Act, Schemas } from "./sgd.ts";
 import { madeUpName, madeUpWord, spokenName, spokenValue } from "./values.ts";
 

@@ -5,7 +5,7 @@ import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue, type ValuePool } from "./guidance.ts";
 import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill } from "./phrases.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
 export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };

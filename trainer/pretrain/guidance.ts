@@ -7,7 +7,7 @@
 import { spokenSlots } from "./acts.ts";
 import type { Conversation, ParameterView, Step } from "./conversation.ts";
 import { fill, HINTS, NOTES } from "./phrases.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import { madeUpName, spokenName } from "./values.ts";
 
 /** Argument values seen in the data, by original slot name: what a hint or note may ask for. */

@@ -9,8 +9,8 @@
  * Everything else stays random, and training is free to change all of it.
  */
 import { at, invariant } from "../../shared/assert.ts";
-import type { ModelConfig } from "../model/config.ts";
-import { createRandom, type Random } from "../model/random.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
+import { Random } from "../random.ts";
 
 // Norm gains of queries and keys in the two blocks: scores reach GAIN² · √K, enough to single out one position.
 const GAIN = 1.6;
@@ -24,61 +24,61 @@ type Matrix = { values: Float32Array; columns: number };
 
 /** Changes `weights` (Hugging Face names) in place. @throws when the model has fewer than two blocks or no QK norm. */
 export function plantInductionHead(weights: Map<string, Float32Array>, config: ModelConfig, seed: number): void {
-  invariant(config.layers >= 2 && config.queryKeyNorm, "an induction head needs two blocks with norms on queries and keys");
-  const { hiddenSize: width, headSize } = config;
-  const random = createRandom(seed);
+  invariant(config.layerCount >= 2 && config.qkNorm, "an induction head needs two blocks with norms on queries and keys");
+  const { hiddenSize: width, headDim } = config;
+  const random = new Random(seed);
   const embedding = tensor(weights, "model.embed_tokens.weight");
   const deviation = Math.sqrt(embedding.reduce((sum, value) => sum + value * value, 0) / embedding.length);
-  const common = Float32Array.from({ length: width }, () => (random.uniform() < 0.5 ? -1 : 1));
+  const common = Float32Array.from({ length: width }, () => (random.next() < 0.5 ? -1 : 1));
   embedding.forEach((value, index) => (embedding[index] = value + COMMON * deviation * at(common, index % width)));
 
-  const reads = orthonormalRows(headSize, width, random); // P
-  const writes = orthonormalRows(headSize, width, random); // Uᵀ
-  const matches = orthonormalRows(headSize, headSize, random); // R
-  const copies = orthonormalRows(headSize, width, random);
+  const reads = orthonormalRows(headDim, width, random); // P
+  const writes = orthonormalRows(headDim, width, random); // Uᵀ
+  const matches = orthonormalRows(headDim, headDim, random); // R
+  const copies = orthonormalRows(headDim, width, random);
   const block = (layer: number, name: string): Matrix => ({
     values: tensor(weights, `model.layers.${layer}.self_attn.${name}.weight`),
-    columns: name === "o_proj" ? config.heads * headSize : width,
+    columns: name === "o_proj" ? config.headCount * headDim : width,
   });
   for (const layer of [0, 1]) for (const norm of ["q_norm", "k_norm"]) block(layer, norm).values.fill(GAIN);
 
   // Rank one: whatever the token, its query and key point the same way, so only their rotation tells them apart.
-  setRows(block(0, "q_proj"), headSize, (row, column) => (at(positionQuery(config), row) * at(common, column)) / Math.sqrt(width));
-  setRows(block(0, "k_proj"), headSize, (row, column) => (at(positionKey(config), row) * at(common, column)) / Math.sqrt(width));
-  // A normed input has length √width, of which a projection keeps √headSize.
-  const scale = (WRITE_SHARE * deviation * Math.sqrt(width)) / Math.sqrt(headSize);
-  setRows(block(0, "v_proj"), headSize, (row, column) => at(reads, row * width + column));
-  setColumns(block(0, "o_proj"), width, headSize, (row, column) => scale * at(writes, column * width + row));
+  setRows(block(0, "q_proj"), headDim, (row, column) => (at(positionQuery(config), row) * at(common, column)) / Math.sqrt(width));
+  setRows(block(0, "k_proj"), headDim, (row, column) => (at(positionKey(config), row) * at(common, column)) / Math.sqrt(width));
+  // A normed input has length √width, of which a projection keeps √headDim.
+  const scale = (WRITE_SHARE * deviation * Math.sqrt(width)) / Math.sqrt(headDim);
+  setRows(block(0, "v_proj"), headDim, (row, column) => at(reads, row * width + column));
+  setColumns(block(0, "o_proj"), width, headDim, (row, column) => scale * at(writes, column * width + row));
 
   // Fast rotations would scramble a match over a distance, so content is compared in the slow ones.
-  const slow = (row: number): number => (row % (headSize / 2) >= headSize / 5 ? 1 : 0.05);
+  const slow = (row: number): number => (row % (headDim / 2) >= headDim / 5 ? 1 : 0.05);
   const mixed = (basis: Float32Array) => (row: number, column: number) => {
     let sum = 0;
-    for (let inner = 0; inner < headSize; inner += 1) sum += at(matches, row * headSize + inner) * at(basis, inner * width + column);
+    for (let inner = 0; inner < headDim; inner += 1) sum += at(matches, row * headDim + inner) * at(basis, inner * width + column);
     return slow(row) * sum;
   };
-  setRows(block(1, "q_proj"), headSize, mixed(reads));
-  setRows(block(1, "k_proj"), headSize, mixed(writes));
-  setRows(block(1, "v_proj"), headSize, (row, column) => at(copies, row * width + column));
-  setColumns(block(1, "o_proj"), width, headSize, (row, column) => 2 * scale * at(copies, column * width + row));
+  setRows(block(1, "q_proj"), headDim, mixed(reads));
+  setRows(block(1, "k_proj"), headDim, mixed(writes));
+  setRows(block(1, "v_proj"), headDim, (row, column) => at(copies, row * width + column));
+  setColumns(block(1, "o_proj"), width, headDim, (row, column) => 2 * scale * at(copies, column * width + row));
 }
 
 /** The query of the previous-token head: amplitude ∝ √(θ^SHARPNESS) on the first of each rotated pair. */
-function positionQuery({ headSize, ropeTheta }: ModelConfig): Float32Array {
-  return Float32Array.from({ length: headSize }, (_, index) => (index < headSize / 2 ? amplitude(index, headSize, ropeTheta) : 0));
+function positionQuery({ headDim, ropeTheta }: ModelConfig): Float32Array {
+  return Float32Array.from({ length: headDim }, (_, index) => (index < headDim / 2 ? amplitude(index, headDim, ropeTheta) : 0));
 }
 
 /** The same turned ahead by one position, so that query and key agree best at a distance of one. */
-function positionKey({ headSize, ropeTheta }: ModelConfig): Float32Array {
-  const half = headSize / 2;
-  return Float32Array.from({ length: headSize }, (_, index) => {
+function positionKey({ headDim, ropeTheta }: ModelConfig): Float32Array {
+  const half = headDim / 2;
+  return Float32Array.from({ length: headDim }, (_, index) => {
     const angle = ropeTheta ** (-(index % half) / half);
-    return amplitude(index % half, headSize, ropeTheta) * (index < half ? Math.cos(angle) : Math.sin(angle));
+    return amplitude(index % half, headDim, ropeTheta) * (index < half ? Math.cos(angle) : Math.sin(angle));
   });
 }
 
-function amplitude(pair: number, headSize: number, ropeTheta: number): number {
-  return Math.sqrt(ropeTheta ** ((-pair / (headSize / 2)) * SHARPNESS));
+function amplitude(pair: number, headDim: number, ropeTheta: number): number {
+  return Math.sqrt(ropeTheta ** ((-pair / (headDim / 2)) * SHARPNESS));
 }
 
 /** [rows, columns] with orthonormal rows, by Gram–Schmidt over normal draws. */

@@ -5,11 +5,11 @@ import { copyExample } from "./copying.ts";
 import { drawDrill, NameSource } from "./drill.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample } from "./examples.ts";
 import type { ValuePool } from "./guidance.ts";
-import { Random, seedAt } from "./random.ts";
+import { Random, seedAt } from "../random.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
 // Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
-const SHARES = { drill: 0.3, act: 0.2, guided: 0.28, judge: 0.1, hint: 0.12 } as const;
+const SHARES = { drill: 0.2, act: 0.26, guided: 0.32, judge: 0.08, hint: 0.14 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.

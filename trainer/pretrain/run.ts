@@ -8,7 +8,7 @@ import { z } from "zod";
 import { Tokenizer } from "../../shared/tokenizer.ts";
 import { Engine } from "../engine/engine.ts";
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from "../model/checkpoint.ts";
-import { type ModelConfig, parseModelConfig } from "../model/config.ts";
+import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
 import { listParameters } from "../model/parameters.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import { Batcher } from "./batches.ts";
@@ -59,12 +59,12 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
   const tokenizerFiles =
     resumed === undefined
-      ? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.maxPositions })
-      : { tokenizer: resumed.tokenizerFiles.tokenizer, config: tokenizerConfig(config.maxPositions) };
+      ? trainTokenizer(sgd, { size: config.vocabSize, seed, context: config.contextTokens })
+      : { tokenizer: resumed.tokenizerFiles.tokenizer, config: tokenizerConfig(config.contextTokens) };
   const mixture = new Mixture({
     sgd,
     tokenizer: new Tokenizer(tokenizerFiles),
-    maxTokens: config.maxPositions,
+    maxTokens: config.contextTokens,
     vocabSize: config.vocabSize,
   });
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);

@@ -4,7 +4,7 @@ import { drawConversation } from "./augment.ts";
 import { countWords, SPECIAL_TOKENS, tokenizerJson, trainBpe } from "./bpe.ts";
 import { CHAT_TEMPLATE } from "./chat-template.ts";
 import { toMessages } from "./conversation.ts";
-import { Random, seedAt } from "./random.ts";
+import { Random, seedAt } from "../random.ts";
 import type { Sgd } from "./sgd.ts";
 import { HINT_SYSTEM, JUDGE_SYSTEM } from "../../shared/jobs.ts";
 

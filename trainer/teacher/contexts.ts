@@ -7,7 +7,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { humanise, readParameters, type Parameter } from "../data/parameters.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
-import type { Random } from "../data/random.ts";
+import type { Random } from "../random.ts";
 import { makeValue } from "./values.ts";
 
 export type ContextKind = "silent" | "stated" | "other";
@@ -62,7 +62,7 @@ function statedContext(source: ContextSource, random: Random): Context | undefin
   const stated = makeValue(parameter, random, [hint.value]);
   if (stated === undefined) return undefined;
   const facts = [...chooseFacts(tool, [parameter.name], random), { parameter, value: stated }];
-  const messages = converse(source, tool, random.shuffle(facts), random);
+  const messages = converse(source, tool, random.shuffled(facts), random);
   return { kind: "stated", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name, stated };
 }
 
@@ -95,12 +95,12 @@ function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Ran
 function chooseFacts(tool: ToolDefinition, except: readonly string[], random: Random): Fact[] {
   const chosen = readParameters(tool).filter(({ name, required }) => !except.includes(name) && (required || random.next() < 0.3));
   const facts = chosen.map((parameter) => ({ parameter, value: makeValue(parameter, random) }));
-  return random.shuffle(facts.filter((fact): fact is Fact => fact.value !== undefined));
+  return random.shuffled(facts.filter((fact): fact is Fact => fact.value !== undefined));
 }
 
 /** A request in one message, or over a few turns in which the assistant asks for what is missing. */
 function converse({ system }: ContextSource, tool: ToolDefinition, facts: readonly Fact[], random: Random): ChatMessage[] {
-  const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.integer(3));
+  const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.below(3));
   const opening = [sayOpening(aimOf(tool), random), ...facts.slice(0, atOnce).map((fact) => sayFact(fact, random))];
   const messages: ChatMessage[] = [...system, { role: "user", content: (random.next() < 0.8 ? opening : opening.reverse()).join(" ") }];
   for (const fact of facts.slice(atOnce))
@@ -110,8 +110,8 @@ function converse({ system }: ContextSource, tool: ToolDefinition, facts: readon
 
 /** The due tool with all or some of its neighbours, in random order, so that position teaches nothing. */
 function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Random): ToolDefinition[] {
-  const others = random.shuffle(tools.filter((tool) => tool !== due));
-  const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.integer(2)));
+  const others = random.shuffled(tools.filter((tool) => tool !== due));
+  const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.below(2)));
   return tools.filter((tool) => tool === due || kept.includes(tool));
 }
 

@@ -3,7 +3,7 @@
  * are generated from a schema; nothing here is ever shown to a user.
  */
 import type { Parameter } from "../data/parameters.ts";
-import type { Random } from "../data/random.ts";
+import type { Random } from "../random.ts";
 import { numberWord } from "../data/spoken.ts";
 
 export type Fact = { readonly parameter: Parameter; readonly value: string };

@@ -4,7 +4,7 @@ import { argumentText } from "../data/calls.ts";
 import { mentions } from "../data/mention.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
-import type { Random } from "../data/random.ts";
+import type { Random } from "../random.ts";
 import { makeValue } from "./values.ts";
 
 /** A turn as it was prompted and what the policy called, in the order of the answer. */

@@ -1,6 +1,6 @@
 /** Made-up parameter values by kind, and the words in which a user would say them. */
 import type { Parameter } from "../data/parameters.ts";
-import type { Random } from "../data/random.ts";
+import type { Random } from "../random.ts";
 
 const PLACES = [
   "Lisbon",
@@ -71,17 +71,17 @@ export function makeValue(parameter: Parameter, random: Random, except: readonly
 const MAKERS: Record<Parameter["kind"], (random: Random) => string> = {
   boolean: (random) => random.pick(["True", "False"]),
   enum: (random) => pseudoName(random),
-  number: (random) => String(1 + random.integer(6)),
-  date: (random) => `2019-03-${String(2 + random.integer(27)).padStart(2, "0")}`,
-  time: (random) => `${String(7 + random.integer(14)).padStart(2, "0")}:${random.pick(["00", "15", "30", "45"])}`,
+  number: (random) => String(1 + random.below(6)),
+  date: (random) => `2019-03-${String(2 + random.below(27)).padStart(2, "0")}`,
+  time: (random) => `${String(7 + random.below(14)).padStart(2, "0")}:${random.pick(["00", "15", "30", "45"])}`,
   place: (random) => random.pick(PLACES),
   person: (random) => `${random.pick(GIVEN_NAMES)} ${random.pick(FAMILY_NAMES)}`,
   text: (random) => pseudoName(random),
 };
 
 function pseudoName(random: Random): string {
-  const words = Array.from({ length: 1 + random.integer(2) }, () => {
-    const word = Array.from({ length: 2 + random.integer(2) }, () => random.pick(SYLLABLES)).join("");
+  const words = Array.from({ length: 1 + random.below(2) }, () => {
+    const word = Array.from({ length: 2 + random.below(2) }, () => random.pick(SYLLABLES)).join("");
     return word.charAt(0).toUpperCase() + word.slice(1);
   });
   return words.join(" ");

@@ -11,7 +11,6 @@ import { type Adapter, loraTensorName, writeAdapter } from "../../../shared/lora
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import { parseSafetensors, toFloat32 } from "../../../shared/safetensors.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { parseModelConfig as parseTrainerConfig } from "../../../trainer/model/config.ts";
 import { kernelModule } from "../kernel/decode.ts";
 import { complete } from "./small-base.ts";
 
@@ -91,7 +90,7 @@ function adapterRequest({
 }
 
 async function startEngine(files: NamedFiles, adapter: Adapter): Promise<Engine> {
-  const engine = await Engine.start({ config: parseTrainerConfig(json(files, "config.json")), threads: 1 });
+  const engine = await Engine.start({ config: parseModelConfig(json(files, "config.json")), threads: 1 });
   const tensors = parseSafetensors(files.get("model.safetensors") ?? new Uint8Array());
   await engine.loadWeights(new Map(Array.from(tensors, ([name, tensor]) => [name, toFloat32(tensor)])));
   const pairs = adapter.pairs.flatMap(

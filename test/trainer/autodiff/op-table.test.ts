@@ -6,7 +6,7 @@ import { Graph, type Node } from "../../../trainer/autodiff/graph.ts";
 import { OP_TABLE, type OpName } from "../../../trainer/autodiff/op-table.ts";
 import { nonDifferentiable } from "../../../trainer/autodiff/op-def.ts";
 import { type Shape, sizeOf } from "../../../trainer/autodiff/shape.ts";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { encodeModel } from "../../../trainer/onnx/encode.ts";
 import { GraphSession } from "../../../trainer/onnx/session.ts";
 
@@ -138,7 +138,7 @@ const CASES: Partial<Record<OpName, Case | readonly Case[]>> = {
 
 /** A scalar that weighs every element of `output` differently. */
 function project(output: Node): Node {
-  const random = createRandom(17);
+  const random = new Random(17);
   const weights = output.graph.constant(
     Float32Array.from({ length: sizeOf(output.type.shape) }, () => random.normal()),
     output.type.shape,
@@ -157,7 +157,7 @@ async function gradientError({ shapes, build: apply, domain = (value) => value }
   const found = gradients(loss, inputs);
   const outputs = Object.fromEntries(found.map((gradient, index) => [`gradient${index}`, node(gradient ?? undefined)]));
   const session = await GraphSession.open(encodeModel({ loss, ...outputs }), { threads: 1 });
-  const random = createRandom(5);
+  const random = new Random(5);
   const values = shapes.map((shape) => Float32Array.from({ length: sizeOf(shape) }, () => domain(random.normal())));
   const run = (): Promise<Record<string, Float32Array>> =>
     session.run(Object.fromEntries(values.map((value, index) => [`input${index}`, { values: value, shape: shapes[index] ?? [] }])));

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { spreadWeights, tinyConfig } from "../tiny.ts";
 
-const random = createRandom(7);
-const prompts = [3, 70, 1, 64, 20].map((length) => Int32Array.from({ length }, () => Math.floor(random.uniform() * 19)));
+const random = new Random(7);
+const prompts = [3, 70, 1, 64, 20].map((length) => Int32Array.from({ length }, () => Math.floor(random.next() * 19)));
 const greedy = { prompts, maxTokens: 12, stopTokens: [], temperature: 0, seed: 0 };
 
 let engine: Engine;

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { TokenBatch } from "../../../trainer/engine/batch.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
-import { parseModelConfig } from "../../../trainer/model/config.ts";
+import { parseModelConfig } from "../../../shared/model-config.ts";
 import { relativeError } from "../tiny.ts";
 
 const Gradients = z.object({

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
-import { createRandom } from "../../../trainer/data/random.ts";
 import { backoffMs, retryForever } from "../../../trainer/feed/retry.ts";
 
-const ALWAYS = { random: { ...createRandom(1), next: () => 0 }, onRetry: () => undefined };
+const ALWAYS = { random: { next: () => 0 }, onRetry: () => undefined };
 
 describe("backoffMs", () => {
   it("grows from 200 ms to 5 s and is full jitter", () => {

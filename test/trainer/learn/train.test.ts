@@ -1,7 +1,7 @@
 /** The steps of an update on a tiny random policy, through the real engine. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { parseModelConfig } from "../../../trainer/model/config.ts";
+import { parseModelConfig } from "../../../shared/model-config.ts";
 import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
 import { meanKlNats, scoreRows, sharpen, totalLogProb } from "../../../trainer/learn/scores.ts";
 import { groupLessons, trainStep, type TaughtLesson, type Training } from "../../../trainer/learn/train.ts";

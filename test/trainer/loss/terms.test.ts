@@ -5,13 +5,13 @@ import { gradients } from "../../../trainer/autodiff/grad.ts";
 import { Graph } from "../../../trainer/autodiff/graph.ts";
 import { type TermName, type TermOptions, buildTerms } from "../../../trainer/loss/terms.ts";
 import { tokenLogProbs } from "../../../trainer/loss/token-log-probs.ts";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { encodeModel } from "../../../trainer/onnx/encode.ts";
 import { type Feeds, GraphSession } from "../../../trainer/onnx/session.ts";
 import { relativeError } from "../tiny.ts";
 
 const [N, V, K] = [6, 9, 3];
-const random = createRandom(4);
+const random = new Random(4);
 const normals = (count: number): number[] => Array.from({ length: count }, () => random.normal());
 const rowOf = (values: readonly number[], row: number, width: number): number[] => values.slice(row * width, (row + 1) * width);
 

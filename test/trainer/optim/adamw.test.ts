@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { adamWUpdate } from "../../../trainer/optim/adamw.ts";
 
 const OPTIONS = { lr: 0.01, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.1 };
@@ -31,7 +31,7 @@ function run(start: readonly number[], gradients: readonly (readonly number[])[]
 
 describe("adamWUpdate", () => {
   it("follows the published algorithm over ten updates", () => {
-    const random = createRandom(1);
+    const random = new Random(1);
     const gradients = Array.from({ length: 10 }, () => [random.normal(), 100 * random.normal(), 1e-4 * random.normal()]);
     const got = run([1, -2, 0.5], gradients);
     [1, -2, 0.5].forEach((value, index) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sizeOf } from "../../../trainer/autodiff/shape.ts";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { encodeModel } from "../../../trainer/onnx/encode.ts";
 import { GraphSession } from "../../../trainer/onnx/session.ts";
 import { buildOrthogonaliser, muonDirection, muonUpdate } from "../../../trainer/optim/muon.ts";
@@ -42,7 +42,7 @@ describe("buildOrthogonaliser", () => {
     [7, 4],
     [5, 5],
   ])("follows the published iteration for matrices of %i × %i, each on its own", async (out, width) => {
-    const random = createRandom(2);
+    const random = new Random(2);
     const create = (scale: number): Matrix =>
       Array.from({ length: out }, () => Array.from({ length: width }, () => scale * random.normal()));
     const matrices = [create(1), create(50)];

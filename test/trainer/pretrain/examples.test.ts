@@ -11,7 +11,7 @@ import { bySpeech } from "../../../trainer/pretrain/guidance.ts";
 import { copyExample } from "../../../trainer/pretrain/copying.ts";
 import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
 import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
-import { Random } from "../../../trainer/pretrain/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
 import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
 
@@ -41,21 +41,22 @@ function weighing({ tokens, weights }: Example, weight: number): string[] {
 }
 
 describe("actExample", () => {
-  it("weighs calls with their end token fully, and of a reply the first token only", () => {
+  it("weighs calls with their end token fully, and of a reply the first token more than the rest", () => {
     const example = actExample(tokenizer, plain, 4096);
     const full = weighing(example, 1);
     expect(full[0]).toBe(
       '<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>',
     );
-    expect(full.filter((text) => text.includes("<tool_call>"))).toHaveLength(2);
-    expect(weighing(example, 0.3).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
+    expect(full).toHaveLength(2);
+    expect(weighing(example, 0.4)[0]).toMatch(/^\S/);
+    expect(weighing(example, 0.1).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
   });
 
-  it("weighs words of users and tools a tenth of a call, and the system prompt not at all", () => {
+  it("weighs words of users and tools little, and the system prompt not at all", () => {
     const example = actExample(tokenizer, plain, 4096);
-    expect(weighing(example, 0.1).join("")).toContain('"count": 1');
-    expect([1, 0.3].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
-    expect([1, 0.3, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
+    expect(weighing(example, 0.03).join("")).toContain('"count": 1');
+    expect([1, 0.4, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
+    expect([1, 0.4, 0.1, 0.03].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
   });
 });
 
@@ -196,8 +197,8 @@ describe("toBatch", () => {
   });
 
   it("keeps the weightiest targets where there are more than places", () => {
-    const batch = toBatch([{ tokens: [1, 2, 3, 4, 5, 6, 7, 8], weights: [0, 0.1, 0.1, 0.1, 1, 1, 1, 1] }], { length: 8, rows: 1 });
-    expect(batch.weights.length).toBe(4);
+    const batch = toBatch([{ tokens: [1, 2, 3, 4, 5, 6, 7, 8], weights: [0, 0.1, 0.1, 0.1, 0.1, 1, 1, 1] }], { length: 8, rows: 1 });
+    expect(batch.weights.length).toBe(3);
     expect(batch.weights.every((weight) => weight === 1)).toBe(true);
     expect(BUCKETS.every(({ length, rows }) => length * rows <= 4096)).toBe(true);
   });

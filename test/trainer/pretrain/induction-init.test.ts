@@ -1,8 +1,8 @@
 /** The planted circuit, worked out in plain float64: whom each of its two heads attends to before any training. */
 import { describe, expect, it } from "vitest";
-import { parseModelConfig } from "../../../trainer/model/config.ts";
+import { parseModelConfig } from "../../../shared/model-config.ts";
 import { initialiseParameters, listParameters, ParameterBuffer } from "../../../trainer/model/parameters.ts";
-import { createRandom } from "../../../trainer/model/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { plantInductionHead } from "../../../trainer/pretrain/induction-init.ts";
 
 const [WIDTH, HEAD, HEADS] = [256, 64, 4];
@@ -18,7 +18,7 @@ const config = parseModelConfig({
   },
 });
 const buffer = new ParameterBuffer(listParameters(config));
-initialiseParameters(buffer, { layers: config.layers, random: createRandom(3) });
+initialiseParameters(buffer, { layerCount: config.layerCount, random: new Random(3) });
 const weights = buffer.read();
 plantInductionHead(weights, config, 3);
 
@@ -57,8 +57,8 @@ function attention(layer: number, stream: number[][]): number[][] {
   });
 }
 
-const random = createRandom(9);
-const half = Array.from({ length: 60 }, () => Math.floor(random.uniform() * 500));
+const random = new Random(9);
+const half = Array.from({ length: 60 }, () => Math.floor(random.next() * 500));
 const tokens = [...half, ...half];
 const embedded = tokens.map((token) => Array.from(tensor("model.embed_tokens.weight").subarray(token * WIDTH, (token + 1) * WIDTH)));
 const first = attention(0, embedded);

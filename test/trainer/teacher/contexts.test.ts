@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mentions } from "../../../trainer/data/mention.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
-import { createRandom } from "../../../trainer/data/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { generateContexts, type Context, type Correction } from "../../../trainer/teacher/contexts.ts";
 import { replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
 import { SEARCH, TOOLS, user } from "../hotel.ts";
@@ -20,7 +20,7 @@ function userWords({ messages }: Context): string {
 }
 
 function generated(correction: Correction, kind: Context["kind"], seed = 1): Context[] {
-  return generateContexts({ correction, tools: TOOLS, system: [] }, COUNTS, createRandom(seed)).filter((context) => context.kind === kind);
+  return generateContexts({ correction, tools: TOOLS, system: [] }, COUNTS, new Random(seed)).filter((context) => context.kind === kind);
 }
 
 describe("generateContexts", () => {
@@ -91,7 +91,7 @@ describe("replayContext", () => {
 
   it("makes a counter-case of a real request by one more sentence", () => {
     const silent = replayContext(turnOf("A hotel in Porto.", { city: "Porto" }), ROOMS);
-    const stated = silent === undefined ? undefined : withStatement(silent, ROOMS, createRandom(3));
+    const stated = silent === undefined ? undefined : withStatement(silent, ROOMS, new Random(3));
     expect(stated?.kind).toBe("stated");
     expect(stated === undefined ? "" : userWords(stated)).toMatch(/^A hotel in Porto\. ./);
     expect(["1", "3"]).toContain(stated?.stated);

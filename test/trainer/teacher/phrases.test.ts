@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../../bench/phrases.ts";
-import { createRandom } from "../../../trainer/data/random.ts";
+import { Random } from "../../../trainer/random.ts";
 import { readParameters } from "../../../trainer/data/parameters.ts";
 import { askFor, replyWith, sayFact, sayOpening } from "../../../trainer/teacher/phrases.ts";
 import { makeValue } from "../../../trainer/teacher/values.ts";
@@ -12,7 +12,7 @@ function escaped(text: string): string {
 
 describe("generated phrases", () => {
   it("share no template with those of evaluation and benches", () => {
-    const random = createRandom(1);
+    const random = new Random(1);
     const said = new Set<string>();
     for (let draw = 0; draw < 500; draw += 1)
       for (const parameter of readParameters(SEARCH)) {
@@ -31,7 +31,7 @@ describe("generated phrases", () => {
   });
 
   it("find every value by the words that state it", () => {
-    const random = createRandom(2);
+    const random = new Random(2);
     for (const parameter of readParameters(SEARCH).filter(({ kind }) => kind !== "boolean"))
       for (let draw = 0; draw < 50; draw += 1) {
         const value = makeValue(parameter, random) ?? "";

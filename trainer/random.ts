@@ -1,4 +1,4 @@
-/** Small seeded random source (mulberry32): the same seed and position give the same training data on any host. */
+/** Seeded random numbers by mulberry32 (Tommy Ettinger, public domain): the same seed gives the same numbers on every machine. */
 export class Random {
   #state: number;
 
@@ -13,6 +13,11 @@ export class Random {
     mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  }
+
+  /** Standard normal, by Box–Muller; 1 − u keeps the logarithm finite. */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
   }
 
   /** Uniform integer in [0, bound). */
@@ -31,6 +36,7 @@ export class Random {
     return value;
   }
 
+  /** A new array in random order. */
   shuffled<Value>(values: readonly Value[]): Value[] {
     const result = [...values];
     for (let last = result.length - 1; last > 0; last--) {
