@@ -1,4 +1,5 @@
 /** Made-up names and spoken forms of values, so that only reading and copying can explain an argument. */
+import { clockTime, monthAndDay, numberWord } from "../data/spoken.ts";
 import type { Random } from "../random.ts";
 
 const ONSETS = [
@@ -64,25 +65,19 @@ export function spokenName(name: string): string {
     .trim();
 }
 
-const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
-
 /** The value as a person may say it: `2` → `two`, `2019-03-05` → `March 5th`, `14:30` → `2:30 pm`, `True` → `yes`. */
 export function spokenValue(value: string, random: Random): string {
-  const number = /^\d{1,2}$/.test(value) ? NUMBER_WORDS[Number(value)] : undefined;
+  const number = numberWord(value);
   if (number !== undefined) return random.chance(0.5) ? number : value;
   if (/^(True|False)$/i.test(value)) return /^t/i.test(value) ? "yes" : "no";
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value) ?? [];
-  if (year !== undefined && month !== undefined && day !== undefined) {
-    const name = MONTHS[Number(month) - 1] ?? month;
-    return random.pick([`${name} ${ordinal(Number(day))}`, `the ${ordinal(Number(day))} of ${name}`, `${name} ${Number(day)}`]);
+  const date = monthAndDay(value);
+  if (date !== undefined) {
+    const { month, day } = date;
+    return random.pick([`${month} ${ordinal(day)}`, `the ${ordinal(day)} of ${month}`, `${month} ${day}`]);
   }
-  const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(value) ?? [];
-  if (hour !== undefined && minute !== undefined) {
-    const clock = `${Number(hour) % 12 === 0 ? 12 : Number(hour) % 12}${minute === "00" && random.chance(0.5) ? "" : `:${minute}`}`;
-    return `${clock} ${Number(hour) < 12 ? "am" : "pm"}`;
-  }
-  return value;
+  const time = clockTime(value);
+  if (time === undefined) return value;
+  return `${time.hour}${time.minute === "00" && random.chance(0.5) ? "" : `:${time.minute}`} ${time.half}`;
 }
 
 function ordinal(day: number): string {
