@@ -11,16 +11,16 @@ export function artifactKey(digest: string): string {
 
 /** Stores bytes under the digest that they are claimed to have. @throws {policy/digest} where they have another. */
 export async function putArtifact(bucket: R2Bucket, digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-  await checkDigest(digest, bytes);
+  await checkDigest(digest, bytes, "policy/digest");
   await bucket.put(artifactKey(digest), bytes, { sha256: digest });
 }
 
-/** Bytes of a file, checked. @returns undefined where there is none. @throws {policy/digest} where R2 holds other bytes. */
+/** Bytes of a file, checked. @returns undefined where there is none. @throws {upstream/invalid} where R2 holds other bytes. */
 export async function getArtifact(bucket: R2Bucket, digest: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const object = await bucket.get(artifactKey(digest));
   if (object === null) return undefined;
   const bytes = new Uint8Array(await object.arrayBuffer());
-  await checkDigest(digest, bytes);
+  await checkDigest(digest, bytes, "upstream/invalid");
   return bytes;
 }
 
@@ -30,7 +30,7 @@ export async function missingArtifacts(bucket: R2Bucket, digests: readonly strin
   return digests.filter((_, index) => heads[index] === null);
 }
 
-async function checkDigest(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+async function checkDigest(digest: string, bytes: Uint8Array<ArrayBuffer>, code: "policy/digest" | "upstream/invalid"): Promise<void> {
   const actual = await sha256(bytes);
-  if (actual !== digest) throw new AppError("policy/digest", `file ${digest}: SHA-256 of its ${bytes.length} bytes is ${actual}`);
+  if (actual !== digest) throw new AppError(code, `file ${digest}: SHA-256 of its ${bytes.length} bytes is ${actual}`);
 }

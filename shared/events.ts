@@ -103,7 +103,7 @@ export const EventHeader = z.object({
   sessionId: z.string(),
   turnId: z.string(),
   user: z.string(),
-  createdAt: z.string(),
+  createdAt: z.iso.datetime(),
 });
 export type EventHeader = z.infer<typeof EventHeader>;
 

@@ -1,6 +1,7 @@
 /** The list of agents. */
 import { asc } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { AppError } from "../../shared/errors.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that a listing shows. */
@@ -13,6 +14,11 @@ export async function listAgent(database: D1Database, agent: ListedAgent): Promi
   await drizzle(database).insert(agents).values(agent).onConflictDoNothing();
 }
 
+/** @throws {upstream/unreachable} while the database cannot be read */
 export async function readAgents(database: D1Database): Promise<ListedAgent[]> {
-  return drizzle(database).select().from(agents).orderBy(asc(agents.name)).limit(MAX_LISTED);
+  try {
+    return await drizzle(database).select().from(agents).orderBy(asc(agents.name)).limit(MAX_LISTED);
+  } catch (cause) {
+    throw new AppError("upstream/unreachable", "agents: the list cannot be read now, try again", { cause });
+  }
 }

@@ -135,7 +135,8 @@ export class KvCache {
     if (lease.revoked || kept.lease !== lease) return; // someone else has its pages by now
     lease.close();
     kept.promisedPages = 0;
-    if (kept.stays) this.#trim(kept);
+    // An answer that was given up before its prefill leaves nothing worth keeping.
+    if (kept.stays && kept.tokens.length > 0) this.#trim(kept);
     else this.#drop(kept);
   }
 

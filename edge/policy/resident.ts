@@ -22,7 +22,7 @@ let loadingSince: number | undefined;
 /**
  * The policy on this base, loading it on first use. Requests that come meanwhile wait by asking again: a promise of
  * another request may never continue in workerd. One base per isolate: a new one replaces it.
- * @throws {policy/refused} for files that the kernel cannot run, and whatever `readFile` throws
+ * @throws {upstream/invalid} for stored files that the kernel cannot run, and whatever `readFile` throws
  */
 export async function residentPolicy(options: ResidentOptions): Promise<Policy> {
   while (resident?.baseDigest !== options.baseDigest) {
@@ -36,11 +36,21 @@ async function load({ kernelModule, baseDigest, readFile }: ResidentOptions): Pr
   loadingSince = Date.now();
   try {
     const files = await readBase(baseDigest, readFile);
-    const policy = createPolicy({ kernelModule, files });
+    const policy = createStored({ kernelModule, files }, baseDigest);
     resident = { baseDigest, policy };
     return policy;
   } finally {
     loadingSince = undefined;
+  }
+}
+
+/** What is stored is the operator's: a client that meets a base which cannot run has done nothing wrong. */
+function createStored(options: Parameters<typeof createPolicy>[0], baseDigest: string): Policy {
+  try {
+    return createPolicy(options);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("upstream/invalid", `base ${baseDigest}: one that the kernel can run expected; ${reason}`, { cause });
   }
 }
 
@@ -50,7 +60,7 @@ async function readBase(baseDigest: string, readFile: ReadFile): Promise<BaseFil
   const digestOf = (name: string): string => {
     const digest = files[name];
     if (digest === undefined)
-      throw new AppError("policy/refused", `base ${baseDigest}: file ${name} expected, got ${Object.keys(files).join(", ")}`);
+      throw new AppError("upstream/invalid", `base ${baseDigest}: file ${name} expected, got ${Object.keys(files).join(", ")}`);
     return digest;
   };
   const [config, tokenizer, tokenizerConfig, weights] = await Promise.all([

@@ -60,6 +60,12 @@ describe("KvCache", () => {
     expect(hold("a", 64, "version 1")?.reusedTokens).toBe(0);
   });
 
+  it("keeps nothing of an answer that was given up before its prefill", () => {
+    const { cache, hold } = createCache();
+    hold("a", 100)?.release();
+    expect(cache.stats.kvSequences).toBe(0);
+  });
+
   it("takes pages as an answer grows, not ahead of it", () => {
     const { cache, hold } = createCache();
     const sequence = hold("a", 256);

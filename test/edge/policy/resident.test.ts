@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { randomBaseFiles, SHIPPED_SIZES } from "../../../bench/base-files.ts";
 import type { ReadFile } from "../../../edge/policy/completer.ts";
+import { BaseManifest } from "../../../shared/policy.ts";
 import { residentPolicy } from "../../../edge/policy/resident.ts";
 import { sha256 } from "../../../shared/digest.ts";
 import { kernelModule } from "../kernel/decode.ts";
@@ -60,5 +61,16 @@ describe("residentPolicy", () => {
     const baseDigest = await sha256(manifest);
     store.set(baseDigest, manifest);
     await expect(residentPolicy({ kernelModule, baseDigest, readFile })).rejects.toThrow("file config.json expected");
+  });
+
+  it("calls a stored base that the kernel cannot run the server's fault, not the client's", async () => {
+    const { baseDigest, readFile, store } = await storedBase(6);
+    const { files } = BaseManifest.parse(JSON.parse(new TextDecoder().decode(store.get(baseDigest))));
+    const cut: ReadFile = async (digest) => {
+      const bytes = await readFile(digest);
+      return digest === files["model.safetensors"] ? bytes.slice(0, bytes.length - 8) : bytes;
+    };
+    const failure = await residentPolicy({ kernelModule, baseDigest, readFile: cut }).catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code: "upstream/invalid", status: 502 });
   });
 });

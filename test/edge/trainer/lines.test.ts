@@ -37,7 +37,7 @@ describe("files", () => {
     const digest = await sha256("original");
     await (await edge.getR2()).put(`files/${digest}`, "damaged");
     const { status, body } = await call(edge, "trainer", `GET /trainer/v1/files/${digest}`);
-    expect([status, body.error.code]).toEqual([422, "policy/digest"]);
+    expect([status, body.error.code]).toEqual([502, "upstream/invalid"]);
   });
 
   it("may be larger than a JSON body, up to 32 MB", async () => {
