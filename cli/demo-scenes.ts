@@ -120,9 +120,13 @@ export const SCENES: readonly Scene[] = [
   },
 ];
 
-/** What the application behind the tool would answer. */
-export function runTool(args: Record<string, unknown>): string {
-  return JSON.stringify({ status: "success", ...args });
+/** What the application behind the tool would answer to a call with these arguments, as the policy wrote them. */
+export function runTool(args: string): string {
+  try {
+    return JSON.stringify({ status: "success", ...JSON.parse(args) });
+  } catch {
+    return JSON.stringify({ status: "error", message: "the arguments are not JSON" });
+  }
 }
 
 function tool(name: string, description: string, required: string[], properties: Record<string, unknown>): Tool {

@@ -5,6 +5,7 @@ import type { Answer, DemoClient } from "./demo-client.ts";
 import { runTool, YES, type Tool } from "./demo-scenes.ts";
 
 const MAX_QUESTIONS = 2;
+const MAX_TOOL_ROUNDS = 3;
 
 export class Talk {
   readonly answers: Answer[] = [];
@@ -28,6 +29,7 @@ export class Talk {
   }
 
   async say(text: string): Promise<Answer> {
+    this.#runCalls();
     show("user", text);
     this.#messages.push({ role: "user", content: text });
     return this.#answer();
@@ -40,12 +42,23 @@ export class Talk {
     return answer;
   }
 
-  /** Lets the tool of the last call run. */
-  async runTool({ id, args }: NonNullable<Answer["call"]>): Promise<Answer> {
-    const content = runTool(args);
-    show("tool", content);
-    this.#messages.push({ role: "tool", tool_call_id: id, content });
-    return this.#answer();
+  /** Lets tools run, those of the last answer and those called upon their results, until there is a reply or it takes too long. */
+  async runTools(last: Answer): Promise<Answer> {
+    let answer = last;
+    for (let round = 0; round < MAX_TOOL_ROUNDS && this.#runCalls() > 0; round++) answer = await this.#answer();
+    return answer;
+  }
+
+  /** Puts a result behind every call of the last message, as an API client must before anything else; returns how many. */
+  #runCalls(): number {
+    const last = this.#messages.at(-1);
+    const calls = last?.role === "assistant" ? (last.tool_calls ?? []) : [];
+    for (const call of calls) {
+      const content = runTool(call.type === "function" ? call.function.arguments : "");
+      show("tool", content);
+      this.#messages.push({ role: "tool", tool_call_id: call.id, content });
+    }
+    return calls.length;
   }
 
   async #answer(): Promise<Answer> {

@@ -98,12 +98,12 @@ async function lesson(
   fresh: Talk,
 ): Promise<{ wanted: string; corrected: string }> {
   const talk = await ask(client, tools, first);
-  const call = talk.last?.call;
-  if (call?.name !== tools[0].function.name)
+  const answer = talk.last;
+  if (answer?.call?.name !== tools[0].function.name)
     throw new StepFailed(`a call of ${tools[0].function.name} expected, got ${describeLast(talk)}`);
-  const wish = wishes.find(({ value }) => value !== call.args[parameter] && value !== fresh.argument(parameter));
+  const wish = wishes.find(({ value }) => value !== talk.argument(parameter) && value !== fresh.argument(parameter));
   if (wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${describeLast(talk)}`);
-  const { completionId } = await talk.runTool(call);
+  const { completionId } = await talk.runTools(answer);
   await talk.say(wish.correction);
   return { wanted: wish.value, corrected: await logged(() => client.nextStateEvent(completionId)) };
 }
