@@ -4,8 +4,7 @@
  * worded as training never words them.
  */
 import { parseArgs } from "node:util";
-import { parseReward } from "../shared/jobs.ts";
-import { hintPrompt, hintText, judgePrompt } from "../shared/jobs.ts";
+import { hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { readCheckpoint } from "../trainer/model/checkpoint.ts";
 import type { Conversation } from "../trainer/pretrain/conversation.ts";
@@ -15,7 +14,7 @@ import { fill } from "../trainer/pretrain/phrases.ts";
 import { Random } from "../trainer/random.ts";
 import { readSgd, TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { spokenName } from "../trainer/pretrain/values.ts";
-import { atLeast, type Bar, median, report, say, wilson } from "./bench.ts";
+import { atLeast, type Bar, median, report, say, SGD_OPTIONS, wilson } from "./bench.ts";
 import { type ActCase, ANSWER_TOKENS, Cases, type GuidedCase } from "./eval/cases.ts";
 import { argumentOf, EvaluatedPolicy, parseCall, sameCall } from "./eval/policy.ts";
 import { EVAL_CORRECTIONS } from "./phrases.ts";
@@ -25,13 +24,9 @@ const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_0
 
 const { values: options } = parseArgs({
   options: {
-    sgd: { type: "string" },
-    split: { type: "string", default: "dev" },
-    base: { type: "string", default: "base" },
-    seed: { type: "string", default: "1" },
-    threads: { type: "string", default: "2" },
+    ...SGD_OPTIONS,
+    /** On the counts of cases; less for a quick look. */
     scale: { type: "string", default: "1" },
-    full: { type: "boolean", default: false },
   },
 });
 

@@ -8,7 +8,7 @@ import { canonicalJson } from "../shared/digest.ts";
 import { argumentText } from "../trainer/data/calls.ts";
 import { Random } from "../trainer/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, median, report, say, wilson } from "./bench.ts";
+import { atLeast, atMost, median, report, say, SGD_OPTIONS, wilson } from "./bench.ts";
 import { drawPreferences, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
@@ -24,18 +24,13 @@ const UNRELATED = 200;
 
 const { values: options } = parseArgs({
   options: {
-    sgd: { type: "string" },
-    split: { type: "string", default: "dev" },
-    base: { type: "string", default: "base" },
-    seed: { type: "string", default: "1" },
-    threads: { type: "string", default: "2" },
+    ...SGD_OPTIONS,
     preferences: { type: "string", default: "16" },
     served: { type: "string", default: "2" },
     /** Preferences whose name holds this text. */
     only: { type: "string", default: "" },
     objective: { type: "string", default: "hybrid" },
     settings: { type: "string", default: "{}" },
-    full: { type: "boolean", default: false },
   },
 });
 

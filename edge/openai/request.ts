@@ -4,6 +4,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseWith } from "../http-errors.ts";
 import { MIN_TEMPERATURE } from "../policy/sampler.ts";
+import type { TurnSampling } from "../session/port.ts";
 import { checkDepth } from "./depth.ts";
 import { Messages, toConversation } from "./messages.ts";
 import { checkParameters } from "./parameters.ts";
@@ -47,22 +48,13 @@ const Parameters = z.object({
 });
 type Parameters = z.infer<typeof Parameters>;
 
-export type ChatRequest = {
+export type ChatRequest = Omit<TurnSampling, "toolChoice"> & {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   /** Undefined where the request names none: the agent's own then apply. */
   readonly tools: readonly ToolDefinition[] | undefined;
   /** As asked for; `toToolChoice` resolves it once the agent's tools are known. */
   readonly toolChoice: z.infer<typeof ToolChoiceParameter> | undefined;
-  readonly parallelToolCalls: boolean;
-  readonly seed: number | undefined;
-  readonly temperature: number;
-  readonly topP: number;
-  readonly stop: readonly string[];
-  /** Undefined: what is left of the context. */
-  readonly maxTokens: number | undefined;
-  readonly logprobs: boolean;
-  readonly topLogprobs: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** False: nothing but digests is kept. Unset is true: without a record there is no learning. */
