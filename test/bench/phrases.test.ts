@@ -1,7 +1,7 @@
 /** Evaluation words nothing as training does: no shared template, and no evaluation wording that a training one matches. */
 import { describe, expect, it } from "vitest";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../bench/phrases.ts";
-import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, HINTS, NOTES } from "../../trainer/pretrain/phrases.ts";
+import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, FILLERS, HINTS, NOTES } from "../../trainer/pretrain/phrases.ts";
 
 const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
@@ -34,6 +34,12 @@ describe("evaluation wordings", () => {
             .split(" ").length >= 3,
       );
     expect(evaluation.filter((template) => cores.some((core) => bare(template).includes(core)))).toEqual([]);
+  });
+
+  it("each hold a word that training's loose wordings never draw", () => {
+    const drawn = new Set(FILLERS);
+    const words = (template: string): string[] => bare(template.replace(/\{\w+\}/g, " ")).split(" ");
+    expect(evaluation.filter((template) => words(template).every((word) => drawn.has(word)))).toEqual([]);
   });
 
   it("name slot and value and use no JSON", () => {

@@ -4,7 +4,7 @@ import type { Exchange, Hint } from "../../shared/jobs.ts";
 import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue, type ValuePool } from "./guidance.ts";
-import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill } from "./phrases.ts";
+import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
@@ -44,7 +44,8 @@ export function correctedExchange(
 
 function correction(name: string, value: string, random: Random): string {
   const slot = random.chance(0.8) ? spokenName(name) : name;
-  const core = fill(random.pick(CORRECTION_CORES), slot, random.chance(0.6) ? spokenValue(value, random) : value);
+  const spoken = random.chance(0.6) ? spokenValue(value, random) : value;
+  const core = random.chance(0.3) ? loosely(slot, spoken, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
   const said = `${random.pick(CORRECTION_OPENERS)}${core}${random.pick(CORRECTION_CLOSERS)}`;
   return random.chance(0.7) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
 }

@@ -6,7 +6,7 @@
  */
 import { spokenSlots } from "./acts.ts";
 import type { Conversation, ParameterView, Step } from "./conversation.ts";
-import { fill, HINTS, NOTES } from "./phrases.ts";
+import { fill, HINTS, loosely, NOTES } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { madeUpName, spokenName } from "./values.ts";
 
@@ -17,10 +17,12 @@ export type GuidedCall = { hint?: string; notes?: string[]; values: Readonly<Rec
 
 const SILENT_SHARE = 0.5;
 const STATED_SHARE = 0.36;
+const LOOSE_SHARE = 0.5;
 
-/** Whether guidance can stand directly before the step: a call that answers a user message. */
+/** Whether guidance can stand directly before the step: a call with something to say about it, that answers a user message. */
 export function isGuidable(steps: readonly Step[], at: number): boolean {
-  return steps[at]?.kind === "call" && steps[at - 1]?.kind === "user";
+  const step = steps[at];
+  return step?.kind === "call" && step.tool.parameters.length > 0 && steps[at - 1]?.kind === "user";
 }
 
 /** A hint that changes one argument; now and then one about a tool that is not called, which changes nothing. */
@@ -77,10 +79,11 @@ export function otherValue(parameter: ParameterView, current: string | undefined
 }
 
 function worded(templates: readonly string[], parameter: ParameterView, value: string, random: Random): string {
+  const slot = random.chance(0.6) ? parameter.name : spokenName(parameter.name);
+  const shown = parameter.type === "boolean" ? value.toLowerCase() : value;
+  if (random.chance(LOOSE_SHARE)) return loosely(slot, shown, random);
   // The first wording is the one that the hint job writes, so it is what the trainer will see most.
-  const template = random.chance(0.3) ? (templates[0] ?? "") : random.pick(templates);
-  const slot = random.chance(0.75) ? parameter.name : spokenName(parameter.name);
-  return fill(template, slot, parameter.type === "boolean" ? value.toLowerCase() : value);
+  return fill(random.chance(0.3) ? (templates[0] ?? "") : random.pick(templates), slot, shown);
 }
 
 /** Words about a parameter that the called tool does not have. */

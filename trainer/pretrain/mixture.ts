@@ -61,7 +61,7 @@ export class Mixture {
     const conversation = drawDrill(this.#names, random);
     const job = random.next();
     const limit = Math.min(DRILL_TOKENS, this.#maxTokens);
-    if (job < 0.4) return actExample(this.#tokenizer, conversation, limit);
+    if (job < 0.3) return actExample(this.#tokenizer, conversation, limit);
     if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#pool, limit, random);
     return hintJobExample(this.#tokenizer, conversation, this.#pool, random);
   }

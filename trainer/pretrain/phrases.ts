@@ -2,6 +2,7 @@
  * Wordings of hints, notes and corrections that training shows. Evaluation and benches have their own
  * (`bench/phrases.ts`); a test holds the two apart. `{slot}` is the parameter, `{value}` its value.
  */
+import type { Random } from "../random.ts";
 
 export const HINTS = [
   "{slot} should be {value}.",
@@ -109,6 +110,28 @@ export const APPROVALS = [
   "Yes, that's it.",
   "Nice, thank you.",
 ] as const;
+
+// Words that say nothing of which parameter or value is meant, and deny nothing.
+export const FILLERS: readonly string[] = (
+  "the this that my our their his her it is was be been being has have had do does did will would should could can may might must want wants " +
+  "like likes need needs take takes give gives get gets make makes keep keeps let know say says tell ask asks find see look " +
+  "here there now then today again always often mostly rather better best right fine good well sure just only even still also too so as at by " +
+  "for from in of on to with about over under into out up all any each every some same such one thing things way case people person guest client " +
+  "everyone someone me we they you option setting detail request booking order trip matter what which who when where how because since if while " +
+  "and or but please thanks okay simply exactly really usually last next first new old whole own more most"
+).split(" ");
+
+/**
+ * Slot and value among words that mean nothing. Whoever learns only from sentences learns the sentences; here the two
+ * names are all there is to go by, so wordings that were never shown are understood too.
+ */
+export function loosely(slot: string, value: string, random: Random): string {
+  const words = (most: number): string[] => Array.from({ length: random.below(most + 1) }, () => random.pick(FILLERS));
+  const [first, second] = random.chance(0.5) ? [slot, value] : [value, slot];
+  const mark = random.pick(["", "", "", ":", ",", " -", " ="]);
+  const text = [...words(6), `${first}${mark}`, ...words(4), second, ...words(4)].join(" ");
+  return `${random.chance(0.8) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text}${random.pick([".", ".", "", "!"])}`;
+}
 
 export function fill(template: string, slot: string, value: string): string {
   return template.replaceAll("{slot}", slot).replaceAll("{value}", value);

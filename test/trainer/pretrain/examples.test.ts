@@ -7,10 +7,11 @@ import { drawConversation, plainConversation } from "../../../trainer/pretrain/a
 import { BUCKETS, toBatch } from "../../../trainer/pretrain/batches.ts";
 import { actExample, type Example, guidedExample } from "../../../trainer/pretrain/examples.ts";
 import { correctedExchange, naturalExchanges } from "../../../trainer/pretrain/exchanges.ts";
-import { bySpeech } from "../../../trainer/pretrain/guidance.ts";
+import { bySpeech, isGuidable } from "../../../trainer/pretrain/guidance.ts";
 import { copyExample } from "../../../trainer/pretrain/copying.ts";
 import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
 import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
+import { loosely } from "../../../trainer/pretrain/phrases.ts";
 import { Random } from "../../../trainer/random.ts";
 import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
 import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
@@ -81,6 +82,23 @@ describe("bySpeech", () => {
     const { silent, stated } = bySpeech(plain.steps, 1, call);
     expect(silent.map(({ slot }) => slot)).toEqual(["number_of_beds", "has_stove"]);
     expect(stated.map(({ slot }) => slot)).toEqual(["valley"]);
+  });
+
+  it("leaves a call of a tool without parameters alone", () => {
+    const steps = plain.steps.map((step) =>
+      step.kind === "call" ? { ...step, tool: { ...step.tool, parameters: [] }, values: {} } : step,
+    );
+    expect(steps.some((_, at) => isGuidable(steps, at))).toBe(false);
+    expect(correctedExchange({ ...plain, steps }, pool, new Random(1))).toBeUndefined();
+  });
+});
+
+describe("loosely", () => {
+  it("names slot and value once each, in either order, among other words", () => {
+    const texts = Array.from({ length: 40 }, (_, seed) => loosely("SLOT", "VALUE", new Random(seed)));
+    for (const text of texts) expect([text.split("SLOT").length, text.split("VALUE").length]).toEqual([2, 2]);
+    expect(texts.some((text) => text.indexOf("SLOT") < text.indexOf("VALUE"))).toBe(true);
+    expect(texts.some((text) => text.indexOf("SLOT") > text.indexOf("VALUE"))).toBe(true);
   });
 });
 
