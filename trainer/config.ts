@@ -1,6 +1,9 @@
 /** What a trainer process is started with, and what an update is made of. Everything has a unit and, where one exists, a source. */
 import { z } from "zod";
 
+const count = z.number().int().min(0);
+const ContextCounts = z.object({ silent: count, stated: count, other: count, anchor: count });
+
 /** Sizes and rates of one update; chosen by measurement (bench:learn), recorded in each version's manifest through its objective. */
 export const UpdateSettings = z.object({
   rank: z.number().int().positive().default(8),
@@ -12,13 +15,9 @@ export const UpdateSettings = z.object({
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(4),
   /** Generated training contexts by kind. */
-  contexts: z
-    .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
-    .default({ silent: 8, stated: 8, other: 5 }),
+  contexts: ContextCounts.default({ silent: 8, stated: 8, other: 5, anchor: 8 }),
   /** Generated contexts that are only ever looked at, by kind. */
-  heldBack: z
-    .object({ silent: z.number().int(), stated: z.number().int(), other: z.number().int() })
-    .default({ silent: 6, stated: 6, other: 3 }),
+  heldBack: ContextCounts.default({ silent: 6, stated: 6, other: 3, anchor: 5 }),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */

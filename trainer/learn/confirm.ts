@@ -5,7 +5,7 @@
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { shows, type AskTeacher, type Lesson } from "../teacher/answers.ts";
+import { mustStay, shows, type AskTeacher, type Lesson } from "../teacher/answers.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../teacher/span.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
@@ -22,7 +22,7 @@ export type Look = {
   readonly honoured: number;
   /** Share of the stated contexts won before in which the user's value would still win. */
   readonly kept: number;
-  /** Mean KL(parent ‖ candidate) per token on contexts of other tools, nats. */
+  /** Mean KL(parent ‖ candidate) per token on contexts that must stay as they are, nats. */
   readonly driftNats: number;
 };
 
@@ -43,7 +43,7 @@ export async function look(
 ): Promise<Look> {
   const scores = await scoreHeld(engine, held.lessons, { adapter, vocabSize });
   const others = held.lessons.flatMap(({ context }, index) =>
-    context.kind === "other" ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : [],
+    mustStay(context) ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : [],
   );
   const silent = held.lessons.flatMap((lesson, index) =>
     lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : [],
@@ -100,7 +100,7 @@ async function scoreHeld(
 ): Promise<RowScore[]> {
   const scores = new Map<Lesson, RowScore>();
   for (const full of [true, false]) {
-    const some = lessons.filter(({ context }) => (context.kind === "other") === full);
+    const some = lessons.filter(({ context }) => mustStay(context) === full);
     const rows = some.map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
     zipStrict(some, await scoreRows(engine, rows, { adapter, full, vocabSize })).forEach(([lesson, score]) => scores.set(lesson, score));
   }
@@ -108,7 +108,7 @@ async function scoreHeld(
 }
 
 export function countKinds(lessons: readonly Lesson[]): Record<ContextKind, number> {
-  const counts: Record<ContextKind, number> = { silent: 0, stated: 0, other: 0 };
+  const counts: Record<ContextKind, number> = { silent: 0, stated: 0, other: 0, anchor: 0 };
   for (const { context } of lessons) counts[context.kind] += 1;
   return counts;
 }

@@ -5,7 +5,7 @@
  *     + c_hindsight · Σ_t Σ_{v ∈ S_t} max(−A_v ρ_v, −A_v clip(ρ_v))                            top-k hindsight, 2603.10165 v2 §4
  *     + c_reward · Σ_t −min(A_t ρ_t, A_t clip(ρ_t))                                            binary RL, PPO (1707.06347) eq. 7
  *
- * `other` lessons have the parent itself as teacher: that term is the trust region, KL(parent ‖ candidate).
+ * `other` and `anchor` lessons have the parent itself as teacher: those terms are the trust region, KL(parent ‖ candidate).
  */
 import type { ContextKind } from "../teacher/contexts.ts";
 
@@ -24,7 +24,7 @@ export type Objective = {
 
 export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
   hybrid: {
-    lessons: { silent: 1, stated: 1, other: 1 },
+    lessons: { silent: 1, stated: 1, other: 1, anchor: 1 },
     hindsight: 0.25,
     reward: 0.25,
     credit: "difference",
@@ -34,7 +34,7 @@ export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
   },
   // The published recipe: every token of the judged turns, weights 1 and 1, no baseline, no counter-cases.
   paper: {
-    lessons: { silent: 0, stated: 0, other: 0 },
+    lessons: { silent: 0, stated: 0, other: 0, anchor: 0 },
     hindsight: 1,
     reward: 1,
     credit: "all",

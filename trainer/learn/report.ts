@@ -1,21 +1,19 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
 import { readCalls } from "../data/calls.ts";
-import type { AskTeacher } from "../teacher/answers.ts";
+import { type AskTeacher, mustStay } from "../teacher/answers.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import type { Change } from "./result.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 
-/** Mean KL(base ‖ candidate) per token over the held-back contexts of other tools, nats. */
+/** Mean KL(base ‖ candidate) per token over the held-back contexts that must stay as they are, nats. */
 export async function driftFromBase(
   { engine, base }: LearnerDependencies,
   { held, adapters }: { held: HeldBack; adapters: Adapters },
 ): Promise<number> {
   const { vocabSize } = base.config;
-  const rows = held.lessons
-    .filter(({ context }) => context.kind === "other")
-    .map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
   const [bases, candidates] = [
     await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize }),
     await scoreRows(engine, rows, { adapter: adapters.candidate, full: true, vocabSize }),

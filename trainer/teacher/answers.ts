@@ -30,6 +30,7 @@ const SOURCES: Record<ContextKind, readonly Guidance[]> = {
   silent: ["note", "hint", "forced"],
   stated: ["note", "none", "forced"],
   other: ["none"],
+  anchor: ["none"],
 };
 const MOST_SOURCES = 3;
 
@@ -93,10 +94,15 @@ function forced(
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */
 export function shows(context: Context, { tool, parameter, hint }: Correction, answer: ReturnType<typeof readAnswer>): boolean {
   if (!answer.finished) return false;
-  if (context.kind === "other") return answer.calls.every(({ name }) => name !== tool.function.name);
+  if (mustStay(context)) return answer.calls.every(({ name }) => name !== tool.function.name);
   const call = answer.calls.find(({ name }) => name === context.tool);
   if (call === undefined || !(parameter.name in call.arguments)) return false;
   return sameValue(argumentText(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
+}
+
+/** Whether the right answer is the one given before. */
+export function mustStay({ kind }: Context): boolean {
+  return kind === "other" || kind === "anchor";
 }
 
 export function sameValue(left: string, right: string): boolean {

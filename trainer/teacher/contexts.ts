@@ -1,16 +1,19 @@
 /**
  * Contexts for note distillation, made from tool schemas alone and from the agent's own replayed turns. A note is a
  * default: contexts where the user is silent teach that it applies, contexts where the user states another value
- * teach that it yields, contexts of other tools teach that it stays away. (reference: design §5, note distillation)
+ * teach that it yields, contexts of other tools teach that it stays away, those of the agent and those that it never
+ * had. (reference: design §5, note distillation)
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { humanise, readParameters, type Parameter } from "../data/parameters.ts";
+import { ANCHOR_TOOLS } from "./anchor-tools.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { makeValue } from "./values.ts";
 
-export type ContextKind = "silent" | "stated" | "other";
+/** `other`: what the agent does besides, `anchor`: what any agent might; both must stay as they are. */
+export type ContextKind = "silent" | "stated" | "other" | "anchor";
 
 export type Context = {
   readonly kind: ContextKind;
@@ -42,6 +45,7 @@ export function generateContexts(source: ContextSource, counts: ContextCounts, r
     ...Array.from({ length: counts.silent }, () => silentContext(source, random)),
     ...Array.from({ length: counts.stated }, () => statedContext(source, random)),
     ...Array.from({ length: counts.other }, () => otherContext(source, random)),
+    ...Array.from({ length: counts.anchor }, () => anchorContext(source, random)),
   ].filter((context) => context !== undefined);
 }
 
@@ -83,6 +87,19 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
 }
 
 const UNREADY_SHARE = 0.3;
+const MOST_ANCHOR_TOOLS = 4; // offered beside the due one
+
+/** A request that no tool of the agent is for, with tools that are. */
+function anchorContext(source: ContextSource, random: Random): Context | undefined {
+  const own = new Set(source.tools.map((tool) => tool.function.name));
+  const [due, ...others] = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
+  if (due === undefined) return undefined;
+  const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
+  const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
+  const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
+  const messages = unready?.messages ?? converse(anchored, due, chooseFacts(due, [], random), random);
+  return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
+}
 
 /** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */
 function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Random): Context | undefined {

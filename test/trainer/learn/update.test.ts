@@ -16,8 +16,8 @@ const SETTINGS = UpdateSettings.parse({
   rank: 2,
   alpha: 4,
   maxSteps: 3,
-  contexts: { silent: 3, stated: 2, other: 1 },
-  heldBack: { silent: 2, stated: 1, other: 1 },
+  contexts: { silent: 3, stated: 2, other: 1, anchor: 1 },
+  heldBack: { silent: 2, stated: 1, other: 1, anchor: 1 },
 });
 
 let folder = "";

@@ -13,7 +13,7 @@ function correctionOf(name: string, value: string): Correction {
 }
 
 const ROOMS = correctionOf("number_of_rooms", "2");
-const COUNTS = { silent: 20, stated: 20, other: 20 };
+const COUNTS = { silent: 20, stated: 20, other: 20, anchor: 20 };
 
 function userWords({ messages }: Context): string {
   return messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
@@ -43,6 +43,18 @@ describe("generateContexts", () => {
     const others = generated(ROOMS, "other");
     expect(new Set(others.map(({ tool }) => tool))).toEqual(new Set(["GetWeather", "SearchHotel"]));
     for (const context of others.filter(({ tool }) => tool === "SearchHotel")) expect(context.messages).toHaveLength(1);
+  });
+
+  it("anchors in requests that tools of no agent here are for", () => {
+    const anchors = generated(ROOMS, "anchor");
+    expect(anchors).toHaveLength(20);
+    expect(new Set(anchors.map(({ tool }) => tool)).size).toBeGreaterThan(5);
+    const own = new Set(TOOLS.map((tool) => tool.function.name));
+    for (const { tools, tool } of anchors) {
+      const offered = tools.map(({ function: { name } }) => name);
+      expect(offered).toContain(tool);
+      expect(offered.filter((name) => own.has(name))).toEqual([]);
+    }
   });
 
   it("makes no counter-case that the schema does not allow", () => {
