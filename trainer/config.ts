@@ -10,8 +10,8 @@ export const UpdateSettings = z.object({
   alpha: z.number().positive().default(16),
   /** AdamW, per step. */
   lr: z.number().positive().default(3e-3),
-  /** Most optimizer steps; the confirmation may stop earlier. */
-  maxSteps: z.number().int().positive().default(24),
+  /** Optimizer steps; the best look among them is taken. */
+  maxSteps: z.number().int().positive().default(16),
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(4),
   /** Generated training contexts by kind. */

@@ -30,12 +30,18 @@ function valuesIn(words: string, { kind, allowed }: Parameter): string[] {
   return kind === "number" ? numbers : [...capitalisedSpans(words), ...numbers];
 }
 
-/** `in San Jose, please` → `San Jose`: a sentence's first word counts only together with a capitalised second. */
+// Words that are capitalised where a sentence begins and are no value then.
+const STARTERS = new Set(
+  (
+    "a actually and are as at but can change could did do does fix for hmm hold how i if in is it make my no nope not oh on oops or our please " +
+    "redo regarding right set should so sorry thanks that the their there they this use wait was we well were what when where which who why with " +
+    "would wrong yes you your"
+  ).split(" "),
+);
+
+/** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
   const pattern = new RegExp(`(?:\\p{Lu}[\\p{L}\\p{N}'&-]*)(?:\\s+\\p{Lu}[\\p{L}\\p{N}'&-]*){0,${SPAN_WORDS - 1}}`, "gu");
-  const spans = [...words.matchAll(pattern)].map(({ 0: text, index }) => ({
-    text,
-    starts: /(?:^|[.!?:]\s*)$/.test(words.slice(0, index)),
-  }));
-  return [...new Set(spans.filter(({ text, starts }) => text !== "I" && (!starts || text.includes(" "))).map(({ text }) => text))];
+  const spans = [...words.matchAll(pattern)].map(([text]) => text);
+  return [...new Set(spans.filter((text) => !STARTERS.has(text.toLowerCase())))];
 }

@@ -1,12 +1,13 @@
 /**
  * Grounds a hint before anything is learnt from it: the parameter is one of the called tool's, the value is allowed by
- * the schema, the user's own words mention it, and the call did not hold it already. Everything else is refused.
+ * the schema, the user's own words mention it and name no other parameter instead, and the call did not hold it
+ * already. Everything else is refused.
  */
 import type { Hint } from "../../shared/jobs.ts";
 import { argumentText, readableCalls } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions } from "../data/mention.ts";
-import { findParameter } from "../data/parameters.ts";
+import { mentions, namesTopic } from "../data/mention.ts";
+import { findParameter, readParameters } from "../data/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 
 export type Grounded =
@@ -21,6 +22,9 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   const words = exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
+  const named = readParameters(owner).filter((each) => namesTopic(words, each));
+  if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
+    return refuse(`the user's words name ${named.map(({ name }) => name).join(", ")}, not ${hint.parameter}`);
   const toolName = owner.function.name;
   const held = exchange.answered.flatMap(readableCalls).findLast((call) => call.name === toolName)?.arguments[parameter.name];
   if (held !== undefined && sameText(argumentText(held), value))

@@ -17,7 +17,7 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
     baseline: request.baseline,
     vocabSize,
   });
-  const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
+  const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr, maxSteps: settings.maxSteps };
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
   const adapter = await roundCandidate(engine, adapters.candidate);

@@ -1,4 +1,5 @@
 /** The steps of one correction, steered by looks at the held-back contexts. */
+import { at } from "../../shared/assert.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
@@ -16,7 +17,7 @@ export type Run = {
   readonly look: Look;
 };
 
-/** Trains and looks in turn; keeps the best look whose price is within bounds, stops when two looks in a row leave nothing to wish or when the policy runs away. */
+/** Trains and looks in turn; keeps the best look whose price is within bounds, made as small as it can be; stops when the policy runs away. */
 export async function trainUntilShown(
   deps: LearnerDependencies,
   {
@@ -28,13 +29,20 @@ export async function trainUntilShown(
 ): Promise<Run | RefusedCorrection> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
-  const training: Training = { engine, adapter: adapters.candidate, objective: OBJECTIVES.hybrid, vocabSize, lr: settings.lr };
+  const training: Training = {
+    engine,
+    adapter: adapters.candidate,
+    objective: OBJECTIVES.hybrid,
+    vocabSize,
+    lr: settings.lr,
+    maxSteps: settings.maxSteps,
+  };
   const groups = groupLessons(taught, training);
+  const start = await engine.readAdapter(adapters.candidate);
   let best: Run | undefined;
-  let settled = 0;
   let lossBefore: number | undefined;
   let last: Look | undefined;
-  for (let step = 0; step < settings.maxSteps && settled < SETTLED_LOOKS; step += 1) {
+  for (let step = 0; step < settings.maxSteps; step += 1) {
     const loss = await trainStep(training, { step, groups, corrected });
     lossBefore ??= loss;
     if ((step + 1) % settings.checkEvery !== 0) continue;
@@ -42,22 +50,48 @@ export async function trainUntilShown(
     deps.onLook?.({ step: step + 1, loss, ...last });
     if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
     if (last.driftNats > settings.driftLimitNats) continue;
-    const complete = last.honoured === 1 && last.kept === 1;
-    settled = complete ? settled + 1 : 0;
     if (best === undefined || valueOf(last) >= valueOf(best.look))
       best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
   }
-  if (best !== undefined) return best;
+  if (best !== undefined) return shrink(deps, { start, best, held, adapters });
   return refuse(
     "update/drift",
     `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
   );
 }
 
-const SETTLED_LOOKS = 2;
 // A candidate beyond the limit is never taken. The first steps often overshoot and the trust region pulls them back;
 // from several times the limit nothing comes back.
 const RUNAWAY = 4;
+
+/** The smallest part of the update that shows as much: drift falls with its square (Taylor of the KL about the parent). */
+async function shrink(
+  { engine, base }: LearnerDependencies,
+  { start, best, held, adapters }: { start: AdapterTensors; best: Run; held: HeldBack; adapters: Adapters },
+): Promise<Run> {
+  let smallest = best;
+  for (const part of PARTS) {
+    const adapter = between(start, best.adapter, part);
+    await engine.loadAdapter(adapters.candidate, adapter);
+    const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
+    if (valueOf(seen) < valueOf(best.look)) break;
+    smallest = { ...best, adapter, look: seen };
+  }
+  return smallest;
+}
+
+const PARTS = [0.85, 0.7, 0.55] as const;
+
+/** The point at `part` of the way from one adapter to another of its shape. */
+function between(from: AdapterTensors, to: AdapterTensors, part: number): AdapterTensors {
+  const tensors = new Map(
+    [...to.tensors].map(([name, values]) => {
+      const origin = from.tensors.get(name);
+      return [name, values.map((value, index) => at(origin ?? values, index) + part * (value - at(origin ?? values, index)))];
+    }),
+  );
+  return { ...to, tensors };
+}
 
 /** Deafness costs as much as learning gains. */
 function valueOf({ honoured, kept }: Look): number {

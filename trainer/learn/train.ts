@@ -2,6 +2,7 @@
 import { at, invariant } from "../../shared/assert.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { Engine } from "../engine/engine.ts";
+import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { CLIP, type Objective } from "./objective.ts";
@@ -22,7 +23,9 @@ export type Training = {
   readonly adapter: string;
   readonly objective: Objective;
   readonly vocabSize: number;
+  /** The first step's after warm-up; it falls linearly to zero, so that the last steps settle. */
   readonly lr: number;
+  readonly maxSteps: number;
 };
 
 type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Float32Array; readonly weights: Float32Array };
@@ -66,14 +69,15 @@ export async function trainStep(
   training: Training,
   { step, groups, corrected }: { step: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] },
 ): Promise<number> {
-  const { engine, adapter, lr } = training;
+  const { engine, adapter, lr, maxSteps } = training;
   let loss = 0;
   for (const { packed, teacherLogProbs, weights } of groups[step % groups.length] ?? []) {
     const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
     loss += losses.forwardKl ?? 0;
   }
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
-  await engine.stepAdapter(adapter, { lr: lr * Math.min(1, (step + 1) / WARM_UP_STEPS) });
+  const schedule = { totalSteps: maxSteps, warmupSteps: WARM_UP_STEPS, decaySteps: maxSteps - WARM_UP_STEPS };
+  await engine.stepAdapter(adapter, { lr: lr * scheduleFactor(step, schedule) });
   return loss;
 }
 

@@ -6,6 +6,7 @@
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
+import { spacedJson } from "../../shared/spaced-json.ts";
 import { humanise, readParameters, type Parameter } from "../data/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
@@ -87,7 +88,8 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
 }
 
 const UNREADY_SHARE = 0.3;
-const MOST_ANCHOR_TOOLS = 4; // offered beside the due one
+const MOST_ANCHOR_TOOLS = 6; // offered beside the due one
+const MOST_EARLIER = 3; // requests that were settled before
 
 /** A request that no tool of the agent is for, with tools that are. */
 function anchorContext(source: ContextSource, random: Random): Context | undefined {
@@ -97,8 +99,25 @@ function anchorContext(source: ContextSource, random: Random): Context | undefin
   const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
   const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
   const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
-  const messages = unready?.messages ?? converse(anchored, due, chooseFacts(due, [], random), random);
+  const request = unready?.messages ?? converse(anchored, due, chooseFacts(due, [], random), random);
+  const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(anchored, random.pick(tools), random)).flat();
+  const messages = [...anchored.system, ...earlier, ...request.slice(anchored.system.length)];
   return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
+}
+
+/** A request with its call, result and reply, as they stand in the history of a longer conversation. */
+function settled(source: ContextSource, tool: ToolDefinition, random: Random): ChatMessage[] {
+  const facts = chooseFacts(tool, [], random);
+  const id = `call_${random.below(1_000_000)}`;
+  const given = Object.fromEntries(facts.map(({ parameter, value }) => [parameter.name, value]));
+  const ordered = Object.fromEntries(readParameters(tool).flatMap(({ name }) => (name in given ? [[name, given[name]]] : [])));
+  const call = { id, type: "function" as const, function: { name: tool.function.name, arguments: spacedJson(ordered) } };
+  return [
+    ...converse({ ...source, system: [] }, tool, facts, random),
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: id, content: spacedJson({ status: "ok", ...ordered }) },
+    { role: "assistant", content: random.pick(["Done.", "That is done.", "All set. Anything else?", "It worked."]) },
+  ];
 }
 
 /** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */

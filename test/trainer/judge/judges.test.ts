@@ -91,6 +91,7 @@ describe("groundHint", () => {
       said: "two rooms",
       code: "hint/ungrounded",
     },
+    { name: "a parameter where the user names another", hint: { parameter: "city", value: "2" }, said: "2 rooms", code: "hint/ungrounded" },
     { name: "a value that the call already had", hint: { parameter: "number_of_rooms", value: "1" }, said: "1 room", code: "hint/held" },
   ])("refuses $name", ({ hint, said, code }) => {
     expect(groundHint(hint, signalOf(called, [user(said)]))).toMatchObject({ status: "refused", code });
@@ -151,6 +152,8 @@ describe("groundedCandidates", () => {
   it.each([
     { said: "No, I need three rooms.", hints: ["number_of_rooms should be 3."] },
     { said: "My choice of city is San Jose.", hints: ["city should be San Jose."] },
+    { said: "You picked the wrong city. Lisbon would be correct.", hints: ["city should be Lisbon."] },
+    { said: "Oops, the city needs fixing: Lisbon.", hints: ["city should be Lisbon."] },
     { said: "The wifi matters to me.", hints: ["has_wifi should be True.", "has_wifi should be False."] },
     { said: "That is wrong.", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
