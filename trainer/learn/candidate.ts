@@ -3,7 +3,7 @@ import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
-import type { AskTeacher } from "../teacher/answers.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type LearnerDependencies = {
@@ -31,7 +31,7 @@ export type Adapters = { readonly parent: string | undefined; readonly candidate
 export function askGreedily(
   engine: Pick<Engine, "generate">,
   { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number },
-): AskTeacher {
+): AskPolicy {
   return async (prompts) => {
     if (prompts.length === 0) return [];
     const answers = await engine.generate({

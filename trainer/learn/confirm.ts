@@ -5,7 +5,8 @@
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { mustStay, shows, type AskTeacher, type Lesson } from "../teacher/answers.ts";
+import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../teacher/span.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
@@ -69,7 +70,7 @@ export function honouredBefore(tokenizer: Tokenizer, { lessons, before, correcti
 }
 
 /** Shares over the candidate's own greedy answers. */
-export async function confirm(ask: AskTeacher, tokenizer: Tokenizer, held: HeldBack): Promise<Omit<Look, "driftNats">> {
+export async function confirm(ask: AskPolicy, tokenizer: Tokenizer, held: HeldBack): Promise<Omit<Look, "driftNats">> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
   const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));

@@ -4,8 +4,8 @@
  */
 import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
-import type { AskTeacher } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { confirm, countKinds, holdBack, honouredBefore, type HeldBack } from "./confirm.ts";
 import { correctedRows } from "./corrected-rows.ts";
@@ -81,7 +81,7 @@ function teacherFailure({ training, heldBack, silentAsked, silentFailed }: Lesso
 /** What the candidate's own answers fall short of, if anything. */
 async function confirmationFailure(
   { base: { tokenizer }, settings }: LearnerDependencies,
-  { held, ask }: { held: HeldBack; ask: AskTeacher },
+  { held, ask }: { held: HeldBack; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {
   const { honoured, kept } = await confirm(ask, tokenizer, held);
   const before = honouredBefore(tokenizer, held);

@@ -3,8 +3,9 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { UpdateSettings } from "../config.ts";
 import { Random } from "../random.ts";
-import { askLessons, type AskTeacher, type Lesson } from "../teacher/answers.ts";
+import { askLessons, type Lesson } from "../teacher/answers.ts";
 import { generateContexts, type Context, type Correction } from "../teacher/contexts.ts";
+import { type AskPolicy, leadToCalls } from "../teacher/lead.ts";
 import { replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { fits } from "./rows.ts";
@@ -33,7 +34,7 @@ export async function collectLessons(
     replay: readonly ReplayTurn[];
     settings: UpdateSettings;
     tokenizer: Tokenizer;
-    ask: AskTeacher;
+    ask: AskPolicy;
     seed: number;
   },
 ): Promise<Lessons> {
@@ -44,13 +45,13 @@ export async function collectLessons(
     ...generateContexts(source, settings.contexts, random),
   ];
   const heldBack = generateContexts(source, settings.heldBack, random);
-  const { lessons, failed } = await askLessons([...training, ...heldBack], {
-    correction,
-    tokenizer,
-    ask,
-    fits: (promptTokens) => fits(promptTokens, ANSWER_TOKENS),
-  });
-  const held = new Set<Context>(heldBack);
+  const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
+  const led = await leadToCalls([...training, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
+  const held = new Set(led.slice(training.length).map((each) => each?.context));
+  const { lessons, failed } = await askLessons(
+    led.filter((each) => each !== undefined),
+    { correction, tokenizer, ask, fits: roomy },
+  );
   const silentFailed = failed.filter(({ kind }) => kind === "silent").length;
   return {
     training: lessons.filter(({ context }) => !held.has(context)),

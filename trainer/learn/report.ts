@@ -1,6 +1,7 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
 import { readCalls } from "../data/calls.ts";
-import { type AskTeacher, mustStay } from "../teacher/answers.ts";
+import { mustStay } from "../teacher/answers.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import type { CorrectedExchange } from "./learner.ts";
@@ -25,7 +26,7 @@ export async function driftFromBase(
 /** The corrected turns answered again, for people to read. */
 export async function describeChanges(
   { base: { tokenizer } }: LearnerDependencies,
-  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskTeacher },
+  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
 ): Promise<Change[]> {
   const turns = group.flatMap(({ correction, turns: own }) =>
     own.filter(({ payload }) => readCalls(payload.answer).some(({ name }) => name === correction.tool.function.name)),

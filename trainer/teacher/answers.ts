@@ -9,6 +9,7 @@ import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, ContextKind, Correction } from "./contexts.ts";
 import { forceArgument } from "./forced.ts";
+import type { AskPolicy, LedContext } from "./lead.ts";
 
 /** `note` and `hint` stand in the prompt; `forced` holds the argument while the policy answers without guidance. */
 export type Guidance = "note" | "hint" | "forced" | "none";
@@ -22,49 +23,45 @@ export type Lesson = {
   readonly answer: readonly number[];
 };
 
-/** Greedy answers of the teacher to prompts, end token included. */
-export type AskTeacher = (prompts: readonly (readonly number[])[]) => Promise<readonly (readonly number[])[]>;
-
-/** Sources tried in order. Where the user spoke, the policy's own answer is as good a witness as the note's. */
-const SOURCES: Record<ContextKind, readonly Guidance[]> = {
-  silent: ["note", "hint", "forced"],
-  stated: ["note", "none", "forced"],
-  other: ["none"],
-  anchor: ["none"],
-};
-const MOST_SOURCES = 3;
+/** Guidance under which the teacher is asked, in order. What must stay as it is, the policy says by itself. */
+const GUIDANCE: Record<ContextKind, readonly Guidance[]> = { silent: ["note", "hint"], stated: ["note"], other: [], anchor: [] };
+const MOST_QUESTIONS = 2;
 
 /** Lessons from the contexts that the teacher masters, and those that it does not. */
 export async function askLessons(
-  contexts: readonly Context[],
+  led: readonly LedContext[],
   {
     correction,
     tokenizer,
     ask,
     fits,
-  }: { correction: Correction; tokenizer: Tokenizer; ask: AskTeacher; fits: (promptTokens: number) => boolean },
+  }: { correction: Correction; tokenizer: Tokenizer; ask: AskPolicy; fits: (promptTokens: number) => boolean },
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
-  let open = contexts.filter((context) => fits(promptOf(tokenizer, context, { guidance: "note", correction }).length));
-  for (let attempt = 0; attempt < MOST_SOURCES && open.length > 0; attempt += 1) {
-    const asked = open.flatMap((context) => {
-      const guidance = SOURCES[context.kind][attempt];
-      return guidance === undefined ? [] : [{ context, guidance, teacherPrompt: promptOf(tokenizer, context, { guidance, correction }) }];
+  const prompt = (context: Context, guidance: Guidance): number[] => promptOf(tokenizer, context, { guidance, correction });
+  const teach = (context: Context, guidance: Guidance, answer: readonly number[]): boolean => {
+    if (!shows(context, correction, readAnswer(tokenizer, answer))) return false;
+    lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer });
+    return true;
+  };
+  let open = led.filter(({ context }) => fits(prompt(context, "note").length));
+  for (let question = 0; question < MOST_QUESTIONS; question += 1) {
+    const asked = open.flatMap(({ context }) => {
+      const guidance = GUIDANCE[context.kind][question];
+      return guidance === undefined ? [] : [{ context, guidance }];
     });
-    const answers = asked.length === 0 ? [] : await ask(asked.map(({ teacherPrompt }) => teacherPrompt));
-    const taught = asked.flatMap((question, index): Lesson[] => {
-      const answer =
-        question.guidance === "forced"
-          ? forced(tokenizer, question.context, { correction, answer: answers[index] ?? [] })
-          : (answers[index] ?? []);
-      if (!shows(question.context, correction, readAnswer(tokenizer, answer))) return [];
-      return [{ ...question, studentPrompt: promptOf(tokenizer, question.context, { guidance: "none", correction }), answer }];
-    });
-    lessons.push(...taught);
-    const done = new Set(taught.map(({ context }) => context));
-    open = open.filter((context) => !done.has(context));
+    const answers = asked.length === 0 ? [] : await ask(asked.map(({ context, guidance }) => prompt(context, guidance)));
+    const taught = new Set(
+      asked.filter(({ context, guidance }, index) => teach(context, guidance, answers[index] ?? [])).map((each) => each.context),
+    );
+    open = open.filter(({ context }) => !taught.has(context));
   }
-  return { lessons, failed: open };
+  const failed = open.filter(({ context, answer }) => {
+    // Where the user spoke, the policy's own answer is as good a witness as the note's.
+    if (context.kind !== "silent" && teach(context, "none", answer)) return false;
+    return mustStay(context) || !teach(context, "forced", forced(tokenizer, context, { correction, answer }));
+  });
+  return { lessons, failed: failed.map(({ context }) => context) };
 }
 
 export function promptOf(

@@ -55,6 +55,12 @@ const DENIED = [
   (topic: string) => `No ${topic}.`,
 ] as const;
 
+const AGREEMENTS = ["Yes, that is right.", "Yes, please.", "That's correct.", "Sure, go ahead.", "Yes."] as const;
+
+export function sayAgreement(random: Random): string {
+  return random.pick(AGREEMENTS);
+}
+
 export function sayOpening(aim: string, random: Random): string {
   return random.pick(OPENINGS)(aim);
 }
