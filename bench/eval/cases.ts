@@ -117,7 +117,7 @@ export class Cases {
       const { parameter, wanted, said, phrases, kind } = drawn;
       const text = fill(random.pick(phrases), random.chance(0.5) ? parameter.name : spokenName(parameter.name), said);
       const values = { ...call.values, [parameter.slot]: wanted };
-      const answer = this.#answer({ name: call.tool.name, arguments: callArguments(call.tool, values) });
+      const answer = this.#answer({ name: call.tool.name, arguments: callArguments(call.tool, values, [parameter.slot]) });
       const plain = this.#prompt(conversation, at, {});
       const guided = this.#prompt(conversation, at, kind === "hint" ? { hint: text } : { notes: [text] });
       cases.push({ plain, guided, answer, tool: call.tool.name, parameter: parameter.name, wanted });

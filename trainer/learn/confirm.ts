@@ -8,7 +8,7 @@ import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
-import { argumentSpan } from "../teacher/span.ts";
+import { argumentSpan } from "../data/span.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
 
 export type HeldBack = {
@@ -61,12 +61,9 @@ export async function look(
 }
 
 /** How the parent did before: the share of silent contexts in which it used the value already. */
-export function honouredBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number {
-  return share(
-    lessons.flatMap((lesson, index) =>
-      lesson.context.kind === "silent" ? [agrees(tokenizer, correction, { lesson, score: at(before, index) })] : [],
-    ),
-  );
+export function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack): number {
+  const silent = lessons.filter(({ context }) => context.kind === "silent");
+  return share(silent.map(({ context, own }) => shows(context, correction, readAnswer(tokenizer, own))));
 }
 
 /** Shares over the candidate's own greedy answers. */
@@ -81,9 +78,9 @@ export async function confirm(ask: AskPolicy, tokenizer: Tokenizer, held: HeldBa
 }
 
 /** Stated contexts in which the user's value won under the parent: what was never won cannot be lost. */
-function wonBefore(tokenizer: Tokenizer, { lessons, before, correction }: HeldBack): number[] {
-  return lessons.flatMap((lesson, index) =>
-    lesson.context.kind === "stated" && agrees(tokenizer, correction, { lesson, score: at(before, index) }) ? [index] : [],
+function wonBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack): number[] {
+  return lessons.flatMap(({ context, own }, index) =>
+    context.kind === "stated" && shows(context, correction, readAnswer(tokenizer, own)) ? [index] : [],
   );
 }
 

@@ -25,7 +25,7 @@ export type ParameterView = {
 
 export type Step =
   | { kind: "user"; text: string; acts: readonly Act[] }
-  | { kind: "call"; service: string; tool: ToolView; values: Readonly<Record<string, string>> }
+  | { kind: "call"; service: string; tool: ToolView; values: Readonly<Record<string, string>>; first?: readonly string[] }
   | { kind: "result"; content: string }
   | { kind: "reply"; text: string; acts: readonly Act[] };
 
@@ -102,9 +102,17 @@ export function typed(value: string, type: ParameterView["type"]): string | numb
   return value;
 }
 
-/** Arguments by shown name, in the order of the tool's parameters. */
-export function callArguments(tool: ToolView, values: Readonly<Record<string, string>>): Record<string, string | number | boolean> {
-  const entries = tool.parameters.flatMap(({ slot, name, type }) => {
+/**
+ * Arguments by shown name: those of the slots in `first`, then the others, each in the order of the tool's parameters.
+ * What guidance names comes first: where the call begins, one look at the guidance decides, and no place in a list is sought.
+ */
+export function callArguments(
+  tool: ToolView,
+  values: Readonly<Record<string, string>>,
+  first: readonly string[] = [],
+): Record<string, string | number | boolean> {
+  const ordered = [...tool.parameters].sort((a, b) => Number(first.includes(b.slot)) - Number(first.includes(a.slot)));
+  const entries = ordered.flatMap(({ slot, name, type }) => {
     const value = values[slot];
     return value === undefined ? [] : [[name, typed(value, type)] as const];
   });
@@ -163,7 +171,7 @@ function toMessage(step: Step, index: number): ChatMessage {
     case "result":
       return { role: "tool", content: step.content, tool_call_id: `call_${index - 1}` };
     case "call": {
-      const call = { name: step.tool.name, arguments: spacedJson(callArguments(step.tool, step.values)) };
+      const call = { name: step.tool.name, arguments: spacedJson(callArguments(step.tool, step.values, step.first)) };
       return { role: "assistant", content: null, tool_calls: [{ id: `call_${index}`, type: "function", function: call }] };
     }
   }

@@ -1,12 +1,13 @@
 /**
- * Drills: short conversations over tools that never existed, in which every argument is said outright. Nothing but
- * reading the schema and copying the words explains a call, several calls fit in a row, and hints and notes have plain
- * right answers. Reading and copying are learnt here first and carry over to real dialogues.
+ * Drills: short conversations over tools that never existed, or over the data's own, in which every argument is said
+ * outright. Nothing but reading the schema and copying the words explains a call, several calls fit in a row, and hints
+ * and notes have plain right answers. Reading and copying are learnt here first and carry over to real dialogues.
  */
 import {
   type Conversation,
   type ParameterView,
   plainSystem,
+  plainView,
   type ServiceView,
   type Step,
   toolDefinition,
@@ -14,9 +15,10 @@ import {
 } from "./conversation.ts";
 import type { ValuePool } from "./guidance.ts";
 import type { Random } from "../random.ts";
-import type { Act, Schemas } from "./sgd.ts";
+import { type Act, type Schemas, VARIANTS } from "./sgd.ts";
 import { madeUpName, madeUpWord, spokenName, spokenValue } from "./values.ts";
 
+const KNOWN_SHARE = 0.5; // of drills over the data's own tools
 const OPENERS = ["", "", "Please ", "Can you ", "I need you to ", "I'd like to ", "Could you ", "Now ", "Next, ", "Let's "] as const;
 const JOINERS = [", ", " and ", ". ", "; ", ", "] as const;
 const SAYINGS = [
@@ -38,7 +40,9 @@ const DESCRIPTIONS = ["Name of the {slot}", "The {slot}", "What {slot} to use", 
 
 /** A conversation of two to five requests; its steps carry the acts that say which slots were spoken of. */
 export function drawDrill(names: NameSource, random: Random): Conversation {
-  const tools = Array.from({ length: 2 + random.below(3) }, () => drawTool(names, random));
+  const tools = random.chance(KNOWN_SHARE)
+    ? names.drawTools(random)
+    : Array.from({ length: 2 + random.below(3) }, () => drawTool(names, random));
   const steps = Array.from({ length: 2 + random.below(4) }, () => drawRequest(random.pick(tools), names, random)).flat();
   const view: ServiceView = {
     service: { service_name: "Drill", description: "", slots: [], intents: [] },
@@ -50,10 +54,12 @@ export function drawDrill(names: NameSource, random: Random): Conversation {
 
 /** Slots of the data with the values that the data knows for them. */
 export class NameSource {
+  readonly #schemas: Schemas;
   readonly #slots: readonly { name: string; slot: string; description: string; options: readonly string[] }[];
   readonly #pool: ValuePool;
 
   constructor(schemas: Schemas, pool: ValuePool) {
+    this.#schemas = schemas;
     this.#pool = pool;
     this.#slots = Object.values(schemas).flatMap((services) =>
       [...services].flatMap(([original, service]) =>
@@ -65,6 +71,13 @@ export class NameSource {
         })),
       ),
     );
+  }
+
+  /** Tools of one service, under the names of one of its variants. */
+  drawTools(random: Random): ToolView[] {
+    const service = random.pick([...this.#schemas.original.values()]);
+    const shown = this.#schemas[random.pick(VARIANTS)].get(service.service_name);
+    return [...plainView(service, shown).tools.values()].map((tool) => ({ ...tool, parameters: random.shuffled(tool.parameters) }));
   }
 
   drawParameter(random: Random): ParameterView {
@@ -82,7 +95,7 @@ export class NameSource {
         : invented && random.chance(0.2)
           ? Array.from({ length: 3 }, () => madeUpWord(random))
           : [];
-    return { slot: known.slot, name, description: described, type: "string", options, required: random.chance(0.7), fallback: undefined };
+    return { slot: known.slot, name, description: described, type: "string", options, required: random.chance(0.5), fallback: undefined };
   }
 
   drawValue({ slot, options }: ParameterView, random: Random): string {

@@ -7,14 +7,16 @@ import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from ".
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { type Conversation, type Step, toMessages } from "./conversation.ts";
 import { correctedExchange, naturalExchanges } from "./exchanges.ts";
-import { type CallStep, drawHint, drawNotes, type GuidedCall, isGuidable, type ValuePool } from "./guidance.ts";
+import { type CallStep, drawGuidance, type GuidedCall, isGuidable, type ValuePool } from "./guidance.ts";
 import { APPROVALS } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import { argumentSpan } from "../data/span.ts";
 
 export type Example = { tokens: number[]; weights: number[] };
 
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
 const CALL_WEIGHT = 1;
+const NAMED_WEIGHT = 3; // an argument that hint or note names: a few tokens of a call, and all that guidance is about
 const FIRST_WEIGHT = 0.4; // first token of a reply: it says that no call is due
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
@@ -29,7 +31,8 @@ export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conve
 
 /**
  * The same with a hint or notes before most calls. Several user messages of one row may carry them, which serving never
- * does; each call still depends on its own only, and a row teaches three times as much.
+ * does; each call still depends on its own only, and a row teaches three times as much. What comes after the answer to
+ * the last of them teaches nothing about guidance and is left out.
  */
 export function guidedExample(
   tokenizer: Tokenizer,
@@ -41,12 +44,20 @@ export function guidedExample(
   const guidance = new Map<number, GuidedCall>();
   conversation.steps.forEach((step, at) => {
     if (step.kind !== "call" || !isGuidable(conversation.steps, at) || random.chance(0.1)) return;
-    const drawn = random.chance(0.45) ? drawHint(conversation, step, pool, random) : drawNotes(conversation, at, step, pool, random);
+    const drawn = drawGuidance(conversation, at, step, pool, random);
     if (drawn !== undefined) guidance.set(at, drawn);
   });
   const { system, tools } = conversation;
-  const steps = conversation.steps.map((step, at) =>
-    step.kind === "call" ? { ...step, values: guidance.get(at)?.values ?? step.values } : step,
+  const end = conversation.steps.findIndex((step, at) => step.kind === "reply" && at > Math.max(...guidance.keys()));
+  const steps = conversation.steps.slice(0, end < 0 ? undefined : end + 1).map((step, at): Step => {
+    const guided = guidance.get(at);
+    return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.first } : step;
+  });
+  const named = new Map(
+    [...guidance].map(([at, { named: slots }]) => [
+      steps[at],
+      (conversation.steps[at] as CallStep).tool.parameters.filter(({ slot }) => slots.includes(slot)).map(({ name }) => name),
+    ]),
   );
   const carried = new Map(
     [...guidance].map(([at, { hint, notes }]) => [
@@ -60,7 +71,8 @@ export function guidedExample(
       ...message,
       ...carried.get(kept[index - offset]),
     }));
-    return weighted(tokenizer, messages, tools, messageWeights(system, kept, dropped));
+    const weights = messageWeights(system, kept, dropped);
+    return weighted(tokenizer, messages, tools, weights, (message) => named.get(kept[message - offset] as Step) ?? []);
   });
 }
 
@@ -132,20 +144,23 @@ function fitted(maxTokens: number, steps: readonly Step[], build: (kept: readonl
 
 /**
  * Tokens of the conversation; the tokens of message `i`, its end token included, weigh `perMessage[i]`.
- * The first token of an answer decides between a call and a reply, so it weighs more than the rest of a reply.
+ * The first token of an answer decides between a call and a reply, so it weighs more than the rest of a reply; the
+ * arguments that `named` gives for a call weigh more than the rest of the call.
  */
 export function weighted(
   tokenizer: Tokenizer,
   messages: readonly PromptMessage[],
   tools: readonly ToolDefinition[],
   perMessage: readonly number[],
+  named: (message: number) => readonly string[] = () => [],
 ): Example {
   const tokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: false });
   const [start, lineBreak] = [tokenizer.specialIds.get("<|im_start|>"), tokenizer.encode("\n")[0]];
   // A system block that only lists tools is a block of the prompt but no message of the list.
   let message = tools.length > 0 && messages[0]?.role !== "system" ? -2 : -1;
   let place: "outside" | "header" | "first" | "inside" = "outside";
-  const weights = tokens.map((token) => {
+  const starts = new Map<number, number>();
+  const weights = tokens.map((token, at) => {
     if (token === start) {
       message++;
       place = "header";
@@ -153,6 +168,7 @@ export function weighted(
     }
     if (place === "header" && token === lineBreak) {
       place = "first";
+      starts.set(message, at + 1);
       return 0;
     }
     if (place === "header" || place === "outside") return 0;
@@ -161,5 +177,12 @@ export function weighted(
     place = token === tokenizer.eosId ? "outside" : "inside";
     return first && weight === REPLY_WEIGHT ? FIRST_WEIGHT : weight;
   });
+  for (const [index, start] of starts)
+    for (const parameter of named(index)) {
+      if (perMessage[index] !== CALL_WEIGHT) continue;
+      const answer = tokens.slice(start, tokens.indexOf(tokenizer.eosId, start));
+      const span = argumentSpan(tokenizer, answer, parameter);
+      if (span !== undefined) weights.fill(NAMED_WEIGHT, start + span.from, start + span.to);
+    }
   return { tokens, weights };
 }

@@ -13,7 +13,15 @@ import { madeUpName, spokenName } from "./values.ts";
 /** Argument values seen in the data, by original slot name: what a hint or note may ask for. */
 export type ValuePool = ReadonlyMap<string, readonly string[]>;
 export type CallStep = Extract<Step, { kind: "call" }>;
-export type GuidedCall = { hint?: string; notes?: string[]; values: Readonly<Record<string, string>> };
+export type GuidedCall = {
+  hint?: string;
+  notes?: string[];
+  values: Readonly<Record<string, string>>;
+  /** Slots whose value the guidance decides: they stand first in the call. */
+  first: string[];
+  /** Slots that the guidance names and the called tool has, obeyed or not: what the call is to be learnt for. */
+  named: string[];
+};
 
 const SILENT_SHARE = 0.5;
 const STATED_SHARE = 0.36;
@@ -25,24 +33,38 @@ export function isGuidable(steps: readonly Step[], at: number): boolean {
   return step?.kind === "call" && step.tool.parameters.length > 0 && steps[at - 1]?.kind === "user";
 }
 
+/** A hint, or notes. Few calls leave a parameter unspoken; those that do carry notes more often. */
+export function drawGuidance(
+  conversation: Conversation,
+  at: number,
+  call: CallStep,
+  pool: ValuePool,
+  random: Random,
+): GuidedCall | undefined {
+  const { silent } = bySpeech(conversation.steps, at, call);
+  const notes = random.chance(silent.length > 0 ? 0.7 : 0.4) ? drawNotes(conversation, at, call, pool, random) : undefined;
+  return notes ?? drawHint(conversation, call, pool, random);
+}
+
 /** A hint that changes one argument; now and then one about a tool that is not called, which changes nothing. */
 export function drawHint(conversation: Conversation, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
   if (random.chance(0.06)) {
     const hint = foreignText(HINTS, conversation, call, pool, random);
-    return hint === undefined ? undefined : { hint, values: call.values };
+    return hint === undefined ? undefined : { hint, values: call.values, first: [], named: [] };
   }
   const parameter = random.pick(call.tool.parameters);
   const value = otherValue(parameter, call.values[parameter.slot], pool, random);
   if (value === undefined) return undefined;
-  return { hint: worded(HINTS, parameter, value, random), values: { ...call.values, [parameter.slot]: value } };
+  const [values, named] = [{ ...call.values, [parameter.slot]: value }, [parameter.slot]];
+  return { hint: worded(HINTS, parameter, value, random), values, first: named, named };
 }
 
 export function drawNotes(conversation: Conversation, at: number, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
   const { silent, stated } = bySpeech(conversation.steps, at, call);
   const draw = random.next();
-  const first = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
-  if (first.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
-  const chosen = new Set(first.length > 0 ? [random.pick(first)] : []);
+  const candidates = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
+  if (candidates.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
+  const chosen = new Set(candidates.length > 0 ? [random.pick(candidates)] : []);
   if (silent.length > 0 && random.chance(0.2)) chosen.add(random.pick(silent));
   const values: Record<string, string> = { ...call.values };
   const notes: string[] = [];
@@ -54,7 +76,10 @@ export function drawNotes(conversation: Conversation, at: number, call: CallStep
   }
   const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, pool, random) : undefined;
   if (foreign !== undefined) notes.push(foreign);
-  return notes.length === 0 ? undefined : { notes: random.shuffled(notes), values };
+  if (notes.length === 0) return undefined;
+  const named = [...chosen].map(({ slot }) => slot);
+  const first = [...chosen].filter((parameter) => silent.includes(parameter)).map(({ slot }) => slot);
+  return { notes: random.shuffled(notes), values, first, named };
 }
 
 /** Parameters of the call that nobody has spoken of, and those whose value somebody stated. */

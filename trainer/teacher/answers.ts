@@ -21,6 +21,8 @@ export type Lesson = {
   readonly teacherPrompt: readonly number[];
   readonly studentPrompt: readonly number[];
   readonly answer: readonly number[];
+  /** What the policy says there before the update, greedily and without guidance. */
+  readonly own: readonly number[];
 };
 
 /** Guidance under which the teacher is asked, in order. What must stay as it is, the policy says by itself. */
@@ -39,27 +41,28 @@ export async function askLessons(
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
   const prompt = (context: Context, guidance: Guidance): number[] => promptOf(tokenizer, context, { guidance, correction });
-  const teach = (context: Context, guidance: Guidance, answer: readonly number[]): boolean => {
+  const teach = ({ context, answer: own }: LedContext, guidance: Guidance, answer: readonly number[]): boolean => {
     if (!shows(context, correction, readAnswer(tokenizer, answer))) return false;
-    lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer });
+    lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer, own });
     return true;
   };
   let open = led.filter(({ context }) => fits(prompt(context, "note").length));
   for (let question = 0; question < MOST_QUESTIONS; question += 1) {
-    const asked = open.flatMap(({ context }) => {
-      const guidance = GUIDANCE[context.kind][question];
-      return guidance === undefined ? [] : [{ context, guidance }];
+    const asked = open.flatMap((each) => {
+      const guidance = GUIDANCE[each.context.kind][question];
+      return guidance === undefined ? [] : [{ each, guidance }];
     });
-    const answers = asked.length === 0 ? [] : await ask(asked.map(({ context, guidance }) => prompt(context, guidance)));
+    const answers = asked.length === 0 ? [] : await ask(asked.map(({ each, guidance }) => prompt(each.context, guidance)));
     const taught = new Set(
-      asked.filter(({ context, guidance }, index) => teach(context, guidance, answers[index] ?? [])).map((each) => each.context),
+      asked.filter(({ each, guidance }, index) => teach(each, guidance, answers[index] ?? [])).map(({ each }) => each),
     );
-    open = open.filter(({ context }) => !taught.has(context));
+    open = open.filter((each) => !taught.has(each));
   }
-  const failed = open.filter(({ context, answer }) => {
+  const failed = open.filter((each) => {
+    const { context, answer } = each;
     // Where the user spoke, the policy's own answer is as good a witness as the note's.
-    if (context.kind !== "silent" && teach(context, "none", answer)) return false;
-    return mustStay(context) || !teach(context, "forced", forced(tokenizer, context, { correction, answer }));
+    if (context.kind !== "silent" && teach(each, "none", answer)) return false;
+    return mustStay(context) || !teach(each, "forced", forced(tokenizer, context, { correction, answer }));
   });
   return { lessons, failed: failed.map(({ context }) => context) };
 }

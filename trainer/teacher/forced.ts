@@ -8,7 +8,7 @@ import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readParameters } from "../data/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
-import { argumentSpan } from "./span.ts";
+import { argumentSpan } from "../data/span.ts";
 
 export type ForcedArgument = { readonly tool: ToolDefinition; readonly parameter: string; readonly value: string };
 
@@ -25,8 +25,9 @@ export function forceArgument(
   if (!finished || !valid || calls.length !== 1 || call?.name !== tool.function.name) return undefined;
   const [open, close] = [tokenizer.specialIds.get("<tool_call>"), tokenizer.specialIds.get("</tool_call>")];
   if (open === undefined || close === undefined) return undefined;
-  const given: Record<string, unknown> = { ...call.arguments, [parameter]: typedValue(tool, parameter, value) };
-  const body = spacedJson({ name: call.name, arguments: inSchemaOrder(tool, given) });
+  // First, where the policy itself writes what guidance names.
+  const { [parameter]: _, ...others } = call.arguments;
+  const body = spacedJson({ name: call.name, arguments: { [parameter]: typedValue(tool, parameter, value), ...others } });
   return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
 }
 
@@ -46,13 +47,6 @@ export function forceLogProbs(
     forced[start + token] = Math.log(CERTAINTY);
   });
   return forced;
-}
-
-/** Arguments as the tool lists them, which is the order that calls are written in; undeclared ones come last. */
-function inSchemaOrder(tool: ToolDefinition, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const declared = readParameters(tool).map(({ name }) => name);
-  const names = [...declared.filter((name) => name in given), ...Object.keys(given).filter((name) => !declared.includes(name))];
-  return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
 function typedValue(tool: ToolDefinition, parameter: string, value: string): string | number | boolean {

@@ -50,6 +50,7 @@ function lesson(kind: ContextKind, from: number, token: number): TaughtLesson {
       guidance: "note",
       teacherPrompt: prompt,
       studentPrompt: prompt,
+      own: [],
       answer,
     },
     teacherLogProbs,

@@ -62,16 +62,30 @@ describe("actExample", () => {
 });
 
 describe("guidedExample", () => {
-  it("is the plain row where nothing but the guidance and the guided arguments differ", () => {
+  it("is the plain row up to the answer to the last guided call, where nothing but guidance and arguments differ", () => {
     const rows = Array.from({ length: 40 }, (_, seed) =>
       tokenizer.decode(guidedExample(tokenizer, plain, pool, 4096, new Random(seed)).tokens),
     );
     expect(rows.some((row) => row.includes("<hint>"))).toBe(true);
     expect(rows.some((row) => row.includes("<note>"))).toBe(true);
-    for (const row of rows)
-      expect(row.replace(/\n<(hint|note)>[^\n<]*/g, "").replace(/"arguments": \{[^}]*\}/g, "")).toBe(
-        tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, ""),
-      );
+    const whole = tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, "");
+    for (const row of rows) {
+      const bare = row.replace(/\n<(hint|note)>[^\n<]*/g, "").replace(/"arguments": \{[^}]*\}/g, "");
+      expect([bare, whole.startsWith(bare)]).toEqual([bare, true]);
+      expect(row.lastIndexOf("<tool_call>")).toBeGreaterThan(Math.max(row.lastIndexOf("<hint>"), row.lastIndexOf("<note>")));
+    }
+  });
+
+  it("weighs the argument that guidance names most, and puts first what it decides", () => {
+    const call = plain.steps[1];
+    if (call?.kind !== "call") throw new Error("step 1 is the first call");
+    const guided = Array.from({ length: 40 }, (_, seed) => guidedExample(tokenizer, plain, pool, 4096, new Random(seed)));
+    const named = guided.flatMap((example) => weighing(example, 3));
+    expect(named.length).toBeGreaterThan(10);
+    for (const text of named) expect(text).toMatch(/"(valley|number_of_beds|has_stove|cabin_name)": "/);
+    const first = guided.map(({ tokens }) => tokenizer.decode(tokens)).filter((text) => /<hint>[^<]*number_of_beds/.test(text));
+    expect(first.length).toBeGreaterThan(0);
+    for (const text of first) expect(text).toMatch(/<hint>[^<]*number_of_beds[^]*?"arguments": \{"number_of_beds"/);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Tokenizer } from "../../../shared/tokenizer.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import { forceArgument, forceLogProbs } from "../../../trainer/teacher/forced.ts";
-import { argumentSpan } from "../../../trainer/teacher/span.ts";
+import { argumentSpan } from "../../../trainer/data/span.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 import { SEARCH } from "../hotel.ts";
 
@@ -34,14 +34,14 @@ const ROOMS = { tool: SEARCH, parameter: "number_of_rooms", value: "2" };
 describe("forceArgument", () => {
   it.each([
     {
-      name: "puts a missing argument where the schema lists it",
+      name: "puts a missing argument first, where the policy writes what guidance names",
       before: '{"city": "Porto", "has_wifi": "True"}',
-      after: '{"city": "Porto", "number_of_rooms": "2", "has_wifi": "True"}',
+      after: '{"number_of_rooms": "2", "city": "Porto", "has_wifi": "True"}',
     },
     {
       name: "replaces a wrong value",
       before: '{"city": "Porto", "number_of_rooms": "1"}',
-      after: '{"city": "Porto", "number_of_rooms": "2"}',
+      after: '{"number_of_rooms": "2", "city": "Porto"}',
     },
   ])("$name", ({ before, after }) => {
     expect(forceArgument(tokenizer, callTokens(before), ROOMS)).toEqual(callTokens(after));
