@@ -9,7 +9,7 @@ import { Engine } from "../trainer/engine/engine.ts";
 import { readCheckpoint } from "../trainer/model/checkpoint.ts";
 import type { Conversation } from "../trainer/pretrain/conversation.ts";
 import { correctedExchange, naturalExchanges } from "../trainer/pretrain/exchanges.ts";
-import { valuePool } from "../trainer/pretrain/mixture.ts";
+import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { fill } from "../trainer/pretrain/phrases.ts";
 import { Random } from "../trainer/random.ts";
 import { readSgd, TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const random = new Random(Number(options.seed));
   const cases = new Cases({ tokenizer, sgd, trainServices: new Set(TRAIN_SERVICES), context: config.contextTokens });
   const conversations = cases.conversations();
-  const pool = valuePool(sgd.dialogues);
+  const lexicon = readLexicon(sgd);
   const scale = Number(options.scale);
   const counts = options.full
     ? EVERYTHING
@@ -58,11 +58,11 @@ async function main(): Promise<void> {
     cases.calls(conversations, counts.calls, random),
     cases.replies(conversations, counts.replies, random),
   );
-  const hints = await evaluateHints(policy, cases.hinted(conversations, pool, counts.hinted, random), config.contextTokens);
-  const silent = await shareUsed(policy, "notes, user silent", cases.noted(conversations, pool, counts.noted, random, "silent"));
-  const stated = await shareUsed(policy, "notes, user stated", cases.noted(conversations, pool, counts.noted, random, "stated"));
+  const hints = await evaluateHints(policy, cases.hinted(conversations, lexicon, counts.hinted, random), config.contextTokens);
+  const silent = await shareUsed(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
+  const stated = await shareUsed(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
   const judge = await evaluateJudge(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
-  const hintJob = await evaluateHintJob(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, pool, counts.hints, random);
+  const hintJob = await evaluateHintJob(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, lexicon, counts.hints, random);
 
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
@@ -185,7 +185,7 @@ async function evaluateHintJob(
   policy: EvaluatedPolicy,
   encode: EncodePrompt,
   conversations: readonly Conversation[],
-  pool: ReturnType<typeof valuePool>,
+  lexicon: Lexicon,
   count: number,
   random: Random,
 ) {
@@ -193,7 +193,7 @@ async function evaluateHintJob(
   const corrected = random
     .shuffled(conversations)
     .slice(0, count * 2)
-    .flatMap((conversation) => correctedExchange(conversation, pool, random, worded) ?? [])
+    .flatMap((conversation) => correctedExchange(conversation, lexicon, random, worded) ?? [])
     .slice(0, count);
   const answers = await policy.answers(
     "hint job",

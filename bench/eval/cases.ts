@@ -4,7 +4,8 @@ import { withGuidance } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { plainConversation } from "../../trainer/pretrain/augment.ts";
 import { callArguments, type Conversation, type ParameterView, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
-import { bySpeech, type CallStep, isGuidable, type ValuePool } from "../../trainer/pretrain/guidance.ts";
+import { bySpeech, type CallStep, isGuidable } from "../../trainer/pretrain/guidance.ts";
+import type { Lexicon } from "../../trainer/pretrain/lexicon.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
@@ -74,22 +75,28 @@ export class Cases {
   }
 
   /** Hints that change one argument of the right call to a value that nobody has said. */
-  hinted(conversations: readonly Conversation[], pool: ValuePool, count: number, random: Random): GuidedCase[] {
+  hinted(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): GuidedCase[] {
     return this.#guided(conversations, count, random, (_, call) => {
       const parameter = random.pick(call.tool.parameters);
-      const value = poolValue(parameter, call.values[parameter.slot], pool, random);
+      const value = poolValue(parameter, call.values[parameter.slot], lexicon, random);
       return value === undefined ? undefined : { parameter, wanted: value, said: value, phrases: EVAL_HINTS, kind: "hint" };
     });
   }
 
   /** Notes that name a default: where the user is silent the default is right, where the user spoke the user's own value. */
-  noted(conversations: readonly Conversation[], pool: ValuePool, count: number, random: Random, speech: "silent" | "stated"): GuidedCase[] {
+  noted(
+    conversations: readonly Conversation[],
+    lexicon: Lexicon,
+    count: number,
+    random: Random,
+    speech: "silent" | "stated",
+  ): GuidedCase[] {
     return this.#guided(conversations, count, random, (steps, call, at) => {
       const parameters = bySpeech(steps, at, call)[speech];
       if (parameters.length === 0) return undefined;
       const parameter = random.pick(parameters);
       const own = call.values[parameter.slot];
-      const value = poolValue(parameter, own, pool, random);
+      const value = poolValue(parameter, own, lexicon, random);
       if (value === undefined) return undefined;
       return { parameter, wanted: speech === "stated" ? (own ?? value) : value, said: value, phrases: EVAL_NOTES, kind: "note" };
     });
@@ -170,8 +177,8 @@ function placesOf(conversations: readonly Conversation[], wanted: (step: Step, b
 }
 
 /** Another value that the data knows for the slot. */
-function poolValue(parameter: ParameterView, current: string | undefined, pool: ValuePool, random: Random): string | undefined {
-  const known = parameter.options.length > 0 ? parameter.options : (pool.get(parameter.slot) ?? []);
+function poolValue(parameter: ParameterView, current: string | undefined, lexicon: Lexicon, random: Random): string | undefined {
+  const known = parameter.options.length > 0 ? parameter.options : (lexicon.values.get(parameter.slot) ?? []);
   const others = known.filter((value) => value !== current && value !== parameter.fallback && value !== "dontcare");
   return others.length === 0 ? undefined : random.pick(others);
 }

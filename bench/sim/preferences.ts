@@ -1,5 +1,5 @@
 /** Standing preferences: one optional argument of one tool that a user always wants at one value, and the requests that test it. */
-import { valuePool } from "../../trainer/pretrain/mixture.ts";
+import { readLexicon } from "../../trainer/pretrain/lexicon.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
 import type { FreshRequest } from "./requests.ts";
@@ -20,7 +20,7 @@ const MIN_STATED = 4;
 
 /** One preference per tool and parameter that enough requests speak and keep silent about, in random order. */
 export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], random: Random): Preference[] {
-  const pool = valuePool(sgd.dialogues);
+  const { values: pool } = readLexicon(sgd);
   const groups = new Map<string, { request: FreshRequest; slot: string }>();
   for (const request of requests)
     for (const parameter of request.silent)

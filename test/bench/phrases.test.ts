@@ -1,7 +1,17 @@
 /** Evaluation words nothing as training does: no shared template, and no evaluation wording that a training one matches. */
 import { describe, expect, it } from "vitest";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../bench/phrases.ts";
-import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, FILLERS, HINTS, NOTES } from "../../trainer/pretrain/phrases.ts";
+import {
+  CORRECTION_CLOSERS,
+  CORRECTION_CORES,
+  CORRECTION_OPENERS,
+  fill,
+  FILLERS,
+  HINTS,
+  loosely,
+  NOTES,
+} from "../../trainer/pretrain/phrases.ts";
+import { Random } from "../../trainer/random.ts";
 
 const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
@@ -40,6 +50,13 @@ describe("evaluation wordings", () => {
     const drawn = new Set(FILLERS);
     const words = (template: string): string[] => bare(template.replace(/\{\w+\}/g, " ")).split(" ");
     expect(evaluation.filter((template) => words(template).every((word) => drawn.has(word)))).toEqual([]);
+  });
+
+  it("are never written by loose wordings, whatever words the data lends them", () => {
+    const random = new Random(1);
+    const lent = evaluation.flatMap((template) => template.replace(/\{\w+\}/g, " ").split(" ")).filter((word) => word !== "");
+    const drawn = new Set(Array.from({ length: 5_000 }, () => bare(loosely("{slot}", "{value}", lent, random))));
+    expect(evaluation.filter((template) => drawn.has(bare(template)))).toEqual([]);
   });
 
   it("name slot and value and use no JSON", () => {

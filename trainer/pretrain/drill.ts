@@ -13,7 +13,7 @@ import {
   toolDefinition,
   type ToolView,
 } from "./conversation.ts";
-import type { ValuePool } from "./guidance.ts";
+import type { ValuePool } from "./lexicon.ts";
 import type { Random } from "../random.ts";
 import { type Act, type Schemas, VARIANTS } from "./sgd.ts";
 import { madeUpName, madeUpWord, spokenName, spokenValue } from "./values.ts";

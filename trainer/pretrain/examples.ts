@@ -5,9 +5,10 @@
 import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { type Conversation, type Step, toMessages } from "./conversation.ts";
+import { callArguments, type Conversation, type Step, toMessages } from "./conversation.ts";
 import { correctedExchange, naturalExchanges } from "./exchanges.ts";
-import { type CallStep, drawGuidance, type GuidedCall, isGuidable, type ValuePool } from "./guidance.ts";
+import { type CallStep, drawGuidance, type GuidedCall, isGuidable } from "./guidance.ts";
+import type { Lexicon } from "./lexicon.ts";
 import { APPROVALS } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { argumentSpan } from "../data/span.ts";
@@ -16,7 +17,7 @@ export type Example = { tokens: number[]; weights: number[] };
 
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
 const CALL_WEIGHT = 1;
-const NAMED_WEIGHT = 3; // an argument that hint or note names: a few tokens of a call, and all that guidance is about
+const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidance names: few tokens, and all that it is about
 const FIRST_WEIGHT = 0.4; // first token of a reply: it says that no call is due
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
@@ -37,14 +38,14 @@ export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conve
 export function guidedExample(
   tokenizer: Tokenizer,
   conversation: Conversation,
-  pool: ValuePool,
+  lexicon: Lexicon,
   maxTokens: number,
   random: Random,
 ): Example {
   const guidance = new Map<number, GuidedCall>();
   conversation.steps.forEach((step, at) => {
     if (step.kind !== "call" || !isGuidable(conversation.steps, at) || random.chance(0.1)) return;
-    const drawn = drawGuidance(conversation, at, step, pool, random);
+    const drawn = drawGuidance(conversation, at, step, lexicon, random);
     if (drawn !== undefined) guidance.set(at, drawn);
   });
   const { system, tools } = conversation;
@@ -53,12 +54,7 @@ export function guidedExample(
     const guided = guidance.get(at);
     return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.first } : step;
   });
-  const named = new Map(
-    [...guidance].map(([at, { named: slots }]) => [
-      steps[at],
-      (conversation.steps[at] as CallStep).tool.parameters.filter(({ slot }) => slots.includes(slot)).map(({ name }) => name),
-    ]),
-  );
+  const named = new Map([...guidance].map(([at, { named: slots }]) => [steps[at], learntFor(steps[at] as CallStep, slots)]));
   const carried = new Map(
     [...guidance].map(([at, { hint, notes }]) => [
       steps[at - 1],
@@ -76,10 +72,17 @@ export function guidedExample(
   });
 }
 
+/** Names of the parameters that guidance names, and of the one that begins the call: there it shows whether guidance decides. */
+function learntFor({ tool, values, first }: CallStep, slots: readonly string[]): string[] {
+  const [begun] = Object.keys(callArguments(tool, values, first));
+  const named = tool.parameters.filter(({ slot }) => slots.includes(slot)).map(({ name }) => name);
+  return [...new Set([...(begun === undefined ? [] : [begun]), ...named])];
+}
+
 /** What the user's next turn says about the answer before it. */
-export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, random: Random): Example | undefined {
+export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, lexicon: Lexicon, random: Random): Example | undefined {
   if (random.chance(0.35)) {
-    const corrected = correctedExchange(conversation, pool, random);
+    const corrected = correctedExchange(conversation, lexicon, random);
     return corrected === undefined ? undefined : jobExample(tokenizer, judgePrompt(corrected.exchange), rewardText(-1));
   }
   // Rejections are rare in the data; drawing the class first keeps the three in balance.
@@ -91,9 +94,9 @@ export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, p
 }
 
 /** What should have been different, in one sentence, or `none`. */
-export function hintJobExample(tokenizer: Tokenizer, conversation: Conversation, pool: ValuePool, random: Random): Example | undefined {
+export function hintJobExample(tokenizer: Tokenizer, conversation: Conversation, lexicon: Lexicon, random: Random): Example | undefined {
   if (random.chance(0.8)) {
-    const corrected = correctedExchange(conversation, pool, random);
+    const corrected = correctedExchange(conversation, lexicon, random);
     return corrected === undefined ? undefined : jobExample(tokenizer, hintPrompt(corrected.exchange), hintText(corrected.hint));
   }
   const fine = naturalExchanges(conversation.steps).filter(({ reward, exchange }) => reward >= 0 && exchange.tools.length > 0);

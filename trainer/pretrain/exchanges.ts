@@ -3,7 +3,8 @@ import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Exchange, Hint } from "../../shared/jobs.ts";
 import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
-import { isGuidable, otherValue, type ValuePool } from "./guidance.ts";
+import { isGuidable, otherValue } from "./guidance.ts";
+import type { Lexicon } from "./lexicon.ts";
 import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { spokenName, spokenValue } from "./values.ts";
@@ -24,9 +25,9 @@ export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
 /** A call, its result and reply, and a user who says that one argument should have been another. */
 export function correctedExchange(
   conversation: Conversation,
-  pool: ValuePool,
+  lexicon: Lexicon,
   random: Random,
-  worded: (name: string, value: string) => string = (name, value) => correction(name, value, random),
+  worded: (name: string, value: string) => string = (name, value) => correction(name, value, lexicon, random),
 ): { exchange: Exchange; hint: Hint } | undefined {
   const { steps } = conversation;
   const places = steps.flatMap((_, index) => (isGuidable(steps, index) ? [index] : []));
@@ -36,16 +37,16 @@ export function correctedExchange(
   const reply = steps.findIndex((step, index) => index > at && step.kind === "reply");
   if (call?.kind !== "call" || reply < 0) return undefined;
   const parameter = random.pick(call.tool.parameters);
-  const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+  const value = otherValue(parameter, call.values[parameter.slot], lexicon, random);
   if (value === undefined) return undefined;
   const exchange = toExchange(steps.slice(at - 1, reply + 1), worded(parameter.name, value));
   return { exchange, hint: { parameter: parameter.name, value: parameter.type === "boolean" ? value.toLowerCase() : value } };
 }
 
-function correction(name: string, value: string, random: Random): string {
+function correction(name: string, value: string, { asides }: Lexicon, random: Random): string {
   const slot = random.chance(0.8) ? spokenName(name) : name;
   const spoken = random.chance(0.6) ? spokenValue(value, random) : value;
-  const core = random.chance(0.3) ? loosely(slot, spoken, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
+  const core = random.chance(0.3) ? loosely(slot, spoken, asides, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
   const said = `${random.pick(CORRECTION_OPENERS)}${core}${random.pick(CORRECTION_CLOSERS)}`;
   return random.chance(0.7) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
 }

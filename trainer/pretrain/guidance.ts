@@ -1,17 +1,16 @@
 /**
  * Draws the hint or the notes under which a call is made, and the arguments that are right under them.
  * A hint is obeyed. A note is a default: used where the user was silent, dropped where the user spoke, and without
- * effect on tools it is not about. Silent and stated cases are drawn equally often (four stated to one silent teach a
- * small model to ignore notes).
+ * effect on tools it is not about. Silent and stated cases are drawn about equally often (four stated to one silent
+ * teach a small model to ignore notes).
  */
 import { spokenSlots } from "./acts.ts";
 import type { Conversation, ParameterView, Step } from "./conversation.ts";
 import { fill, HINTS, loosely, NOTES } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import type { Lexicon } from "./lexicon.ts";
 import { madeUpName, spokenName } from "./values.ts";
 
-/** Argument values seen in the data, by original slot name: what a hint or note may ask for. */
-export type ValuePool = ReadonlyMap<string, readonly string[]>;
 export type CallStep = Extract<Step, { kind: "call" }>;
 export type GuidedCall = {
   hint?: string;
@@ -23,8 +22,8 @@ export type GuidedCall = {
   named: string[];
 };
 
-const SILENT_SHARE = 0.5;
-const STATED_SHARE = 0.36;
+const SILENT_SHARE = 0.42;
+const STATED_SHARE = 0.44;
 const LOOSE_SHARE = 0.5;
 
 /** Whether guidance can stand directly before the step: a call with something to say about it, that answers a user message. */
@@ -38,28 +37,34 @@ export function drawGuidance(
   conversation: Conversation,
   at: number,
   call: CallStep,
-  pool: ValuePool,
+  lexicon: Lexicon,
   random: Random,
 ): GuidedCall | undefined {
   const { silent } = bySpeech(conversation.steps, at, call);
-  const notes = random.chance(silent.length > 0 ? 0.7 : 0.4) ? drawNotes(conversation, at, call, pool, random) : undefined;
-  return notes ?? drawHint(conversation, call, pool, random);
+  const notes = random.chance(silent.length > 0 ? 0.7 : 0.4) ? drawNotes(conversation, at, call, lexicon, random) : undefined;
+  return notes ?? drawHint(conversation, call, lexicon, random);
 }
 
 /** A hint that changes one argument; now and then one about a tool that is not called, which changes nothing. */
-export function drawHint(conversation: Conversation, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
+export function drawHint(conversation: Conversation, call: CallStep, lexicon: Lexicon, random: Random): GuidedCall | undefined {
   if (random.chance(0.06)) {
-    const hint = foreignText(HINTS, conversation, call, pool, random);
+    const hint = foreignText(HINTS, conversation, call, lexicon, random);
     return hint === undefined ? undefined : { hint, values: call.values, first: [], named: [] };
   }
   const parameter = random.pick(call.tool.parameters);
-  const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+  const value = otherValue(parameter, call.values[parameter.slot], lexicon, random);
   if (value === undefined) return undefined;
   const [values, named] = [{ ...call.values, [parameter.slot]: value }, [parameter.slot]];
-  return { hint: worded(HINTS, parameter, value, random), values, first: named, named };
+  return { hint: worded(HINTS, parameter, value, lexicon, random), values, first: named, named };
 }
 
-export function drawNotes(conversation: Conversation, at: number, call: CallStep, pool: ValuePool, random: Random): GuidedCall | undefined {
+export function drawNotes(
+  conversation: Conversation,
+  at: number,
+  call: CallStep,
+  lexicon: Lexicon,
+  random: Random,
+): GuidedCall | undefined {
   const { silent, stated } = bySpeech(conversation.steps, at, call);
   const draw = random.next();
   const candidates = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
@@ -69,12 +74,12 @@ export function drawNotes(conversation: Conversation, at: number, call: CallStep
   const values: Record<string, string> = { ...call.values };
   const notes: string[] = [];
   for (const parameter of chosen) {
-    const value = otherValue(parameter, call.values[parameter.slot], pool, random);
+    const value = otherValue(parameter, call.values[parameter.slot], lexicon, random);
     if (value === undefined) return undefined;
     if (silent.includes(parameter)) values[parameter.slot] = value;
-    notes.push(worded(NOTES, parameter, value, random));
+    notes.push(worded(NOTES, parameter, value, lexicon, random));
   }
-  const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, pool, random) : undefined;
+  const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, lexicon, random) : undefined;
   if (foreign !== undefined) notes.push(foreign);
   if (notes.length === 0) return undefined;
   const named = [...chosen].map(({ slot }) => slot);
@@ -95,18 +100,18 @@ export function bySpeech(steps: readonly Step[], at: number, call: CallStep): { 
 }
 
 /** Another value for the parameter than `current`: an option, or one the data knows for the slot, or a made-up name. */
-export function otherValue(parameter: ParameterView, current: string | undefined, pool: ValuePool, random: Random): string | undefined {
-  const known = parameter.options.length > 0 ? parameter.options : (pool.get(parameter.slot) ?? []);
+export function otherValue(parameter: ParameterView, current: string | undefined, lexicon: Lexicon, random: Random): string | undefined {
+  const known = parameter.options.length > 0 ? parameter.options : (lexicon.values.get(parameter.slot) ?? []);
   const others = known.filter((value) => value !== current && value !== parameter.fallback && value !== "dontcare");
   if (others.length === 0) return undefined;
   const value = random.pick(others);
   return parameter.options.length === 0 && /^\p{Lu}\p{L}/u.test(value) && random.chance(0.4) ? madeUpName(random) : value;
 }
 
-function worded(templates: readonly string[], parameter: ParameterView, value: string, random: Random): string {
+function worded(templates: readonly string[], parameter: ParameterView, value: string, { asides }: Lexicon, random: Random): string {
   const slot = random.chance(0.6) ? parameter.name : spokenName(parameter.name);
   const shown = parameter.type === "boolean" ? value.toLowerCase() : value;
-  if (random.chance(LOOSE_SHARE)) return loosely(slot, shown, random);
+  if (random.chance(LOOSE_SHARE)) return loosely(slot, shown, asides, random);
   // The first wording is the one that the hint job writes, so it is what the trainer will see most.
   return fill(random.chance(0.3) ? (templates[0] ?? "") : random.pick(templates), slot, shown);
 }
@@ -116,7 +121,7 @@ function foreignText(
   templates: readonly string[],
   { views }: Conversation,
   call: CallStep,
-  pool: ValuePool,
+  lexicon: Lexicon,
   random: Random,
 ): string | undefined {
   const own = new Set(call.tool.parameters.map(({ name }) => name));
@@ -124,6 +129,6 @@ function foreignText(
   const foreign = tools.flatMap(({ parameters }) => parameters).filter(({ name }) => !own.has(name));
   if (foreign.length === 0) return undefined;
   const parameter = random.pick(foreign);
-  const value = otherValue(parameter, undefined, pool, random);
-  return value === undefined ? undefined : worded(templates, parameter, value, random);
+  const value = otherValue(parameter, undefined, lexicon, random);
+  return value === undefined ? undefined : worded(templates, parameter, value, lexicon, random);
 }

@@ -4,7 +4,7 @@ import { drawConversation } from "./augment.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill, NameSource } from "./drill.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample } from "./examples.ts";
-import type { ValuePool } from "./guidance.ts";
+import { type Lexicon, readLexicon } from "./lexicon.ts";
 import { Random, seedAt } from "../random.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
@@ -19,7 +19,7 @@ const MAX_TRIES = 50;
 export class Mixture {
   readonly #dialogues: readonly Dialogue[];
   readonly #sgd: Sgd;
-  readonly #pool: ValuePool;
+  readonly #lexicon: Lexicon;
   readonly #names: NameSource;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
@@ -28,8 +28,8 @@ export class Mixture {
   constructor({ sgd, tokenizer, maxTokens, vocabSize }: { sgd: Sgd; tokenizer: Tokenizer; maxTokens: number; vocabSize: number }) {
     this.#dialogues = sgd.dialogues.filter((dialogue) => !isTuning(dialogue));
     this.#sgd = sgd;
-    this.#pool = valuePool(sgd.dialogues);
-    this.#names = new NameSource(sgd.schemas, this.#pool);
+    this.#lexicon = readLexicon(sgd);
+    this.#names = new NameSource(sgd.schemas, this.#lexicon.values);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
     this.#vocabSize = vocabSize;
@@ -52,9 +52,9 @@ export class Mixture {
     const conversation = drawConversation(random.pick(this.#dialogues), this.#sgd.schemas, random);
     const rest = draw - SHARES.drill;
     if (rest < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
-    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#pool, this.#maxTokens, random);
-    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#pool, random);
-    return hintJobExample(this.#tokenizer, conversation, this.#pool, random);
+    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#lexicon, this.#maxTokens, random);
+    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#lexicon, random);
+    return hintJobExample(this.#tokenizer, conversation, this.#lexicon, random);
   }
 
   #drill(random: Random): Example | undefined {
@@ -62,17 +62,7 @@ export class Mixture {
     const job = random.next();
     const limit = Math.min(DRILL_TOKENS, this.#maxTokens);
     if (job < 0.12) return actExample(this.#tokenizer, conversation, limit);
-    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#pool, limit, random);
-    return hintJobExample(this.#tokenizer, conversation, this.#pool, random);
+    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#lexicon, limit, random);
+    return hintJobExample(this.#tokenizer, conversation, this.#lexicon, random);
   }
-}
-
-/** Values of each slot over all calls, without repeats. */
-export function valuePool(dialogues: readonly Dialogue[]): ValuePool {
-  const pool = new Map<string, Set<string>>();
-  for (const { turns } of dialogues)
-    for (const { calls = [] } of turns)
-      for (const { parameters } of calls)
-        for (const [slot, value] of Object.entries(parameters)) pool.set(slot, (pool.get(slot) ?? new Set()).add(value));
-  return new Map([...pool].map(([slot, values]) => [slot, [...values].sort()]));
 }

@@ -123,10 +123,12 @@ export const FILLERS: readonly string[] = (
 
 /**
  * Slot and value among words that mean nothing. Whoever learns only from sentences learns the sentences; here the two
- * names are all there is to go by, so wordings that were never shown are understood too.
+ * names are all there is to go by, so wordings that were never shown are understood too. `asides` are such words from
+ * the data: out of the short list alone, every other word looked like the name of a parameter.
  */
-export function loosely(slot: string, value: string, random: Random): string {
-  const words = (most: number): string[] => Array.from({ length: random.below(most + 1) }, () => random.pick(FILLERS));
+export function loosely(slot: string, value: string, asides: readonly string[], random: Random): string {
+  const drawn = asides.length > 0 && random.chance(0.7) ? asides : FILLERS;
+  const words = (most: number): string[] => Array.from({ length: random.below(most + 1) }, () => random.pick(drawn));
   const [first, second] = random.chance(0.5) ? [slot, value] : [value, slot];
   const mark = random.pick(["", "", "", ":", ",", " -", " ="]);
   const text = [...words(6), `${first}${mark}`, ...words(4), second, ...words(4)].join(" ");

@@ -10,7 +10,8 @@ import { correctedExchange, naturalExchanges } from "../../../trainer/pretrain/e
 import { bySpeech, isGuidable } from "../../../trainer/pretrain/guidance.ts";
 import { copyExample } from "../../../trainer/pretrain/copying.ts";
 import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
-import { Mixture, valuePool } from "../../../trainer/pretrain/mixture.ts";
+import { readLexicon } from "../../../trainer/pretrain/lexicon.ts";
+import { Mixture } from "../../../trainer/pretrain/mixture.ts";
 import { loosely } from "../../../trainer/pretrain/phrases.ts";
 import { Random } from "../../../trainer/random.ts";
 import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
@@ -18,16 +19,19 @@ import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
 
 const sgd = { dialogues: [DIALOGUE], schemas: SCHEMAS };
 const tokenizer = new Tokenizer(trainTokenizer(sgd, { size: 400, seed: 1, context: 4096 }));
-const pool = valuePool([
-  DIALOGUE,
-  {
-    ...DIALOGUE,
-    turns: DIALOGUE.turns.map((turn) => ({
-      ...turn,
-      calls: turn.calls?.map((call) => ({ ...call, parameters: { ...call.parameters, valley: "Birch Valley" } })),
-    })),
-  },
-]);
+const lexicon = readLexicon({
+  schemas: SCHEMAS,
+  dialogues: [
+    DIALOGUE,
+    {
+      ...DIALOGUE,
+      turns: DIALOGUE.turns.map((turn) => ({
+        ...turn,
+        calls: turn.calls?.map((call) => ({ ...call, parameters: { ...call.parameters, valley: "Birch Valley" } })),
+      })),
+    },
+  ],
+});
 const plain = plainConversation(DIALOGUE, SCHEMAS);
 
 /** The texts whose tokens weigh as much as `weight`, one per run of such tokens. */
@@ -64,7 +68,7 @@ describe("actExample", () => {
 describe("guidedExample", () => {
   it("is the plain row up to the answer to the last guided call, where nothing but guidance and arguments differ", () => {
     const rows = Array.from({ length: 40 }, (_, seed) =>
-      tokenizer.decode(guidedExample(tokenizer, plain, pool, 4096, new Random(seed)).tokens),
+      tokenizer.decode(guidedExample(tokenizer, plain, lexicon, 4096, new Random(seed)).tokens),
     );
     expect(rows.some((row) => row.includes("<hint>"))).toBe(true);
     expect(rows.some((row) => row.includes("<note>"))).toBe(true);
@@ -79,7 +83,7 @@ describe("guidedExample", () => {
   it("weighs the argument that guidance names most, and puts first what it decides", () => {
     const call = plain.steps[1];
     if (call?.kind !== "call") throw new Error("step 1 is the first call");
-    const guided = Array.from({ length: 40 }, (_, seed) => guidedExample(tokenizer, plain, pool, 4096, new Random(seed)));
+    const guided = Array.from({ length: 40 }, (_, seed) => guidedExample(tokenizer, plain, lexicon, 4096, new Random(seed)));
     const named = guided.flatMap((example) => weighing(example, 3));
     expect(named.length).toBeGreaterThan(10);
     for (const text of named) expect(text).toMatch(/"(valley|number_of_beds|has_stove|cabin_name)": "/);
@@ -103,13 +107,13 @@ describe("bySpeech", () => {
       step.kind === "call" ? { ...step, tool: { ...step.tool, parameters: [] }, values: {} } : step,
     );
     expect(steps.some((_, at) => isGuidable(steps, at))).toBe(false);
-    expect(correctedExchange({ ...plain, steps }, pool, new Random(1))).toBeUndefined();
+    expect(correctedExchange({ ...plain, steps }, lexicon, new Random(1))).toBeUndefined();
   });
 });
 
 describe("loosely", () => {
   it("names slot and value once each, in either order, among other words", () => {
-    const texts = Array.from({ length: 40 }, (_, seed) => loosely("SLOT", "VALUE", new Random(seed)));
+    const texts = Array.from({ length: 40 }, (_, seed) => loosely("SLOT", "VALUE", ["as it were"], new Random(seed)));
     for (const text of texts) expect([text.split("SLOT").length, text.split("VALUE").length]).toEqual([2, 2]);
     expect(texts.some((text) => text.indexOf("SLOT") < text.indexOf("VALUE"))).toBe(true);
     expect(texts.some((text) => text.indexOf("SLOT") > text.indexOf("VALUE"))).toBe(true);
@@ -142,7 +146,7 @@ describe("exchanges", () => {
   });
 
   it("a corrected exchange ends in words that hold the hint's value, and the hint can be read back", () => {
-    const corrected = correctedExchange(plain, pool, new Random(3), (name, value) => `I said ${value} for ${name}`);
+    const corrected = correctedExchange(plain, lexicon, new Random(3), (name, value) => `I said ${value} for ${name}`);
     if (corrected === undefined) throw new Error("a call with another value exists");
     const { hint, exchange } = corrected;
     expect(exchange.nextState[0]?.content).toContain(hint.value);
@@ -179,7 +183,7 @@ describe("drawConversation", () => {
 
 describe("drawDrill", () => {
   it("says every argument of a call in the user's words or in their spoken form, and records that it was spoken of", () => {
-    const names = new NameSource(SCHEMAS, pool);
+    const names = new NameSource(SCHEMAS, lexicon.values);
     for (let seed = 0; seed < 40; seed++) {
       const { steps } = drawDrill(names, new Random(seed));
       for (const [at, step] of steps.entries()) {
