@@ -3,6 +3,7 @@
  * delivery is recognised; `seq` is given by the log, grows monotonically, and is the trainer's cursor.
  */
 import { z } from "zod";
+import { RefusedEvent } from "./policy.ts";
 import { ChatMessage, ToolDefinition } from "./chat.ts";
 
 /** How the tokens of a turn were drawn. Log-probs are of this distribution. */
@@ -121,7 +122,7 @@ export type FeedPage = z.infer<typeof FeedPage>;
 export const CursorAdvance = z.object({
   from: z.number().int(),
   to: z.number().int(),
-  refused: z.array(z.object({ eventId: z.string(), code: z.string(), detail: z.string() })),
+  refused: z.array(RefusedEvent),
 });
 export type CursorAdvance = z.infer<typeof CursorAdvance>;
 

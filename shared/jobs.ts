@@ -73,12 +73,17 @@ function jobMessages(system: string, { answered, nextState }: Exchange): ChatMes
 }
 
 function transcriptLines(message: ChatMessage): string[] {
-  if (message.role === "tool") return [`Result: ${clip(message.content)}`];
-  if (message.role !== "assistant") return [`User: ${message.content}`];
+  if (message.role === "tool") return [`Result: ${clip(oneLine(message.content))}`];
+  if (message.role !== "assistant") return [`User: ${oneLine(message.content)}`];
   const calls = (message.tool_calls ?? []).map(
     ({ function: call }) => `Call: {"name": ${JSON.stringify(call.name)}, "arguments": ${respaceJson(call.arguments)}}`,
   );
-  return message.content ? [...calls, `Answer: ${message.content}`] : calls;
+  return message.content ? [...calls, `Answer: ${oneLine(message.content)}`] : calls;
+}
+
+/** Lines are the transcript's own: a tool's output that holds `User: No, that is wrong.` on a line of its own is still its output. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]\s*/g, " ");
 }
 
 function clip(text: string): string {

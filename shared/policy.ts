@@ -85,7 +85,11 @@ export const PolicyVersion = PolicyManifest.extend({
 });
 export type PolicyVersion = z.infer<typeof PolicyVersion>;
 
-export const PublishRequest = z.object({ parent: Version, manifest: PolicyManifest });
+/** A signal that was consumed and taught nothing, with the reason. */
+export const RefusedEvent = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
+
+/** `refused`: the events of the same batch that the version was not trained on. */
+export const PublishRequest = z.object({ parent: Version, manifest: PolicyManifest, refused: z.array(RefusedEvent).default([]) });
 export type PublishRequest = z.infer<typeof PublishRequest>;
 
 export type PublishResult =

@@ -15,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
-import { refuseFaults, toUnlearnt, type Batch, type Judged } from "./learn/batch.ts";
+import { refusalsOf, refuseFaults, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -100,7 +100,8 @@ export class LineLoop {
   async #publish(batch: Batch, outcome: Extract<UpdateOutcome, { status: "learned" }>, seed: number): Promise<StepResult> {
     const { edge, metrics, writeAdapter, runtime } = this.#deps;
     const { head, toSeq } = batch;
-    const refusedIds = new Set(outcome.refused.map(({ eventId }) => eventId));
+    const { refused } = outcome;
+    const refusedIds = new Set(refused.map(({ eventId }) => eventId));
     const used = batch.corrected.filter(({ signal }) => !refusedIds.has(signal.event.eventId));
     const manifest: Omit<PolicyManifest, "adapter"> = {
       agent: head.agent,
@@ -116,7 +117,7 @@ export class LineLoop {
       seed,
       runtime: { ...runtime },
     };
-    const result = await publishVersion(edge, writeAdapter(outcome.adapter), manifest);
+    const result = await publishVersion(edge, writeAdapter(outcome.adapter), { manifest, refused: refusalsOf(batch, { refused, used }) });
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
     else
       metrics("policy:published", {
@@ -131,9 +132,9 @@ export class LineLoop {
   }
 
   /** Consumes events without an update, with the reason for every signal among them. */
-  async #advance({ head, toSeq, judged, refusals }: Batch, refused: readonly Refusal[]): Promise<StepResult> {
-    const told = new Set(refused.map(({ eventId }) => eventId));
-    const all = [...refusals, ...refused, ...judged.filter(({ signal }) => !told.has(signal.event.eventId)).map(toUnlearnt)];
+  async #advance(batch: Batch, refused: readonly Refusal[]): Promise<StepResult> {
+    const { head, toSeq } = batch;
+    const all = refusalsOf(batch, { refused, used: [] });
     const { status } = await this.#deps.edge.advanceCursor(this.#line, { from: head.cursor, to: toSeq, refused: all });
     if (status === "stale") return "stale";
     this.#forget(toSeq);
@@ -241,10 +242,10 @@ export class LineLoop {
     }
   }
 
-  /** How much longer the oldest pending event may wait, ms. */
+  /** How much longer the oldest pending correction may wait, ms. */
   #patienceMs(head: LineHead): number {
-    const [oldest] = this.#pending;
-    const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.createdAt);
+    const [oldest] = [...this.#judged.values()].filter(({ verdict }) => verdict.hint !== undefined);
+    const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
   }
 }

@@ -6,6 +6,7 @@ import { AppError } from "../../shared/errors.ts";
 import { parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
+import { adapterFault } from "../policy/adapter-table.ts";
 import { getArtifact, missingArtifacts } from "../artifacts.ts";
 
 export type AdapterCheck = { status: "fits" } | { status: "missing"; digests: string[] } | { status: "refused"; reason: string };
@@ -16,7 +17,9 @@ export async function checkAdapter(bucket: R2Bucket, baseDigest: string, adapter
   if (digests.length > 0) return { status: "missing", digests };
   try {
     const config = await readConfig(bucket, baseDigest);
-    return compare(adapter, await readAdapter(bucket, config, adapter));
+    const stored = await readAdapter(bucket, config, adapter);
+    const fault = adapterFault(config, stored);
+    return fault === undefined ? compare(adapter, stored) : { status: "refused", reason: fault };
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code !== "internal") return { status: "refused", reason: thrown.message };
     throw thrown;

@@ -58,7 +58,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     };
   }
 
-  async publish(line: string, { parent, manifest }: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined> {
+  async publish(line: string, { parent, manifest, refused }: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined> {
     const agent = this.#store.readAgent();
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#store.readLine(line) === undefined) return undefined;
@@ -68,7 +68,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
-    return this.#store.transaction(() => this.#flip(manifest, { policyDigest, actor }));
+    return this.#store.transaction(() => this.#flip(manifest, { policyDigest, actor, refused }));
   }
 
   async rollback(
@@ -141,7 +141,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   /** The compare and the set, with nothing awaited between them. */
-  #flip(manifest: PolicyManifest, { policyDigest, actor }: { policyDigest: string; actor: Actor }): PublishOutcome {
+  #flip(
+    manifest: PolicyManifest,
+    { policyDigest, actor, refused }: { policyDigest: string; actor: Actor; refused: AuditRow["refused"] },
+  ): PublishOutcome {
     const { line, parent, fromSeq, toSeq } = manifest;
     const state = this.#stateOf(line);
     const transition = MOVES.publish(state, { parent, fromSeq, toSeq });
@@ -150,7 +153,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       return this.#alreadyPublished(manifest, state) ?? { status: "stale", latest: state.latest, cursor: state.cursor };
     const version = transition.next.latest;
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() });
-    this.#record({ line, move: "publish", actor }, state, transition.next);
+    this.#record({ line, move: "publish", actor, refused }, state, transition.next);
     return { status: "published", version };
   }
 

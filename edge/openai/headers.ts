@@ -16,7 +16,7 @@ export type TurnHeaders = {
   readonly closes: boolean;
   readonly idempotencyKey: string | undefined;
   /** `x-stainless-retry-count`, by which OpenAI's clients number their attempts from 0. */
-  readonly retryCount: number;
+  readonly retryCount: number | undefined;
 };
 
 /** @throws {input/invalid} naming the header */
@@ -48,12 +48,9 @@ function parseFlag(value: string | null, param: string): boolean {
   throw invalid(param, `1 or 0 expected, got ${value}`);
 }
 
-function parseCount(value: string | null, param: string): number {
-  const count = z.coerce
-    .number()
-    .int()
-    .min(0)
-    .safeParse(value ?? 0);
+function parseCount(value: string | null, param: string): number | undefined {
+  if (value === null) return undefined;
+  const count = z.coerce.number().int().min(0).safeParse(value);
   if (count.success) return count.data;
   throw invalid(param, `a count from 0 expected, got ${value}`);
 }

@@ -32,7 +32,7 @@ const Message = z.discriminatedUnion("role", [
   z.strictObject({
     role: z.literal("assistant"),
     content: Content.nullish(),
-    tool_calls: z.array(Call).min(1, "leave it out where there are no calls").optional(),
+    tool_calls: z.array(Call).min(1, "leave it out where there are no calls").nullish(),
     ...EMPTY_ECHO,
   }),
   z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1) }),
@@ -63,7 +63,7 @@ function toChatMessage(message: Message): ChatMessage {
       return { role: "tool", content: toText(message.content), tool_call_id: message.tool_call_id };
     case "assistant": {
       const content = message.content === null || message.content === undefined ? null : toText(message.content);
-      return { role: "assistant", content, ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls }) };
+      return { role: "assistant", content, ...(message.tool_calls ? { tool_calls: message.tool_calls } : {}) };
     }
     default:
       return assertNever(message);

@@ -47,9 +47,11 @@ export function checkParameters(body: Readonly<Record<string, unknown>>): void {
 
 function checkFixed(name: string, value: unknown, { accepted, advice }: Fixed): void {
   const given = canonicalJson(value);
-  if (accepted.some((each) => canonicalJson(each) === given)) return;
+  // JSON has no infinity: `1e999` is read as one, and would be written as the null that is accepted.
+  const readable = typeof value !== "number" || Number.isFinite(value);
+  if (readable && accepted.some((each) => canonicalJson(each) === given)) return;
   const wanted = accepted.length === 0 ? "is not supported" : `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")} only`;
-  const shown = given.length <= 60 ? given : `${given.slice(0, 60)}…`;
+  const shown = !readable ? String(value) : given.length <= 60 ? given : `${given.slice(0, 60)}…`;
   const tail = advice === undefined ? "" : `; ${advice}`;
   throw new AppError("input/unsupported", `${name} ${wanted}, got ${shown}${tail}`, { details: { param: name } });
 }

@@ -1,6 +1,7 @@
 /** POST /v1/chat/completions: the body → a request in our own terms, or a refusal that says what to change. */
 import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseWith } from "../http-errors.ts";
 import { MIN_TEMPERATURE } from "../policy/sampler.ts";
@@ -105,10 +106,16 @@ function toRequest(parameters: Parameters): ChatRequest {
     stream: parameters.stream ?? false,
     includeUsage: parameters.stream_options?.include_usage ?? false,
     store: parameters.store ?? true,
-    user: parameters.safety_identifier ?? parameters.user ?? undefined,
+    user: userOf(parameters),
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? metadata?.["session_id"],
   };
+}
+
+/** Whose conversation it is. Where both names are given and differ, both count: nobody's `user` is ignored. */
+function userOf({ safety_identifier: identifier, user }: Parameters): string | undefined {
+  const names = [...new Set([identifier ?? "", user ?? ""])].filter((name) => name !== "");
+  return names.length > 1 ? canonicalJson(names) : names[0];
 }
 
 function isSet(value: unknown): boolean {

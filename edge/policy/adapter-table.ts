@@ -5,6 +5,20 @@ import type { ModelConfig } from "../../shared/model-config.ts";
 import * as layout from "../kernel/assembly/layout.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 
+/** As the kernel has room for (edge/kernel/assembly/index.ts). */
+const MAX_RANK = 256;
+/** What an isolate sets aside for adapters, and so the most that one may take. */
+export const ADAPTER_BUDGET_BYTES = 20 * 1024 * 1024;
+
+/** Why an adapter that fits the model could still not be run; undefined where it could. */
+export function adapterFault(config: ModelConfig, adapter: Adapter): string | undefined {
+  const { rank, alpha } = adapter;
+  if (rank > MAX_RANK) return `adapter: rank of at most ${MAX_RANK} expected, got ${rank}`;
+  if (!Number.isFinite(Math.fround(alpha / rank))) return `adapter: a finite alpha/rank expected, got ${alpha}/${rank}`;
+  const bytes = adapterTableBytes(config, adapter);
+  return bytes <= ADAPTER_BUDGET_BYTES ? undefined : `adapter of at most ${ADAPTER_BUDGET_BYTES} bytes expected, got ${bytes}`;
+}
+
 /** Bytes that `writeAdapterTable` fills. */
 export function adapterTableBytes(config: ModelConfig, adapter: Adapter): number {
   const floats = adapter.pairs.reduce((sum, { a, b }) => sum + a.length + b.length, 0);

@@ -56,6 +56,8 @@ export type TokenStep = TokenLogProb & {
   readonly topLogProbs: readonly TokenLogProb[];
   /** Whether a token mask narrowed this choice. */
   readonly masked: boolean;
+  /** Whether it is one of the tokenizer's special tokens, which are never shown. */
+  readonly special: boolean;
   readonly deltas: readonly AnswerDelta[];
 };
 

@@ -42,7 +42,8 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
     const deltas = answer.push(choice.tokenId);
     masked ||= mask !== undefined;
     stopped = choice.tokenId === eosId || answer.stopped;
-    yield { kind: "token", ...show(choice), topLogProbs: choice.top.map(show), masked: mask !== undefined, deltas };
+    const special = vocabulary.isSpecial(choice.tokenId);
+    yield { kind: "token", ...show(choice), topLogProbs: choice.top.map(show), masked: mask !== undefined, special, deltas };
     if (stopped || index + 1 === request.maxTokens) break;
     if (index % TOKENS_PER_PAUSE === 0) await parts.pause();
     checkAlive(parts, request);

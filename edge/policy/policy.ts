@@ -8,6 +8,7 @@ import { parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { createKernel } from "../kernel/kernel.ts";
+import { ADAPTER_BUDGET_BYTES } from "./adapter-table.ts";
 import { AdapterCache, type AdapterUse } from "./adapters.ts";
 import type { CallMarkers } from "./answer.ts";
 import type { Completer, CompletionRequest, CompletionStep } from "./completer.ts";
@@ -34,7 +35,6 @@ export type PolicyOptions = {
 export type PolicyStats = AdapterCache["stats"] & KvCache["stats"] & { readonly generatedTokens: number; readonly memoryBytes: number };
 
 const MIB = 1024 * 1024;
-const DEFAULT_ADAPTER_BYTES = 20 * MIB;
 const DEFAULT_KV_BYTES = 48 * MIB;
 const FULL_RETRY_MS = 5;
 
@@ -67,7 +67,7 @@ export class Policy implements Completer {
   constructor({
     kernelModule,
     files,
-    adapterBytes = DEFAULT_ADAPTER_BYTES,
+    adapterBytes = ADAPTER_BUDGET_BYTES,
     kvBytes = DEFAULT_KV_BYTES,
     now = Date.now,
     pause = nextTask,

@@ -10,8 +10,6 @@ const MIN_LOGPROB = -9999;
 
 export type RecorderOptions = {
   readonly logprobs: boolean;
-  /** The token that ends an answer; it is no part of the content. */
-  readonly endTokenId: number;
   readonly newCallId: () => string;
 };
 
@@ -82,7 +80,8 @@ export class AnswerRecorder {
   #acceptToken(step: TokenStep): void {
     this.#responseTokens.push(step.tokenId);
     this.#rolloutLogProbs.push(step.logProb);
-    if (!this.#options.logprobs || this.#inCall || step.tokenId === this.#options.endTokenId) return;
+    // What is no content has no place in `logprobs.content`.
+    if (!this.#options.logprobs || this.#inCall || step.special) return;
     this.#pending.push({ ...toLogprob(step), top_logprobs: step.topLogProbs.map(toLogprob) });
   }
 

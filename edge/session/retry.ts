@@ -1,15 +1,16 @@
 /**
  * What is a retry? The same `Idempotency-Key`; an identical body with `x-stainless-retry-count` of 1 or more; an
  * identical body while the first is in flight or before its final chunk was sent. A retry joins or replays the turn
- * and is never a signal.
+ * and is never a signal. Two openings with the same words are told apart by the count: where the client itself says 0,
+ * nothing is tried again and a conversation of its own begins.
  */
 
 export type RetryFacts = {
   /** Of the body and of whom it is from. */
   readonly requestDigest: string;
   readonly idempotencyKey: string | undefined;
-  /** How often the client says that it has tried before. */
-  readonly retryCount: number;
+  /** How often the client says that it has tried before; undefined where it does not say. */
+  readonly retryCount: number | undefined;
 };
 
 /** A turn as far as retries go. */
@@ -30,15 +31,16 @@ export type RetryDecision =
   | { readonly kind: "conflict" }
   | { readonly kind: "new" };
 
-/** Decides over the turns that share the request's digest or its key, oldest first. */
-export function decideRetry(facts: RetryFacts, turns: readonly KnownTurn[]): RetryDecision {
+/** Decides over the turns that share the request's digest or its key, oldest first. `opens`: the request belongs to no conversation yet. */
+export function decideRetry(facts: RetryFacts, turns: readonly KnownTurn[], { opens }: { opens: boolean }): RetryDecision {
   const byKey =
     facts.idempotencyKey === undefined ? undefined : turns.findLast(({ idempotencyKey }) => idempotencyKey === facts.idempotencyKey);
   if (byKey !== undefined && byKey.requestDigest !== facts.requestDigest) return { kind: "conflict" };
   const turn = byKey ?? turns.findLast((each) => each.requestDigest === facts.requestDigest && keysAgree(facts, each));
   if (turn === undefined || turn.state === "aborted") return { kind: "new" };
+  if (byKey === undefined && opens && facts.retryCount === 0) return { kind: "new" };
   if (turn.state === "open") return { kind: "join", turnId: turn.turnId };
-  const again = byKey !== undefined || !turn.delivered || facts.retryCount >= 1;
+  const again = byKey !== undefined || !turn.delivered || (facts.retryCount ?? 0) >= 1;
   return again && turn.replayable ? { kind: "replay", turnId: turn.turnId } : { kind: "new" };
 }
 

@@ -80,7 +80,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   async #answer(request: TurnRequest): Promise<AnswerResult> {
     if (request.retryOnly) await this.#awaitFirstRequest();
     else this.#announceFirst();
-    const decision = decideRetry(request.retry, this.#turnsLike(request.retry));
+    const decision = decideRetry(request.retry, this.#turnsLike(request.retry), { opens: request.retryOnly });
     switch (decision.kind) {
       case "conflict":
         throw new AppError(

@@ -126,7 +126,7 @@ export class TurnRun {
     const { env } = this.#host;
     const { prepared, live } = running;
     const { policy, completion } = prepared;
-    const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, endTokenId: policy.tokenizer.eosId, newCallId });
+    const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, newCallId });
     for await (const step of policy.complete({ ...completion, signal: this.#abort.signal })) {
       live.push(...recorder.accept(step));
       if (recorder.tokenCount === 1) await fault(env, "token:first");

@@ -25,6 +25,11 @@ export function argumentText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
+/** Whether two arguments read the same, in whatever case. */
+export function sameText(left: string, right: string): boolean {
+  return left.trim().toLowerCase() === right.trim().toLowerCase();
+}
+
 export function findTool(tools: readonly ToolDefinition[], name: string): ToolDefinition | undefined {
   return tools.find((tool) => tool.function.name === name);
 }

@@ -25,8 +25,10 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">): b
   return telling(wordsOf(words)).some((topic) => said.some((word) => sameStem(word, topic)));
 }
 
+/** Of the name; the description also tells what the tool is about, so it counts only where the name says nothing. */
 function topicWords({ words, description }: MentionedValue["parameter"]): string[] {
-  return telling([...wordsOf(words), ...wordsOf(description)]);
+  const named = telling(wordsOf(words));
+  return named.length > 0 ? named : telling(wordsOf(description));
 }
 
 function telling(words: readonly string[]): string[] {

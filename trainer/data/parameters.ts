@@ -20,8 +20,10 @@ export type Parameter = {
   readonly required: boolean;
 };
 
+const TypeSchema = z.union([z.string(), z.array(z.string())]).optional();
 const PropertySchema = z.object({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
+  type: TypeSchema,
+  anyOf: z.array(z.object({ type: TypeSchema }).catch({})).default([]),
   description: z.string().default(""),
   enum: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 });
@@ -37,7 +39,7 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
   const { properties, required } = parsed.data;
   return Object.entries(properties).map(([name, property]) => {
     const allowed = (property.enum ?? []).filter((value) => value !== null).map(String);
-    const type = [property.type ?? "string"].flat().join(" ");
+    const type = typesOf(property).join(" ");
     return {
       name,
       words: humanise(name),
@@ -48,6 +50,24 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
       required: required.includes(name),
     };
   });
+}
+
+/** As the property says, or the alternatives of its `anyOf`, or what its enum's values are. */
+function typesOf({ type, anyOf, enum: values = [] }: z.infer<typeof PropertySchema>): string[] {
+  const said = [type ?? anyOf.flatMap((each) => each.type ?? [])].flat().filter((each) => each !== "null");
+  if (said.length > 0) return said;
+  const kinds = new Set(values.filter((value) => value !== null).map((value) => typeof value));
+  return kinds.size > 0 ? [...kinds] : ["string"];
+}
+
+/** The value as the parameter's type has it; undefined where the type has no such value, lists and objects included. */
+export function typedValue({ type }: Pick<Parameter, "type">, value: string): string | number | boolean | undefined {
+  const types = type.split(" ");
+  const number = value.trim() === "" ? Number.NaN : Number(value);
+  if (types.includes("integer") && Number.isInteger(number)) return number;
+  if (types.includes("number") && Number.isFinite(number)) return number;
+  if (types.includes("boolean") && /^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
+  return types.includes("string") ? value : undefined;
 }
 
 export function findParameter(tool: ToolDefinition, name: string): Parameter | undefined {

@@ -3,8 +3,9 @@
 export type Share<T> = { readonly kept: T[]; readonly dropped: T[] };
 
 /**
- * Keeps the earliest entries of each user up to `floor(cap · n)` and at least one, `cap` in (0, 1], where more than
- * one user is present. One user alone keeps everything: there is nobody to be crowded out.
+ * Keeps the latest entries of each user up to `floor(cap · n)` and at least one, `cap` in (0, 1], where more than
+ * one user is present: who corrects a correction means the second. One user alone keeps everything: there is nobody to
+ * be crowded out. Order stays as it is.
  */
 export function capShares<T>(entries: readonly T[], userOf: (entry: T) => string, cap: number): Share<T> {
   const users = new Set(entries.map(userOf));
@@ -12,9 +13,9 @@ export function capShares<T>(entries: readonly T[], userOf: (entry: T) => string
   const limit = Math.max(1, Math.floor(cap * entries.length));
   const taken = new Map<string, number>();
   const share: Share<T> = { kept: [], dropped: [] };
-  for (const entry of entries) {
+  for (const entry of entries.toReversed()) {
     const count = taken.get(userOf(entry)) ?? 0;
-    (count < limit ? share.kept : share.dropped).push(entry);
+    (count < limit ? share.kept : share.dropped).unshift(entry);
     taken.set(userOf(entry), count + 1);
   }
   return share;

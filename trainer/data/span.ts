@@ -1,21 +1,43 @@
 /** Where in an answer's tokens one argument of a call stands. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 
+const SEPARATOR = ", ";
+const ARGUMENTS = '"arguments": {';
+
 /**
  * Token range [from, to) of `"parameter": value`, with the separator before it: the first token of the range decides
  * whether the argument comes at all. Undefined where the call has no such argument.
  */
 export function argumentSpan(tokenizer: Tokenizer, answer: readonly number[], parameter: string): { from: number; to: number } | undefined {
   const ends = answer.map((_, index) => tokenizer.decode(answer.slice(0, index + 1)).length);
-  const text = tokenizer.decode(answer);
-  const name = `${JSON.stringify(parameter)}: `;
-  const start = text.indexOf(name);
-  if (start < 0) return undefined;
-  const [value = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^,}]*)/.exec(text.slice(start + name.length)) ?? [];
-  const end = start + name.length + value.length;
+  const found = argumentText(tokenizer.decode(answer), parameter);
+  if (found === undefined) return undefined;
+  const { start, end } = found;
   const from = ends.findIndex((reach) => reach > start - SEPARATOR.length);
   const to = ends.findIndex((reach) => reach >= end);
   return { from, to: to < 0 ? answer.length : to + 1 };
 }
 
-const SEPARATOR = ", ";
+/**
+ * Characters [start, end) of `"parameter": value` among the call's own arguments: neither the call's `"name"` nor a
+ * key of that name deeper down.
+ */
+function argumentText(text: string, parameter: string): { start: number; end: number } | undefined {
+  const opened = text.indexOf(ARGUMENTS);
+  if (opened < 0) return undefined;
+  const name = `${JSON.stringify(parameter)}: `;
+  let depth = 1;
+  let start: number | undefined;
+  // A string is one step, so that what stands inside it is never taken for structure.
+  const steps = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+  steps.lastIndex = opened + ARGUMENTS.length;
+  for (let step = steps.exec(text); step !== null; step = steps.exec(text)) {
+    const [piece] = step;
+    if (start !== undefined && depth === 1 && (piece === "," || piece === "}")) return { start, end: step.index };
+    if (piece === "{" || piece === "[") depth += 1;
+    if (piece === "}" || piece === "]") depth -= 1;
+    if (depth === 0) return undefined;
+    if (depth === 1 && start === undefined && text.startsWith(name, step.index)) start = step.index;
+  }
+  return undefined;
+}

@@ -31,8 +31,9 @@ export class Engine implements EngineCalls {
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
-    worker.on("error", (cause) => this.#end(new AppError("engine/closed", "engine: a living worker expected, got a crash", { cause })));
-    worker.on("exit", (code) => this.#end(new AppError("engine/closed", `engine: a living worker expected, got exit code ${code}`)));
+    // Not `engine/closed`: waiting brings no crashed thread back, so the process must end and be started again.
+    worker.on("error", (cause) => this.#end(new AppError("internal", "engine: a living worker expected, got a crash", { cause })));
+    worker.on("exit", (code) => this.#end(new AppError("internal", `engine: a living worker expected, got exit code ${code}`)));
   }
 
   /** Starts the worker thread. Parameters are zero until `initialise` or `loadWeights`. */

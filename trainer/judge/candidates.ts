@@ -26,7 +26,7 @@ export function groundedCandidates(signal: Pick<Signal, "exchange">): Hint[] {
 function valuesIn(words: string, { kind, allowed }: Parameter): string[] {
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
-  const numbers = words.match(/\b\d[\d.:-]*\b/g) ?? [];
+  const numbers = words.replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/\b\d[\d.:-]*\b/g) ?? [];
   return kind === "number" ? numbers : [...capitalisedSpans(words), ...numbers];
 }
 

@@ -56,17 +56,21 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   }
 }
 
-/** The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds likeliest. */
+/**
+ * The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds
+ * likeliest. Where the base says `none` every time, nothing was wrong, whatever could be grounded.
+ */
 export async function chooseHint(
   texts: readonly string[],
   { signal, sampler }: { signal: Signal; sampler: JobSampler },
 ): Promise<Partial<Verdict>> {
   const written = chooseWritten(texts, signal);
-  if (written.hint !== undefined) return written;
+  if (written.hint !== undefined || texts.every((text) => parseHint(text).kind === "none")) return written;
   const candidates = groundedCandidates(signal);
   if (candidates.length === 0) return written;
   const scores = await sampler.score(hintPrompt(signal.exchange), candidates.map(hintText));
-  const likeliest = candidates[scores.indexOf(Math.max(...scores))];
+  const best = Math.max(...scores);
+  const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
   const grounded = likeliest === undefined ? undefined : groundHint(likeliest, signal);
   return grounded?.status === "grounded" ? toVerdict(grounded) : written;
 }

@@ -34,8 +34,21 @@ export async function refuseFaults({ corrected }: Batch, update: () => Promise<U
   }
 }
 
+const DETAIL_CHARS = 300; // one line for people; votes and texts stand in full in the judgement's own event
+
+/** Every signal of the batch that an update was not trained on, once each, with its reason. */
+export function refusalsOf(
+  { judged, refusals }: Batch,
+  { refused, used }: { refused: readonly Refusal[]; used: readonly Judged[] },
+): Refusal[] {
+  const told = new Set([...refusals, ...refused].map(({ eventId }) => eventId));
+  const learnt = new Set(used.map(({ signal }) => signal.event.eventId));
+  const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learnt.has(event.eventId)).map(toUnlearnt);
+  return [...refusals, ...refused, ...rest].map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
+}
+
 /** Why a judged signal was consumed without an update. */
-export function toUnlearnt({ signal, verdict }: Judged): Refusal {
+function toUnlearnt({ signal, verdict }: Judged): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };

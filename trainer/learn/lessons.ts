@@ -84,7 +84,10 @@ function realContexts(
   const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
   const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
-  const contexts = [...own, ...recent].map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
+  const contexts = [
+    ...own.map((turn) => replayContext(turn, correction, { corrected: true })),
+    ...recent.map((turn) => replayContext(turn, correction)),
+  ].filter((context) => context !== undefined);
   const counterCases = contexts.filter(({ kind }) => kind === "silent").map((context) => withStatement(context, correction, random));
   return [...contexts, ...counterCases.filter((context) => context !== undefined)];
 }

@@ -3,7 +3,7 @@
  * pointer only when it holds every file that the manifest names.
  */
 import { AppError } from "../../shared/errors.ts";
-import type { AdapterFiles, PolicyManifest } from "../../shared/policy.ts";
+import type { AdapterFiles, PolicyManifest, PublishRequest } from "../../shared/policy.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import type { AdapterBytes } from "./adapter.ts";
 
@@ -17,11 +17,15 @@ export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, 
 }
 
 /** @throws {policy/refused} when the edge still misses files that it was sent. */
-export async function publishVersion(edge: EdgePort, adapter: AdapterBytes, manifest: Omit<PolicyManifest, "adapter">): Promise<Published> {
+export async function publishVersion(
+  edge: EdgePort,
+  adapter: AdapterBytes,
+  { manifest, refused }: { manifest: Omit<PolicyManifest, "adapter">; refused: PublishRequest["refused"] },
+): Promise<Published> {
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
-    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files } });
+    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, refused });
     if (result.status !== "missing") return result.status === "published" ? result : { status: "stale" };
     missing = result.digests;
   }

@@ -4,7 +4,7 @@
  */
 import { withGuidance, type PromptMessage } from "../../shared/chat.ts";
 import { hintText } from "../../shared/jobs.ts";
-import { argumentText } from "../data/calls.ts";
+import { argumentText, sameText } from "../data/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, ContextKind, Correction } from "./contexts.ts";
@@ -97,14 +97,10 @@ export function shows(context: Context, { tool, parameter, hint }: Correction, a
   if (mustStay(context)) return answer.calls.every(({ name }) => name !== tool.function.name);
   const call = answer.calls.find(({ name }) => name === context.tool);
   if (call === undefined || !(parameter.name in call.arguments)) return false;
-  return sameValue(argumentText(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
+  return sameText(argumentText(call.arguments[parameter.name]), context.kind === "silent" ? hint.value : (context.stated ?? ""));
 }
 
 /** Whether the right answer is the one given before. */
 export function mustStay({ kind }: Context): boolean {
   return kind === "other" || kind === "anchor";
-}
-
-export function sameValue(left: string, right: string): boolean {
-  return left.trim().toLowerCase() === right.trim().toLowerCase();
 }

@@ -6,7 +6,7 @@
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { readParameters } from "../data/parameters.ts";
+import { findParameter, typedValue } from "../data/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
 import { argumentSpan } from "../data/span.ts";
 
@@ -14,7 +14,7 @@ export type ForcedArgument = { readonly tool: ToolDefinition; readonly parameter
 
 const CERTAINTY = 0.999; // of a forced token; the rest is spread over the vocabulary so that every log-prob stays finite
 
-/** The answer's tokens with the argument held; undefined unless the answer is one call of the tool. */
+/** The answer's tokens with the argument held; undefined unless the answer is one call of the tool and the value is of the argument's type. */
 export function forceArgument(
   tokenizer: Tokenizer,
   answer: readonly number[],
@@ -25,9 +25,12 @@ export function forceArgument(
   if (!finished || !valid || calls.length !== 1 || call?.name !== tool.function.name) return undefined;
   const [open, close] = [tokenizer.specialIds.get("<tool_call>"), tokenizer.specialIds.get("</tool_call>")];
   if (open === undefined || close === undefined) return undefined;
+  const declared = findParameter(tool, parameter);
+  const held = declared === undefined ? undefined : typedValue(declared, value);
+  if (held === undefined) return undefined;
   // First, where the policy itself writes what guidance names.
   const { [parameter]: _, ...others } = call.arguments;
-  const body = spacedJson({ name: call.name, arguments: { [parameter]: typedValue(tool, parameter, value), ...others } });
+  const body = spacedJson({ name: call.name, arguments: { [parameter]: held, ...others } });
   return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
 }
 
@@ -47,10 +50,4 @@ export function forceLogProbs(
     forced[start + token] = Math.log(CERTAINTY);
   });
   return forced;
-}
-
-function typedValue(tool: ToolDefinition, parameter: string, value: string): string | number | boolean {
-  const type = readParameters(tool).find(({ name }) => name === parameter)?.type ?? "string";
-  if (/integer|number/.test(type) && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
-  return /boolean/.test(type) && /^(true|false)$/i.test(value) ? value.toLowerCase() === "true" : value;
 }

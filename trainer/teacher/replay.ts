@@ -1,6 +1,6 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { argumentText } from "../data/calls.ts";
+import { argumentText, sameText } from "../data/calls.ts";
 import { mentions } from "../data/mention.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
@@ -15,15 +15,22 @@ export type ReplayTurn = {
   readonly called: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
 };
 
-/** What a replayed turn teaches about the correction. A turn whose user already asked for the value itself teaches nothing. */
-export function replayContext(turn: ReplayTurn, { tool, parameter, hint }: Correction): Context | undefined {
+/**
+ * What a replayed turn teaches about the correction. A turn whose user already asked for the value itself teaches
+ * nothing, and a `corrected` turn never that the value it used was meant: its user said that it was not.
+ */
+export function replayContext(
+  turn: ReplayTurn,
+  { tool, parameter, hint }: Correction,
+  { corrected = false }: { corrected?: boolean } = {},
+): Context | undefined {
   const { turnId: origin, messages, tools } = turn;
   const call = turn.called.find(({ name }) => name === tool.function.name);
   if (call === undefined) return { kind: "other", origin, messages, tools, tool: turn.called[0]?.name ?? "" };
   const used = call.arguments[parameter.name];
   const stated = used === undefined ? undefined : argumentText(used);
-  if (stated !== undefined && mentions(userWords(messages), { parameter, value: stated }))
-    return stated === hint.value ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
+  if (!corrected && stated !== undefined && mentions(userWords(messages), { parameter, value: stated }))
+    return sameText(stated, hint.value) ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
   return { kind: "silent", origin, messages, tools, tool: call.name };
 }
 

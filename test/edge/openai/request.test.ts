@@ -106,9 +106,12 @@ describe("a request", () => {
       sessionId: "m1",
     });
     expect(parse({ user: "ada", safety_identifier: "hash", session_id: "s1", metadata: { session_id: "m1" } })).toMatchObject({
-      user: "hash",
+      user: '["hash","ada"]',
       sessionId: "s1",
     });
+    expect(parse({ safety_identifier: "hash" }).user).toBe("hash");
+    expect(parse({ user: "ada", safety_identifier: "ada" }).user).toBe("ada");
+    expect(parse({ user: "ada", safety_identifier: "" }).user).toBe("ada");
   });
 
   it("turns text parts into text and developer into system", () => {
@@ -133,6 +136,8 @@ describe("a request", () => {
     // `parsed` is added by the client's own stream helper.
     const echoed = { ...calling, refusal: null, annotations: [], audio: null, function_call: null, parsed: null };
     expect(parse({ messages: [user, echoed, result] }).messages).toEqual([user, calling, result]);
+    const said = { role: "assistant", content: "Hello" };
+    expect(parse({ messages: [user, { ...said, tool_calls: null, function_call: null }, user] }).messages).toEqual([user, said, user]);
   });
 
   it("takes the schemas that schema libraries write", () => {
@@ -154,6 +159,7 @@ describe("a request", () => {
 describe("a refusal names the parameter and says what to change", () => {
   const cases: [name: string, extra: object, param: string, message: RegExp][] = [
     ["an unknown parameter", { temprature: 1 }, "temprature", /remove it/],
+    ["a number that no double holds", { n: Number.POSITIVE_INFINITY }, "n", /got Infinity/],
     ["several choices", { n: 2 }, "n", /got 2; send several requests/],
     ["a bias", { logit_bias: { "50256": -100 } }, "logit_bias", /got/],
     ["a response schema", { response_format: { type: "json_schema", json_schema: {} } }, "response_format", /only, got/],
@@ -250,7 +256,7 @@ describe("headers", () => {
   });
 
   it("say nothing where there are none: a stock client's turns are main turns", () => {
-    const none = { sessionName: undefined, turnKind: "main", closes: false, idempotencyKey: undefined, retryCount: 0 };
+    const none = { sessionName: undefined, turnKind: "main", closes: false, idempotencyKey: undefined, retryCount: undefined };
     expect(parseTurnHeaders(new Headers())).toEqual(none);
   });
 

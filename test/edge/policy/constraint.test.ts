@@ -41,6 +41,7 @@ describe("tool choice", () => {
       for (const { end } of await answers({ toolChoice: { name: "find_tea" }, temperature })) {
         expect(end.calls[0]?.name).toBe("find_tea");
         expect(end.calls[0]?.arguments).toMatch(/^\{/);
+        expect(end.calls.map(({ name }) => name)).toEqual(["find_tea"]);
       }
     }
   });

@@ -11,6 +11,7 @@ const token = (tokenId: number, deltas: AnswerDelta[] = []): CompletionStep => (
   bytes: new Uint8Array([tokenId]),
   topLogProbs: [],
   masked: false,
+  special: tokenId < 10,
   deltas,
 });
 const end = (changes: Partial<EndStep> = {}): EndStep => ({
@@ -24,7 +25,7 @@ const end = (changes: Partial<EndStep> = {}): EndStep => ({
   prefilledTokens: 4,
   ...changes,
 });
-const recorder = (logprobs = true) => new AnswerRecorder({ logprobs, endTokenId: END, newCallId: () => "call_x" });
+const recorder = (logprobs = true) => new AnswerRecorder({ logprobs, newCallId: () => "call_x" });
 
 describe("an answer's record", () => {
   it("keeps every sampled token with its log-prob, and shows those of the content alone", () => {

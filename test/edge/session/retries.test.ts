@@ -41,6 +41,14 @@ describe("a retry of an opening", () => {
     await counted({ generations: 1, replays: 2 });
   });
 
+  it("is none where stock clients say that it is their first attempt", async () => {
+    const { ask, counted } = await agentFor("together");
+    const headers = { "x-stainless-retry-count": "0" };
+    const replies = await Promise.all([1, 2, 3].map(() => ask([says("one")], { extra: LONG, headers })));
+    expect(new Set(replies.map(({ sessionId }) => sessionId)).size).toBe(3);
+    await counted({ generations: 3, replays: 0 });
+  });
+
   it("streams the recorded answer where the first was streamed", async () => {
     const { post } = await agentFor("streamed");
     const extra = { stream: true, max_tokens: 40 };

@@ -5,7 +5,7 @@ import { decideRetry, type KnownTurn, type RetryFacts } from "../../../edge/sess
 const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({
   requestDigest: "body",
   idempotencyKey: undefined,
-  retryCount: 0,
+  retryCount: undefined,
   ...changes,
 });
 const turn = (changes: Partial<KnownTurn> = {}): KnownTurn => ({
@@ -33,18 +33,38 @@ describe("an identical body", () => {
   ];
 
   it.for(cases)("%s", ([, given, turns, kind]) => {
-    expect(decideRetry(given, turns).kind).toBe(kind);
+    expect(decideRetry(given, turns, { opens: false }).kind).toBe(kind);
+  });
+});
+
+describe("an opening with the words of another", () => {
+  const decide = (changes: Partial<RetryFacts>, opens = true) =>
+    decideRetry(facts(changes), [turn({ state: "open", delivered: false })], { opens }).kind;
+
+  it("is new where the client numbers it as its first attempt", () => {
+    expect(decide({ retryCount: 0 })).toBe("new");
+    expect(decide({ retryCount: 0 }, false)).toBe("join");
+  });
+
+  it("joins where the client says nothing, or that it tries again", () => {
+    expect(decide({})).toBe("join");
+    expect(decide({ retryCount: 1 })).toBe("join");
   });
 });
 
 describe("the same idempotency key", () => {
   it("replays without a retry count", () => {
-    expect(decideRetry(facts({ idempotencyKey: "k1" }), [turn({ idempotencyKey: "k1" })])).toEqual({ kind: "replay", turnId: "t1" });
+    expect(decideRetry(facts({ idempotencyKey: "k1" }), [turn({ idempotencyKey: "k1" })], { opens: true })).toEqual({
+      kind: "replay",
+      turnId: "t1",
+    });
   });
 
   it("conflicts where the body is another", () => {
-    expect(decideRetry(facts({ idempotencyKey: "k1", requestDigest: "other" }), [turn({ idempotencyKey: "k1" })])).toEqual({
-      kind: "conflict",
-    });
+    expect(decideRetry(facts({ idempotencyKey: "k1", requestDigest: "other" }), [turn({ idempotencyKey: "k1" })], { opens: true })).toEqual(
+      {
+        kind: "conflict",
+      },
+    );
   });
 });

@@ -129,6 +129,15 @@ describe("publish", () => {
     expect(await head("misfit")).toMatchObject({ stable: 0, latest: 0 });
   });
 
+  it("keeps beside a version why other events of its batch taught nothing", async () => {
+    await putAgent(edge, "reasons");
+    const refused = [{ eventId: "e3", code: "hint/superseded", detail: "rooms = 2 was corrected to 3 later in the batch" }];
+    const manifest = manifestOf({ agent: "reasons", baseDigest: edge.baseDigest, adapter: await putAdapter(edge, "reasons"), toSeq: 4 });
+    await call(edge, "trainer", `POST ${line("reasons")}/versions`, { parent: 0, manifest, refused });
+    const { body } = await call(edge, "admin", "GET /api/agents/reasons/audit?limit=1");
+    expect(body.audit).toMatchObject([{ move: "publish", to: 1, refused }]);
+  });
+
   it("knows no line but those that exist", async () => {
     await putAgent(edge, "lines");
     const manifest = { ...manifestOf({ agent: "lines", baseDigest: edge.baseDigest }), line: "user-1" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mentions } from "../../../trainer/data/mention.ts";
-import { readParameters } from "../../../trainer/data/parameters.ts";
+import { readParameters, typedValue } from "../../../trainer/data/parameters.ts";
 import { SEARCH } from "../hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
@@ -21,13 +21,40 @@ describe("mentions", () => {
     { text: "around 2:30 pm", name: "city", value: "14:30", said: true },
     { text: "around 2:30 am", name: "city", value: "14:30", said: false },
     { text: "It must have wifi!", name: "has_wifi", value: "True", said: true },
+    { text: "A hotel in Porto", name: "has_wifi", value: "False", said: false },
     { text: "It must have a pool!", name: "has_wifi", value: "True", said: false },
   ])("finds that $text says $value for $name: $said", ({ text, name, value, said }) => {
     expect(mentions(text, { parameter: parameter(name), value })).toBe(said);
   });
 });
 
+describe("typedValue", () => {
+  it.each([
+    { type: "string", value: "2", typed: "2" },
+    { type: "integer", value: "2", typed: 2 },
+    { type: "integer", value: "two", typed: undefined },
+    { type: "number", value: "2.5", typed: 2.5 },
+    { type: "boolean", value: "True", typed: true },
+    { type: "boolean", value: "maybe", typed: undefined },
+    { type: "integer string", value: "two", typed: "two" },
+    { type: "array", value: "olives", typed: undefined },
+  ])("of $value as $type is $typed", ({ type, value, typed }) => {
+    expect(typedValue({ type }, value)).toBe(typed);
+  });
+});
+
 describe("readParameters", () => {
+  it("reads the types of optional and of typeless properties", () => {
+    const properties = {
+      nights: { anyOf: [{ type: "integer" }, { type: "null" }] },
+      day: { anyOf: [{ $ref: "#/$defs/Day" }, { type: "null" }] },
+      stars: { enum: [1, 2, 3] },
+      note: {},
+    };
+    const tool = { type: "function" as const, function: { name: "Book", parameters: { type: "object", properties } } };
+    expect(readParameters(tool).map(({ type }) => type)).toEqual(["integer", "string", "number", "string"]);
+  });
+
   it("tells kinds from enum, name and description", () => {
     expect(readParameters(SEARCH).map(({ name, kind, required }) => [name, kind, required])).toEqual([
       ["city", "place", true],

@@ -132,6 +132,18 @@ describe("createEmbeddedJudge", () => {
     expect(verdict).toMatchObject({ reward: -1, hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" } });
   });
 
+  it("believes a base that says none every time, whatever could be grounded", async () => {
+    const verdict = await createEmbeddedJudge(saying("-1", "-1", "-1", "none", "none", "none")).judge(signal, { votes: 3, seed: 0 });
+    expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/none" } });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
+  it("takes no hint that the base could not weigh", async () => {
+    const blind: JobSampler = { ...saying("-1", "nonsense"), score: async (_, answers) => answers.map(() => Number.NEGATIVE_INFINITY) };
+    const verdict = await createEmbeddedJudge(blind).judge(signal, { votes: 1, seed: 0 });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
   it("keeps the reason where no hint could be grounded", async () => {
     const vague = signalOf(call("SearchHotel", { city: "Porto" }), [user("No, that is not what I want.")]);
     const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(vague, { votes: 1, seed: 0 });

@@ -101,6 +101,12 @@ describe("replayContext", () => {
     expect(replayContext(turnOf("Porto, two rooms", { city: "Porto", number_of_rooms: "2" }), ROOMS)).toBeUndefined();
   });
 
+  it("never takes the value that a correction rejected for one that its user stated", () => {
+    const turn = turnOf("A hotel in Porto from March 1st", { city: "Porto", number_of_rooms: "1" });
+    expect(replayContext(turn, ROOMS)?.kind).toBe("stated");
+    expect(replayContext(turn, ROOMS, { corrected: true })?.kind).toBe("silent");
+  });
+
   it("makes a counter-case of a real request by one more sentence", () => {
     const silent = replayContext(turnOf("A hotel in Porto.", { city: "Porto" }), ROOMS);
     const stated = silent === undefined ? undefined : withStatement(silent, ROOMS, new Random(3));

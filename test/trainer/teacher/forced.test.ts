@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tokenizer } from "../../../shared/tokenizer.ts";
+import type { ToolDefinition } from "../../../shared/chat.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import { forceArgument, forceLogProbs } from "../../../trainer/teacher/forced.ts";
@@ -47,6 +48,20 @@ describe("forceArgument", () => {
     expect(forceArgument(tokenizer, callTokens(before), ROOMS)).toEqual(callTokens(after));
   });
 
+  it("holds nothing that the argument's type does not have", () => {
+    const nights: ToolDefinition = {
+      type: "function",
+      function: {
+        name: "SearchHotel",
+        parameters: { type: "object", properties: { nights: { type: "integer" }, tags: { type: "array" } } },
+      },
+    };
+    const answer = callTokens("{}");
+    expect(forceArgument(tokenizer, answer, { tool: nights, parameter: "nights", value: "3" })).toEqual(callTokens('{"nights": 3}'));
+    expect(forceArgument(tokenizer, answer, { tool: nights, parameter: "nights", value: "three" })).toBeUndefined();
+    expect(forceArgument(tokenizer, answer, { tool: nights, parameter: "tags", value: "quiet" })).toBeUndefined();
+  });
+
   it("holds nothing in an answer that is no call of the tool", () => {
     expect(forceArgument(tokenizer, [...tokenizer.encode("Which city?"), tokenizer.eosId], ROOMS)).toBeUndefined();
     expect(forceArgument(tokenizer, callTokens('{"city": "Porto"}').slice(0, -1), ROOMS)).toBeUndefined();
@@ -58,6 +73,17 @@ describe("argumentSpan", () => {
     const answer = callTokens('{"city": "Porto", "number_of_rooms": "2"}');
     const span = argumentSpan(tokenizer, answer, "number_of_rooms");
     expect(span === undefined ? "" : tokenizer.decode(answer.slice(span.from, span.to))).toBe(', "number_of_rooms": "2"');
+  });
+
+  it("is of the call's own arguments: neither the tool's name nor a key deeper down nor text inside a string", () => {
+    const covered = (given: string, parameter: string): string => {
+      const answer = callTokens(given);
+      const span = argumentSpan(tokenizer, answer, parameter);
+      return span === undefined ? "" : tokenizer.decode(answer.slice(span.from, span.to));
+    };
+    expect(covered('{"city": "Porto", "name": "Ada"}', "name")).toBe(', "name": "Ada"');
+    expect(covered('{"city": {"name": "Porto"}, "name": ["a", "b"]}', "name")).toBe(', "name": ["a", "b"]');
+    expect(covered('{"city": "a, \\"name\\": 1"}', "name")).toBe("");
   });
 
   it("is nothing where the call has no such argument", () => {
