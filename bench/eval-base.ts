@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   await engine.close();
   report({
     bench: "eval:base",
-    conditions: { split, seed: Number(options.seed), subset: !options.full, base: options.base },
+    conditions: { split, seed: Number(options.seed), subset: !options.full, base: options.base, tooLong: cases.tooLong },
     figures: { acts, hints, notes: { silent, stated }, judge: { macroRecall, ...judge }, hintJob },
     bars,
   });

@@ -35,6 +35,7 @@ export class Cases {
   readonly #sgd: Sgd;
   readonly #trainServices: ReadonlySet<string>;
   readonly #context: number;
+  #tooLong = 0;
 
   constructor({
     tokenizer,
@@ -53,6 +54,11 @@ export class Cases {
     this.#context = context;
   }
 
+  /** Drawn places that were left out because their last exchange and its tools alone are longer than the context. */
+  get tooLong(): number {
+    return this.#tooLong;
+  }
+
   conversations(): Conversation[] {
     return this.#sgd.dialogues.map((dialogue) => plainConversation(dialogue, this.#sgd.schemas));
   }
@@ -62,7 +68,7 @@ export class Cases {
     const places = random.shuffled(placesOf(conversations, ({ kind }) => kind === "call"));
     const [seen, unseen] = [places.filter((place) => this.#isSeen(place)), places.filter((place) => !this.#isSeen(place))];
     const half = Math.min(Math.ceil(count / 2), unseen.length);
-    return [...seen.slice(0, count - half), ...unseen.slice(0, half)].map((place) => this.#actCase(place));
+    return [...seen.slice(0, count - half), ...unseen.slice(0, half)].flatMap((place) => this.#actCase(place));
   }
 
   /** `count` places where the assistant replied without calling first. */
@@ -71,7 +77,7 @@ export class Cases {
     return random
       .shuffled(places)
       .slice(0, count)
-      .map((place) => this.#actCase(place));
+      .flatMap((place) => this.#actCase(place));
   }
 
   /** Hints that change one argument of the right call to a value that nobody has said. */
@@ -127,15 +133,19 @@ export class Cases {
       const answer = this.#answer({ name: call.tool.name, arguments: callArguments(call.tool, values, [parameter.slot]) });
       const plain = this.#prompt(conversation, at, {});
       const guided = this.#prompt(conversation, at, kind === "hint" ? { hint: text } : { notes: [text] });
+      if (plain === undefined || guided === undefined) continue;
       cases.push({ plain, guided, answer, tool: call.tool.name, parameter: parameter.name, wanted });
     }
     return cases;
   }
 
-  #actCase(place: Place): ActCase {
+  /** One case, or none where it does not fit. */
+  #actCase(place: Place): ActCase[] {
+    const prompt = this.#prompt(place.conversation, place.at, {});
+    if (prompt === undefined) return [];
     const step = place.conversation.steps[place.at];
     const call = step?.kind === "call" ? { name: step.tool.name, arguments: callArguments(step.tool, step.values) } : undefined;
-    return { prompt: this.#prompt(place.conversation, place.at, {}), tools: place.conversation.tools, call, seen: this.#isSeen(place) };
+    return [{ prompt, tools: place.conversation.tools, call, seen: this.#isSeen(place) }];
   }
 
   #isSeen({ conversation, at }: Place): boolean {
@@ -145,14 +155,19 @@ export class Cases {
   }
 
   /** The conversation before step `at`; the oldest exchanges go where it would not fit the context. */
-  #prompt({ system, tools, steps }: Conversation, at: number, guidance: { hint?: string; notes?: readonly string[] }): number[] {
+  #prompt(
+    { system, tools, steps }: Conversation,
+    at: number,
+    guidance: { hint?: string; notes?: readonly string[] },
+  ): number[] | undefined {
     const starts = steps.slice(0, at).flatMap((step, index) => (step.kind === "user" ? [index] : []));
     for (const start of [0, ...starts.slice(1)]) {
       const messages: PromptMessage[] = withGuidance(toMessages(system, steps.slice(start, at)), guidance);
       const prompt = this.#tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
       if (prompt.length + ANSWER_TOKENS <= this.#context) return prompt;
     }
-    throw new Error(`one exchange and its tools are longer than the context of ${this.#context} tokens`);
+    this.#tooLong += 1;
+    return undefined;
   }
 
   /** Tokens that write the call, end token included. */

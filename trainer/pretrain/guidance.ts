@@ -22,7 +22,7 @@ export type GuidedCall = {
   named: string[];
 };
 
-const SILENT_SHARE = 0.42;
+const SILENT_SHARE = 0.45;
 const STATED_SHARE = 0.44;
 const LOOSE_SHARE = 0.5;
 
@@ -41,7 +41,7 @@ export function drawGuidance(
   random: Random,
 ): GuidedCall | undefined {
   const { silent } = bySpeech(conversation.steps, at, call);
-  const notes = random.chance(silent.length > 0 ? 0.7 : 0.4) ? drawNotes(conversation, at, call, lexicon, random) : undefined;
+  const notes = random.chance(silent.length > 0 ? 0.8 : 0.6) ? drawNotes(conversation, at, call, lexicon, random) : undefined;
   return notes ?? drawHint(conversation, call, lexicon, random);
 }
 

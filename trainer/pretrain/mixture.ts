@@ -9,7 +9,7 @@ import { Random, seedAt } from "../random.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
 // Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
-const SHARES = { drill: 0.34, act: 0.12, guided: 0.4, judge: 0.05, hint: 0.09 } as const;
+const SHARES = { drill: 0.26, act: 0.16, guided: 0.44, judge: 0.05, hint: 0.09 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
