@@ -40,8 +40,9 @@ type Outcome = {
   corrections: number;
   /** The first answer of the first fresh conversation after a correction, at most three. */
   honoured: boolean;
-  /** First answers of further fresh conversations. */
+  /** First answers of further fresh conversations, and whether the bare base calls the tool there. */
   freshHonoured: boolean[];
+  freshCalledBefore: boolean[];
   /** Stated requests that the bare base won, and whether they still do. */
   statedKept: boolean[];
   /** Unrelated requests: exact before, exact after. */
@@ -124,6 +125,7 @@ async function tryPreference(
     corrections: 0,
     honoured: false,
     freshHonoured: [],
+    freshCalledBefore: [],
     statedKept: [],
     unrelated: [],
     updateSeconds: [],
@@ -155,8 +157,12 @@ async function tryPreference(
           ? undefined
           : await violated(system, preference, silent);
   }
-  outcome.freshHonoured = (await system.answer(silent.slice(0, FRESH_AFTER))).map(
-    ({ calls }) => reaction(preference, calls) === "honoured",
+  const more = silent.slice(0, FRESH_AFTER);
+  const answers = await system.answer(more);
+  outcome.freshHonoured = answers.map(({ calls }) => reaction(preference, calls) === "honoured");
+  outcome.freshCalledBefore = (await system.answer(more, { bare: true })).map(({ calls }) => reaction(preference, calls) !== "elsewhere");
+  answers.forEach((answer, index) =>
+    say(`    fresh: ${describe(answer)}${outcome.freshCalledBefore[index] ? "" : " (no call before either)"}`),
   );
   outcome.statedKept = await keptOf(system, preference);
   outcome.unrelated = await pairExact(system, unrelated);
@@ -206,6 +212,7 @@ async function pairExact(system: LearningSystem, requests: readonly FreshRequest
 function summarise(outcomes: readonly Outcome[], { preferences, served }: { preferences: number; served: number }): void {
   const honoured = outcomes.map((each) => each.honoured);
   const fresh = outcomes.flatMap(({ freshHonoured }) => freshHonoured);
+  const calledBefore = outcomes.flatMap(({ freshCalledBefore }) => freshCalledBefore);
   const kept = outcomes.flatMap(({ statedKept }) => statedKept);
   const pairs = outcomes.flatMap(({ unrelated }) => unrelated);
   const seconds = outcomes.flatMap(({ updateSeconds }) => updateSeconds);
@@ -228,6 +235,7 @@ function summarise(outcomes: readonly Outcome[], { preferences, served }: { pref
     figures: {
       honoured: figure(honoured),
       honouredFurtherFresh: figure(fresh),
+      honouredFurtherFreshWhereCalledBefore: figure(fresh.filter((_, index) => calledBefore[index] === true)),
       statedKept: figure(kept),
       unrelatedExactBefore: figure(pairs.map(([before]) => before)),
       unrelatedExactAfter: figure(pairs.map(([, after]) => after)),

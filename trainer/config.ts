@@ -11,13 +11,13 @@ export const UpdateSettings = z.object({
   /** AdamW, per step. */
   lr: z.number().positive().default(3e-3),
   /** Optimizer steps; the best look among them is taken. */
-  maxSteps: z.number().int().positive().default(16),
+  maxSteps: z.number().int().positive().default(20),
   /** Steps between two looks at the held-back contexts. */
-  checkEvery: z.number().int().positive().default(4),
+  checkEvery: z.number().int().positive().default(5),
   /** Generated training contexts by kind. */
-  contexts: ContextCounts.default({ silent: 8, stated: 8, other: 5, anchor: 8 }),
+  contexts: ContextCounts.default({ silent: 20, stated: 20, other: 8, anchor: 12 }),
   /** Generated contexts that are only ever looked at, by kind. */
-  heldBack: ContextCounts.default({ silent: 6, stated: 6, other: 3, anchor: 5 }),
+  heldBack: ContextCounts.default({ silent: 8, stated: 10, other: 3, anchor: 5 }),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */

@@ -11,12 +11,12 @@ import { groundHint } from "./ground.ts";
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
 
-/** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named. */
-export function groundedCandidates(signal: Pick<Signal, "exchange">): Hint[] {
+/** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named or `named` asks for it. */
+export function groundedCandidates(signal: Pick<Signal, "exchange">, { named: must = false }: { named?: boolean } = {}): Hint[] {
   const words = signal.exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
   const parameters = signal.exchange.tools.flatMap(readParameters);
   const named = parameters.filter((parameter) => namesTopic(words, parameter));
-  const hints = (named.length > 0 ? named : parameters).flatMap((parameter) =>
+  const hints = (must || named.length > 0 ? named : parameters).flatMap((parameter) =>
     valuesIn(words, parameter).map((value) => ({ parameter: parameter.name, value })),
   );
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);

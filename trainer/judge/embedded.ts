@@ -58,15 +58,16 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 
 /**
  * The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds
- * likeliest. Where the base says `none` every time, nothing was wrong, whatever could be grounded.
+ * likeliest. Where the base says `none` every time, only a candidate whose parameter the user names outright stands against it.
  */
 export async function chooseHint(
   texts: readonly string[],
   { signal, sampler }: { signal: Signal; sampler: JobSampler },
 ): Promise<Partial<Verdict>> {
   const written = chooseWritten(texts, signal);
-  if (written.hint !== undefined || texts.every((text) => parseHint(text).kind === "none")) return written;
-  const candidates = groundedCandidates(signal);
+  if (written.hint !== undefined) return written;
+  const denied = texts.every((text) => parseHint(text).kind === "none");
+  const candidates = groundedCandidates(signal, { named: denied });
   if (candidates.length === 0) return written;
   const scores = await sampler.score(hintPrompt(signal.exchange), candidates.map(hintText));
   const best = Math.max(...scores);

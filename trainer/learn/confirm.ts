@@ -66,15 +66,19 @@ export function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: He
   return share(silent.map(({ context, own }) => shows(context, correction, readAnswer(tokenizer, own))));
 }
 
-/** Shares over the candidate's own greedy answers. */
-export async function confirm(ask: AskPolicy, tokenizer: Tokenizer, held: HeldBack): Promise<Omit<Look, "driftNats">> {
+/** Shares over the candidate's own greedy answers; `won`: how many stated contexts `kept` is a share of. */
+export async function confirm(
+  ask: AskPolicy,
+  tokenizer: Tokenizer,
+  held: HeldBack,
+): Promise<{ honoured: number; kept: number; won: number }> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
   const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
   const right = [...silent, ...won].map(({ context }, index) =>
     shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
   );
-  return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)) };
+  return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)), won: won.length };
 }
 
 /** Stated contexts in which the user's value won under the parent: what was never won cannot be lost. */

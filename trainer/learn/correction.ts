@@ -18,6 +18,7 @@ import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
 
 const MIN_SILENT_LESSONS = 3;
+const FEW = 4;
 const MIN_TEACHER_SHARE = 0.25; // of silent contexts; below it the few successes are luck
 
 export async function learnCorrection(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
@@ -83,14 +84,15 @@ async function confirmationFailure(
   { base: { tokenizer }, settings }: LearnerDependencies,
   { held, ask }: { held: HeldBack; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {
-  const { honoured, kept } = await confirm(ask, tokenizer, held);
+  const { honoured, kept, won } = await confirm(ask, tokenizer, held);
   const before = honouredBefore(tokenizer, held);
   if (honoured < Math.max(settings.honouredBar, before))
     return refuse(
       "update/notLearned",
       `used unasked in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
     );
-  if (kept < settings.statedBar)
+  // Of a handful, a single one lost says little.
+  if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
     return refuse(
       "update/deaf",
       `the user's own value wins in ${percent(kept)} of held-back contexts, ${percent(settings.statedBar)} expected`,

@@ -6,7 +6,7 @@ import { Random } from "../random.ts";
 import { askLessons, type Lesson } from "../teacher/answers.ts";
 import { generateContexts, type Context, type Correction } from "../teacher/contexts.ts";
 import { type AskPolicy, leadToCalls } from "../teacher/lead.ts";
-import { replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
+import { renumbered, replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { fits } from "./rows.ts";
 
@@ -18,6 +18,7 @@ export type Lessons = {
   readonly silentFailed: number;
 };
 
+const READINGS = 4; // of a corrected turn, with other numbers
 export const ANSWER_TOKENS = 96; // a call with a handful of arguments
 
 export async function collectLessons(
@@ -84,10 +85,12 @@ function realContexts(
   const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
   const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
-  const contexts = [
-    ...own.map((turn) => replayContext(turn, correction, { corrected: true })),
-    ...recent.map((turn) => replayContext(turn, correction)),
-  ].filter((context) => context !== undefined);
+  const ownContexts = own.map((turn) => replayContext(turn, correction, { corrected: true })).filter((context) => context !== undefined);
+  const again = ownContexts
+    .filter(({ kind }) => kind === "silent")
+    .flatMap((context) => Array.from({ length: READINGS }, () => renumbered(context, random)));
+  const replayed = recent.map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
+  const contexts = [...ownContexts, ...again, ...replayed];
   const counterCases = contexts.filter(({ kind }) => kind === "silent").map((context) => withStatement(context, correction, random));
   return [...contexts, ...counterCases.filter((context) => context !== undefined)];
 }

@@ -71,6 +71,7 @@ async function shrink(
 ): Promise<Run> {
   let smallest = best;
   for (const part of PARTS) {
+    if (smallest.look.driftNats <= UNTOUCHED_NATS) break;
     const adapter = between(start, best.adapter, part);
     await engine.loadAdapter(adapters.candidate, adapter);
     const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
@@ -81,6 +82,8 @@ async function shrink(
 }
 
 const PARTS = [0.85, 0.7, 0.55] as const;
+// Below it what must stay does stay, and a smaller update would only be learnt less surely.
+const UNTOUCHED_NATS = 0.005;
 
 /** The point at `part` of the way from one adapter to another of its shape. */
 function between(from: AdapterTensors, to: AdapterTensors, part: number): AdapterTensors {

@@ -25,9 +25,18 @@ export type Lesson = {
   readonly own: readonly number[];
 };
 
-/** Guidance under which the teacher is asked, in order. What must stay as it is, the policy says by itself. */
-const GUIDANCE: Record<ContextKind, readonly Guidance[]> = { silent: ["note", "hint"], stated: ["note"], other: [], anchor: [] };
-const MOST_QUESTIONS = 2;
+/**
+ * Guidance by which a context may become a lesson, in order. What the policy says by itself is taught where it is right,
+ * so that as little as possible changes; then the same with one argument held; only then an answer in other words.
+ */
+const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
+  silent: ["forced", "note", "hint"],
+  stated: ["none", "forced", "note"],
+  other: ["none"],
+  anchor: ["none"],
+};
+const ENOUGH_SHARE = 0.3; // of silent contexts
+const ROUNDS = Math.max(...Object.values(GUIDANCE).map(({ length }) => length));
 
 /** Lessons from the contexts that the teacher masters, and those that it does not. */
 export async function askLessons(
@@ -41,30 +50,35 @@ export async function askLessons(
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
   const prompt = (context: Context, guidance: Guidance): number[] => promptOf(tokenizer, context, { guidance, correction });
-  const teach = ({ context, answer: own }: LedContext, guidance: Guidance, answer: readonly number[]): boolean => {
-    if (!shows(context, correction, readAnswer(tokenizer, answer))) return false;
-    lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer, own });
-    return true;
+  const answerUnder = async (asked: readonly { each: LedContext; guidance: Guidance }[]): Promise<(readonly number[])[]> => {
+    const worded = asked.filter(({ guidance }) => guidance === "note" || guidance === "hint");
+    const answers = worded.length === 0 ? [] : await ask(worded.map(({ each, guidance }) => prompt(each.context, guidance)));
+    return asked.map((question) => {
+      const { each, guidance } = question;
+      if (guidance === "none") return each.answer;
+      return guidance === "forced" ? forced(tokenizer, each, correction) : (answers[worded.indexOf(question)] ?? []);
+    });
   };
   let open = led.filter(({ context }) => fits(prompt(context, "note").length));
-  for (let question = 0; question < MOST_QUESTIONS; question += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const asked = open.flatMap((each) => {
-      const guidance = GUIDANCE[each.context.kind][question];
+      const guidance = GUIDANCE[each.context.kind][round];
       return guidance === undefined ? [] : [{ each, guidance }];
     });
-    const answers = asked.length === 0 ? [] : await ask(asked.map(({ each, guidance }) => prompt(each.context, guidance)));
-    const taught = new Set(
-      asked.filter(({ each, guidance }, index) => teach(each, guidance, answers[index] ?? [])).map(({ each }) => each),
-    );
-    open = open.filter((each) => !taught.has(each));
+    const answers = await answerUnder(asked);
+    asked.forEach(({ each: { context, answer: own }, guidance }, index) => {
+      const answer = answers[index] ?? [];
+      if (!shows(context, correction, readAnswer(tokenizer, answer))) return;
+      lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer, own });
+    });
+    const taught = new Set(lessons.map(({ context }) => context));
+    open = open.filter(({ context }) => !taught.has(context));
+    // Where the policy asks by itself, a guided call would teach it to call, which is not what the correction is about.
+    const silent = lessons.filter(({ context }) => context.kind === "silent").length;
+    if (silent >= ENOUGH_SHARE * led.filter(({ context }) => context.kind === "silent").length)
+      open = open.filter(({ context }) => context.kind !== "silent");
   }
-  const failed = open.filter((each) => {
-    const { context, answer } = each;
-    // Where the user spoke, the policy's own answer is as good a witness as the note's.
-    if (context.kind !== "silent" && teach(each, "none", answer)) return false;
-    return mustStay(context) || !teach(each, "forced", forced(tokenizer, context, { correction, answer }));
-  });
-  return { lessons, failed: failed.map(({ context }) => context) };
+  return { lessons, failed: open.map(({ context }) => context) };
 }
 
 export function promptOf(
@@ -80,15 +94,9 @@ function guide(messages: Context["messages"], guidance: Guidance, text: string):
   return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
 }
 
-function forced(
-  tokenizer: Tokenizer,
-  { kind, stated }: Context,
-  { correction, answer }: { correction: Correction; answer: readonly number[] },
-): readonly number[] {
-  const { tool, parameter, hint } = correction;
-  return (
-    forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value: kind === "stated" ? (stated ?? "") : hint.value }) ?? []
-  );
+function forced(tokenizer: Tokenizer, { context, answer }: LedContext, { tool, parameter, hint }: Correction): readonly number[] {
+  const value = context.kind === "stated" ? (context.stated ?? "") : hint.value;
+  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value }) ?? [];
 }
 
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */

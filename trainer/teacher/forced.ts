@@ -6,7 +6,7 @@
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { findParameter, typedValue } from "../data/parameters.ts";
+import { findParameter, readParameters, typedValue } from "../data/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
 import { argumentSpan } from "../data/span.ts";
 
@@ -28,9 +28,8 @@ export function forceArgument(
   const declared = findParameter(tool, parameter);
   const held = declared === undefined ? undefined : typedValue(declared, value);
   if (held === undefined) return undefined;
-  // First, where the policy itself writes what guidance names.
-  const { [parameter]: _, ...others } = call.arguments;
-  const body = spacedJson({ name: call.name, arguments: { [parameter]: held, ...others } });
+  const given: Record<string, unknown> = { ...call.arguments, [parameter]: held };
+  const body = spacedJson({ name: call.name, arguments: inSchemaOrder(tool, given) });
   return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
 }
 
@@ -50,4 +49,11 @@ export function forceLogProbs(
     forced[start + token] = Math.log(CERTAINTY);
   });
   return forced;
+}
+
+/** Arguments as the tool lists them, which is how a policy without guidance writes them. */
+function inSchemaOrder(tool: ToolDefinition, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const declared = readParameters(tool).map(({ name }) => name);
+  const names = [...declared.filter((name) => name in given), ...Object.keys(given).filter((name) => !declared.includes(name))];
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
 }

@@ -45,6 +45,34 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
   return { ...context, kind: "stated", messages, stated };
 }
 
+/**
+ * The same conversation with other numbers in it, each the same wherever it stands. Two corrected words do not show
+ * which number beside them is whose: over several readings only the corrected argument keeps its value.
+ */
+export function renumbered(context: Context, random: Random): Context {
+  const others = new Map<string, string>();
+  const other = (number: string): string => {
+    const known = others.get(number) ?? String(SMALLEST + random.below(NUMBERS));
+    others.set(number, known);
+    return known;
+  };
+  // "1st" and "4" may become "9th" and "9": from four to twenty every number takes the same ending.
+  const renumber = (text: string): string =>
+    text.replace(
+      /\b(\d{1,2})(st|nd|rd|th)?\b/g,
+      (_, number: string, ending?: string) => `${other(number)}${ending === undefined ? "" : "th"}`,
+    );
+  const messages = context.messages.map((message): ChatMessage =>
+    message.role === "user" || (message.role === "assistant" && message.content !== null && message.tool_calls === undefined)
+      ? { ...message, content: renumber(message.content ?? "") }
+      : message,
+  );
+  return { ...context, messages };
+}
+
+const SMALLEST = 4;
+const NUMBERS = 17;
+
 function userWords(messages: readonly ChatMessage[]): string {
   return messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
 }

@@ -132,10 +132,13 @@ describe("createEmbeddedJudge", () => {
     expect(verdict).toMatchObject({ reward: -1, hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" } });
   });
 
-  it("believes a base that says none every time, whatever could be grounded", async () => {
-    const verdict = await createEmbeddedJudge(saying("-1", "-1", "-1", "none", "none", "none")).judge(signal, { votes: 3, seed: 0 });
+  it("believes a base that says none every time, unless the user names the parameter", async () => {
+    const denying = () => createEmbeddedJudge(saying("-1", "-1", "-1", "none", "none", "none"));
+    const elsewhere = signalOf(call("SearchHotel", { city: "Porto" }), [user("Now one in Bergen, for 3.")]);
+    const verdict = await denying().judge(elsewhere, { votes: 3, seed: 0 });
     expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/none" } });
     expect(verdict?.hint).toBeUndefined();
+    expect(await denying().judge(signal, { votes: 3, seed: 0 })).toMatchObject({ hint: { text: "number_of_rooms should be 2." } });
   });
 
   it("takes no hint that the base could not weigh", async () => {

@@ -3,7 +3,7 @@ import { mentions } from "../../../trainer/data/mention.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import { Random } from "../../../trainer/random.ts";
 import { generateContexts, type Context, type Correction } from "../../../trainer/teacher/contexts.ts";
-import { replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
+import { renumbered, replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
 import { SEARCH, TOOLS, user } from "../hotel.ts";
 
 function correctionOf(name: string, value: string): Correction {
@@ -105,6 +105,14 @@ describe("replayContext", () => {
     const turn = turnOf("A hotel in Porto from March 1st", { city: "Porto", number_of_rooms: "1" });
     expect(replayContext(turn, ROOMS)?.kind).toBe("stated");
     expect(replayContext(turn, ROOMS, { corrected: true })?.kind).toBe("silent");
+  });
+
+  it("reads a real request again with other numbers, each the same wherever it stands", () => {
+    const turn = turnOf("A hotel in Porto for 3 days from March 1st; yes, 3.", { city: "Porto" });
+    const silent = replayContext(turn, ROOMS);
+    const texts = Array.from({ length: 8 }, (_, seed) => (silent === undefined ? "" : userWords(renumbered(silent, new Random(seed)))));
+    for (const text of texts) expect(text).toMatch(/^A hotel in Porto for (\d+) days from March \d+th; yes, \1\.$/);
+    expect(new Set(texts).size).toBeGreaterThan(4);
   });
 
   it("makes a counter-case of a real request by one more sentence", () => {

@@ -35,14 +35,14 @@ const ROOMS = { tool: SEARCH, parameter: "number_of_rooms", value: "2" };
 describe("forceArgument", () => {
   it.each([
     {
-      name: "puts a missing argument first, where the policy writes what guidance names",
+      name: "puts a missing argument where the schema lists it",
       before: '{"city": "Porto", "has_wifi": "True"}',
-      after: '{"number_of_rooms": "2", "city": "Porto", "has_wifi": "True"}',
+      after: '{"city": "Porto", "number_of_rooms": "2", "has_wifi": "True"}',
     },
     {
       name: "replaces a wrong value",
       before: '{"city": "Porto", "number_of_rooms": "1"}',
-      after: '{"number_of_rooms": "2", "city": "Porto"}',
+      after: '{"city": "Porto", "number_of_rooms": "2"}',
     },
   ])("$name", ({ before, after }) => {
     expect(forceArgument(tokenizer, callTokens(before), ROOMS)).toEqual(callTokens(after));
