@@ -53,7 +53,10 @@ describe("pretrain", () => {
     expect(second[0]?.state.examples).toBeGreaterThan(first.at(-1)?.state.examples ?? 0);
     // The first loss after the restart is of the stored weights, which the run before had already lowered.
     expect(second[0]?.loss).toBeLessThan(first[0]?.loss ?? 0);
-    expect(second.at(-1)?.loss).toBeLessThan(second[0]?.loss ?? 0);
+    // Steps hold different rows, so single ones say little.
+    const mean = (steps: readonly StepReport[]): number => steps.reduce((sum, { loss }) => sum + loss, 0) / steps.length;
+    expect(mean(second)).toBeLessThan(mean(first.slice(-4)));
+    expect(mean(first.slice(-4))).toBeLessThan(mean(first.slice(0, 4)));
     expect(readCheckpoint(out).tokenizerFiles).toEqual(before.tokenizerFiles);
     expect(readdirSync(out).filter((name) => name.endsWith(".partial"))).toEqual([]);
   }, 120_000);
