@@ -36,6 +36,12 @@ async function correctedAgent(): Promise<string> {
   const ask = { role: "user", content: "A hotel in Porto" };
   const first = await complete(agent, [ask]);
   await complete(agent, [ask, first, { role: "user", content: "No, two rooms" }]);
+  // The log is filled a moment after the answer; one step sees what is there.
+  const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+  const logged = async (): Promise<string[]> =>
+    (await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 })).events.map(({ payload }) => payload.kind);
+  await expect.poll(logged, { timeout: 10_000 }).toContain("nextState:arrived");
+  await expect.poll(async () => (await logged()).filter((kind) => kind === "turn:finished").length, { timeout: 10_000 }).toBe(2);
   return agent;
 }
 
