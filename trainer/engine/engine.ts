@@ -19,13 +19,17 @@ import type {
   ReplyMessage,
   StepOptions,
 } from "./protocol.ts";
+import { CLOSE } from "./protocol.ts";
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: AppError) => void };
+
+const CLOSING_MS = 10_000; // longer than any one call takes
 
 export class Engine implements EngineCalls {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
+  #exited = false;
   #closed: AppError | undefined;
 
   private constructor(worker: Worker) {
@@ -33,6 +37,7 @@ export class Engine implements EngineCalls {
     worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
     // Not `engine/closed`: waiting brings no crashed thread back, so the process must end and be started again.
     worker.on("error", (cause) => this.#end(new AppError("internal", "engine: a living worker expected, got a crash", { cause })));
+    worker.on("exit", () => (this.#exited = true));
     worker.on("exit", (code) => this.#end(new AppError("internal", `engine: a living worker expected, got exit code ${code}`)));
   }
 
@@ -41,10 +46,15 @@ export class Engine implements EngineCalls {
     return new Engine(new Worker(fileURLToPath(new URL("./worker.ts", import.meta.url).href), { workerData: options }));
   }
 
-  /** Ends the thread; calls under way are rejected. */
+  /** Ends the thread; calls under way are rejected at once, and the thread ends when the one it is at is done. */
   async close(): Promise<void> {
     this.#end(new AppError("engine/closed", "engine: an open engine expected, got a closed one"));
-    await this.#worker.terminate();
+    if (this.#exited) return;
+    const exit = new Promise((resolve) => this.#worker.once("exit", resolve));
+    this.#worker.postMessage(CLOSE);
+    const patience = setTimeout(() => void this.#worker.terminate(), CLOSING_MS);
+    await exit;
+    clearTimeout(patience);
   }
 
   /** Random weights: normal, deviation 0.02, residual outputs scaled by 1/√(2L). */

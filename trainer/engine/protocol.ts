@@ -62,6 +62,8 @@ export type CallName = keyof EngineCalls;
 export type CallArguments<K extends CallName> = Parameters<EngineCalls[K]>;
 export type CallResult<K extends CallName> = Awaited<ReturnType<EngineCalls[K]>>;
 
+/** Asks the thread to end after the call under way. */
+export const CLOSE = "close";
 export type CallMessage = { readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
 export type ReplyMessage =
   | { readonly id: number; readonly status: "done"; readonly value: unknown }
