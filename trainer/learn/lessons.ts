@@ -87,7 +87,8 @@ function realContexts(
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
   const ownContexts = own.map((turn) => replayContext(turn, correction, { corrected: true })).filter((context) => context !== undefined);
   const again = ownContexts
-    .filter(({ kind }) => kind === "silent")
+    // Calls and results of the history would keep the old numbers.
+    .filter(({ kind, messages }) => kind === "silent" && messages.every(({ role }) => role !== "tool"))
     .flatMap((context) => Array.from({ length: READINGS }, () => renumbered(context, random)));
   const replayed = recent.map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
   const contexts = [...ownContexts, ...again, ...replayed];

@@ -12,6 +12,8 @@ import type { Lexicon } from "./lexicon.ts";
 import { madeUpName, spokenName } from "./values.ts";
 
 export type CallStep = Extract<Step, { kind: "call" }>;
+/** Parameters of a call that nobody has spoken of, and those whose value somebody stated. */
+type Speech = { readonly silent: readonly ParameterView[]; readonly stated: readonly ParameterView[] };
 export type GuidedCall = {
   hint?: string;
   notes?: string[];
@@ -40,13 +42,13 @@ export function drawGuidance(
   lexicon: Lexicon,
   random: Random,
 ): GuidedCall | undefined {
-  const { silent } = bySpeech(conversation.steps, at, call);
-  const notes = random.chance(silent.length > 0 ? 0.8 : 0.6) ? drawNotes(conversation, at, call, lexicon, random) : undefined;
+  const speech = bySpeech(conversation.steps, at, call);
+  const notes = random.chance(speech.silent.length > 0 ? 0.8 : 0.6) ? drawNotes(conversation, call, speech, lexicon, random) : undefined;
   return notes ?? drawHint(conversation, call, lexicon, random);
 }
 
 /** A hint that changes one argument; now and then one about a tool that is not called, which changes nothing. */
-export function drawHint(conversation: Conversation, call: CallStep, lexicon: Lexicon, random: Random): GuidedCall | undefined {
+function drawHint(conversation: Conversation, call: CallStep, lexicon: Lexicon, random: Random): GuidedCall | undefined {
   if (random.chance(0.06)) {
     const hint = foreignText(HINTS, conversation, call, lexicon, random);
     return hint === undefined ? undefined : { hint, values: call.values, first: [], named: [] };
@@ -58,14 +60,13 @@ export function drawHint(conversation: Conversation, call: CallStep, lexicon: Le
   return { hint: worded(HINTS, parameter, value, lexicon, random), values, first: named, named };
 }
 
-export function drawNotes(
+function drawNotes(
   conversation: Conversation,
-  at: number,
   call: CallStep,
+  { silent, stated }: Speech,
   lexicon: Lexicon,
   random: Random,
 ): GuidedCall | undefined {
-  const { silent, stated } = bySpeech(conversation.steps, at, call);
   const draw = random.next();
   const candidates = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
   if (candidates.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
@@ -87,8 +88,8 @@ export function drawNotes(
   return { notes: random.shuffled(notes), values, first, named };
 }
 
-/** Parameters of the call that nobody has spoken of, and those whose value somebody stated. */
-export function bySpeech(steps: readonly Step[], at: number, call: CallStep): { silent: ParameterView[]; stated: ParameterView[] } {
+/** What was spoken of before step `at`. */
+export function bySpeech(steps: readonly Step[], at: number, call: CallStep): Speech {
   const spoken = spokenSlots(steps.slice(0, at).flatMap((step) => ("acts" in step ? [step.acts] : [])));
   return {
     silent: call.tool.parameters.filter(

@@ -38,7 +38,7 @@ const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
 const ENOUGH_SHARE = 0.3; // of silent contexts
 const ROUNDS = Math.max(...Object.values(GUIDANCE).map(({ length }) => length));
 
-/** Lessons from the contexts that the teacher masters, and those that it does not. */
+/** Lessons from the contexts that the teacher masters, and those that it fails on; silent ones that are not needed are neither. */
 export async function askLessons(
   led: readonly LedContext[],
   {

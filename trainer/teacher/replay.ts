@@ -46,8 +46,8 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
 }
 
 /**
- * The same conversation with other numbers in it, each the same wherever it stands. Two corrected words do not show
- * which number beside them is whose: over several readings only the corrected argument keeps its value.
+ * The same conversation with other numbers in it, each the same wherever it stands; dates and times in digits stay. One
+ * request does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
 export function renumbered(context: Context, random: Random): Context {
   const others = new Map<string, string>();
@@ -59,7 +59,7 @@ export function renumbered(context: Context, random: Random): Context {
   // "1st" and "4" may become "9th" and "9": from four to twenty every number takes the same ending.
   const renumber = (text: string): string =>
     text.replace(
-      /\b(\d{1,2})(st|nd|rd|th)?\b/g,
+      /(?<![\w:./-])(\d{1,2})(st|nd|rd|th)?(?![\w:/-]|\.\d)/g,
       (_, number: string, ending?: string) => `${other(number)}${ending === undefined ? "" : "th"}`,
     );
   const messages = context.messages.map((message): ChatMessage =>
