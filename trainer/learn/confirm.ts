@@ -14,8 +14,8 @@ import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts"
 export type HeldBack = {
   readonly correction: Correction;
   readonly lessons: readonly Lesson[];
-  /** Scores of the parent without guidance, in the order of `lessons`. */
-  readonly before: readonly RowScore[];
+  /** Whole distributions of the parent on the lessons that must stay as they are. */
+  readonly before: ReadonlyMap<Lesson, RowScore>;
 };
 
 export type Look = {
@@ -33,7 +33,9 @@ export async function holdBack(
   lessons: readonly Lesson[],
   { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number },
 ): Promise<HeldBack> {
-  return { correction, lessons, before: await scoreHeld(engine, lessons, { adapter: parent, vocabSize }) };
+  const staying = lessons.filter(({ context }) => mustStay(context));
+  const scores = await scoreHeld(engine, staying, { adapter: parent, vocabSize });
+  return { correction, lessons, before: new Map(zipStrict(staying, scores)) };
 }
 
 /** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there. */
@@ -43,9 +45,10 @@ export async function look(
   { adapter, tokenizer, vocabSize }: { adapter: string; tokenizer: Tokenizer; vocabSize: number },
 ): Promise<Look> {
   const scores = await scoreHeld(engine, held.lessons, { adapter, vocabSize });
-  const others = held.lessons.flatMap(({ context }, index) =>
-    mustStay(context) ? [meanKlNats(at(held.before, index).full, at(scores, index).full, vocabSize)] : [],
-  );
+  const others = held.lessons.flatMap((lesson, index) => {
+    const before = held.before.get(lesson);
+    return before === undefined ? [] : [meanKlNats(before.full, at(scores, index).full, vocabSize)];
+  });
   const silent = held.lessons.flatMap((lesson, index) =>
     lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : [],
   );

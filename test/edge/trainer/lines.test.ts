@@ -124,6 +124,9 @@ describe("publish", () => {
       const { status, body } = await publish("misfit", { adapter });
       expect([status, body.error.code]).toEqual([422, "policy/refused"]);
     }
+    const boundless = await putFile(edge, utf8('{"peft_type": "LORA", "r": 1, "lora_alpha": 1e300}'));
+    const scaled = await publish("misfit", { adapter: { ...good, configDigest: boundless.digest, alpha: 1e300 } });
+    expect([scaled.status, scaled.body.error.message]).toEqual([422, "adapter: a finite alpha/rank expected, got 1e+300/1"]);
     const rank = await publish("misfit", { adapter: { ...good, rank: 2 } });
     expect(rank.body.error.message).toBe("manifest.adapter: rank 1 and alpha 2 as in its files expected, got 2 and 2");
     expect(await head("misfit")).toMatchObject({ stable: 0, latest: 0 });
