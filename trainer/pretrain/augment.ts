@@ -1,6 +1,6 @@
 /**
- * Draws one reading of a dialogue for training: a schema variant or made-up names, shuffled tools and parameters,
- * distractor tools, typed parameters, made-up values. What stays the same is what must be learnt: to read the prompt.
+ * Draws one reading of a dialogue for training: other names, shuffled tools and parameters, distractor tools, parameters
+ * that nobody speaks of, typed parameters, made-up values. What stays the same is what must be learnt: to read the prompt.
  */
 import {
   type Conversation,
@@ -15,23 +15,23 @@ import {
   weekday,
 } from "./conversation.ts";
 import type { Random } from "../random.ts";
+import { drawNaming, drawShown, madeUpParameter, type Naming } from "./naming.ts";
 import { type Dialogue, type Schemas, type Service, VARIANTS } from "./sgd.ts";
-import { madeUpName, madeUpWord } from "./values.ts";
+import { madeUpName } from "./values.ts";
 
-// Shares of training dialogues; the rest keep the original names.
-const VARIANT_SHARE = 0.5;
-const RENAMED_SHARE = 0.15;
+// Shares of training dialogues.
 const TYPED_SHARE = 0.15;
+const EXTENDED_SHARE = 0.5;
 const NEW_VALUES_SHARE = 0.5;
 const MAX_DISTRACTORS = 2;
 
 export function drawConversation(dialogue: Dialogue, schemas: Schemas, random: Random): Conversation {
-  const revalued = random.chance(NEW_VALUES_SHARE) ? withMadeUpValues(dialogue, random) : dialogue;
-  const style = drawStyle(random);
+  const swap = random.chance(NEW_VALUES_SHARE) ? drawSwap(dialogue, random) : (text: string): string => text;
+  const style = { ...drawStyle(random), swap };
   const views = new Map(dialogue.services.map((name) => [name, drawView(serviceOf(schemas, name), schemas, style, random)]));
   const distractors = drawDistractors(dialogue, schemas, style, random);
   const tools = random.shuffled([...views.values(), ...distractors].flatMap((view) => [...view.tools.values()]));
-  return { system: drawSystem(dialogue, random), tools: tools.map(toolDefinition), views, steps: toSteps(revalued, views) };
+  return { system: drawSystem(dialogue, random), tools: tools.map(toolDefinition), views, steps: toSteps(revalued(dialogue, swap), views) };
 }
 
 /** The dialogue exactly as the data has it: what evaluation shows. */
@@ -41,29 +41,29 @@ export function plainConversation(dialogue: Dialogue, schemas: Schemas): Convers
   return { system: plainSystem(), tools, views, steps: toSteps(dialogue, views) };
 }
 
-type Style = { renamed: boolean; variant: boolean; typed: boolean; described: boolean; shuffled: boolean };
+type Style = { naming: Naming; typed: boolean; described: boolean; shuffled: boolean; extended: boolean; swap: Swap };
+/** Puts made-up names in the place of values, wherever they stand. */
+type Swap = (text: string) => string;
 
-function drawStyle(random: Random): Style {
-  const draw = random.next();
+function drawStyle(random: Random): Omit<Style, "swap"> {
   return {
-    renamed: draw < RENAMED_SHARE,
-    variant: draw < RENAMED_SHARE + VARIANT_SHARE,
+    naming: drawNaming(random),
     typed: random.chance(TYPED_SHARE),
     described: random.chance(0.9),
     shuffled: random.chance(0.7),
+    extended: random.chance(EXTENDED_SHARE),
   };
 }
 
 function drawView(service: Service, schemas: Schemas, style: Style, random: Random): ServiceView {
-  const variant = style.variant ? random.pick(VARIANTS.slice(1)) : "original";
-  const plain = plainView(service, schemas[variant].get(service.service_name) ?? service);
-  const names = new Map(service.slots.map(({ name }) => [name, style.renamed && random.chance(0.8) ? madeUpParameter(random) : undefined]));
+  const plain = plainView(service, drawShown(service, schemas, style.naming, random));
   const tools = [...plain.tools].map(([intent, tool]): [string, ToolView] => {
-    const parameters = tool.parameters.map((parameter) => drawParameter(parameter, names.get(parameter.slot), style));
+    const added = style.extended && random.chance(0.4) ? drawExtra(service, schemas, random) : [];
+    const parameters = [...tool.parameters, ...added].map((parameter) => drawParameter(parameter, style));
     return [
       intent,
       {
-        name: style.renamed && random.chance(0.8) ? madeUpTool(random) : tool.name,
+        name: tool.name,
         description: style.described || random.chance(0.5) ? tool.description : "",
         parameters: style.shuffled ? random.shuffled(parameters) : parameters,
       },
@@ -72,10 +72,39 @@ function drawView(service: Service, schemas: Schemas, style: Style, random: Rand
   return { service, tools: new Map(tools) };
 }
 
-function drawParameter(parameter: ParameterView, madeUp: string | undefined, { typed, described }: Style): ParameterView {
+function drawParameter(parameter: ParameterView, { typed, described, naming, swap }: Style): ParameterView {
   // A made-up name without its description could only be guessed.
-  const description = described || madeUp !== undefined ? parameter.description : "";
-  return { ...parameter, name: madeUp ?? parameter.name, description, type: typed ? narrowestType(parameter) : "string" };
+  const description = described || naming === "madeUp" ? parameter.description : "";
+  const { options, fallback } = parameter;
+  const valued = { ...parameter, options: options.map(swap), fallback: fallback === undefined ? undefined : swap(fallback) };
+  return { ...valued, description, type: typed ? narrowestType(valued) : "string" };
+}
+
+/**
+ * An optional parameter that a service of another family has, or none where this service has the slot, too. Nobody
+ * speaks of it: it is to be left out, unless a hint or a note names it.
+ */
+function drawExtra(service: Service, schemas: Schemas, random: Random): ParameterView[] {
+  const donors = [...schemas.original.values()].filter(({ service_name }) => family(service_name) !== family(service.service_name));
+  if (donors.length === 0) return [];
+  const donor = random.pick(donors);
+  const index = random.below(donor.slots.length);
+  const slot = donor.slots[index];
+  if (slot === undefined || service.slots.some(({ name }) => name === slot.name)) return [];
+  const shown = schemas[random.pick(VARIANTS)].get(donor.service_name)?.slots[index] ?? slot;
+  // Under its own name a place or a date would be what the user says of another slot.
+  const named = slot.is_categorical && random.chance(0.7);
+  return [
+    {
+      slot: slot.name,
+      name: named ? shown.name : madeUpParameter(schemas, random),
+      description: slot.is_categorical ? shown.description : "",
+      type: "string",
+      options: slot.is_categorical ? [...slot.possible_values] : [],
+      required: false,
+      fallback: undefined,
+    },
+  ];
 }
 
 function narrowestType({ options, fallback }: ParameterView): ParameterView["type"] {
@@ -83,16 +112,6 @@ function narrowestType({ options, fallback }: ParameterView): ParameterView["typ
   if (known.length === 0) return "string";
   if (known.every((value) => /^\d+$/.test(value))) return "integer";
   return known.every((value) => /^(true|false)$/i.test(value)) ? "boolean" : "string";
-}
-
-function madeUpParameter(random: Random): string {
-  return random.chance(0.5) ? `${madeUpWord(random)}_${madeUpWord(random)}` : madeUpWord(random);
-}
-
-function madeUpTool(random: Random): string {
-  const [first, second] = [madeUpWord(random), madeUpWord(random)];
-  const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
-  return random.pick([`${capital(first)}${capital(second)}`, `${first}_${second}`, capital(first)]);
 }
 
 function drawDistractors(dialogue: Dialogue, schemas: Schemas, style: Style, random: Random): ServiceView[] {
@@ -137,10 +156,10 @@ function drawSystem(dialogue: Dialogue, random: Random): string {
   return random.pick(SYSTEMS)(random.chance(0.5) ? SGD_TODAY : day);
 }
 
-/** Swaps free-text argument values that the dialogue spells out for made-up names, everywhere in the dialogue. */
-function withMadeUpValues(dialogue: Dialogue, random: Random): Dialogue {
-  const texts = dialogue.turns.map(({ text }) => text).join("\n");
-  const values = new Set(dialogue.turns.flatMap(({ calls = [] }) => calls.flatMap(({ parameters }) => Object.values(parameters))));
+/** Made-up names for argument values that the dialogue spells out. */
+function drawSwap({ turns }: Dialogue, random: Random): Swap {
+  const texts = turns.map(({ text }) => text).join("\n");
+  const values = new Set(turns.flatMap(({ calls = [] }) => calls.flatMap(({ parameters }) => Object.values(parameters))));
   const swaps = [...values]
     .filter(
       (value) =>
@@ -148,8 +167,10 @@ function withMadeUpValues(dialogue: Dialogue, random: Random): Dialogue {
     )
     .sort((a, b) => b.length - a.length)
     .map((value) => [value, madeUpName(random)] as const);
-  if (swaps.length === 0) return dialogue;
-  const swap = (text: string): string => swaps.reduce((swapped, [value, name]) => swapped.replaceAll(value, name), text);
+  return (text) => swaps.reduce((swapped, [value, name]) => swapped.replaceAll(value, name), text);
+}
+
+function revalued(dialogue: Dialogue, swap: Swap): Dialogue {
   const swapRecord = (record: Record<string, string>): Record<string, string> =>
     Object.fromEntries(Object.entries(record).map(([key, value]) => [key, swap(value)]));
   const turns = dialogue.turns.map((turn) => ({

@@ -18,10 +18,15 @@ export type Example = { tokens: number[]; weights: number[] };
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
 const CALL_WEIGHT = 1;
 const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidance names: few tokens, and all that it is about
-const FIRST_WEIGHT = 0.4; // first token of a reply: it says that no call is due
+const FIRST_WEIGHT = 0.33; // first token of a reply: it says that no call is due
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
 const RESULT_WEIGHT = 0.03; // a result repeats the call's names and values: practice in copying
+
+/** Whether the row holds a whole answer to learn: a call, or what a job is to say. Rows cut short may have lost theirs. */
+export function teaches({ weights }: Example): boolean {
+  return weights.some((weight) => weight >= CALL_WEIGHT);
+}
 
 /** Every call and reply of the conversation, each a target in its own context. */
 export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conversation, maxTokens: number): Example {
@@ -33,7 +38,7 @@ export function actExample(tokenizer: Tokenizer, { system, tools, steps }: Conve
 /**
  * The same with a hint or notes before most calls. Several user messages of one row may carry them, which serving never
  * does; each call still depends on its own only, and a row teaches three times as much. What comes after the answer to
- * the last of them teaches nothing about guidance and is left out.
+ * the last of them teaches nothing about guidance and is left out. None where no call drew any guidance.
  */
 export function guidedExample(
   tokenizer: Tokenizer,
@@ -41,18 +46,19 @@ export function guidedExample(
   lexicon: Lexicon,
   maxTokens: number,
   random: Random,
-): Example {
+): Example | undefined {
   const guidance = new Map<number, GuidedCall>();
   conversation.steps.forEach((step, at) => {
     if (step.kind !== "call" || !isGuidable(conversation.steps, at) || random.chance(0.1)) return;
     const drawn = drawGuidance(conversation, at, step, lexicon, random);
     if (drawn !== undefined) guidance.set(at, drawn);
   });
+  if (guidance.size === 0) return undefined;
   const { system, tools } = conversation;
   const end = conversation.steps.findIndex((step, at) => step.kind === "reply" && at > Math.max(...guidance.keys()));
   const steps = conversation.steps.slice(0, end < 0 ? undefined : end + 1).map((step, at): Step => {
     const guided = guidance.get(at);
-    return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.first } : step;
+    return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.named } : step;
   });
   const named = new Map([...guidance].map(([at, { named: slots }]) => [steps[at], learntFor(steps[at] as CallStep, slots)]));
   const carried = new Map(

@@ -18,9 +18,10 @@ export type GuidedCall = {
   hint?: string;
   notes?: string[];
   values: Readonly<Record<string, string>>;
-  /** Slots whose value the guidance decides: they stand first in the call. */
-  first: string[];
-  /** Slots that the guidance names and the called tool has, obeyed or not: what the call is to be learnt for. */
+  /**
+   * Slots that the guidance names and the called tool has, obeyed or not. They stand first in the call: there only the
+   * value is left to decide, the guidance's or the user's own.
+   */
   named: string[];
 };
 
@@ -51,13 +52,13 @@ export function drawGuidance(
 function drawHint(conversation: Conversation, call: CallStep, lexicon: Lexicon, random: Random): GuidedCall | undefined {
   if (random.chance(0.06)) {
     const hint = foreignText(HINTS, conversation, call, lexicon, random);
-    return hint === undefined ? undefined : { hint, values: call.values, first: [], named: [] };
+    return hint === undefined ? undefined : { hint, values: call.values, named: [] };
   }
   const parameter = random.pick(call.tool.parameters);
   const value = otherValue(parameter, call.values[parameter.slot], lexicon, random);
   if (value === undefined) return undefined;
-  const [values, named] = [{ ...call.values, [parameter.slot]: value }, [parameter.slot]];
-  return { hint: worded(HINTS, parameter, value, lexicon, random), values, first: named, named };
+  const values = { ...call.values, [parameter.slot]: value };
+  return { hint: worded(HINTS, parameter, value, lexicon, random), values, named: [parameter.slot] };
 }
 
 function drawNotes(
@@ -83,9 +84,7 @@ function drawNotes(
   const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, lexicon, random) : undefined;
   if (foreign !== undefined) notes.push(foreign);
   if (notes.length === 0) return undefined;
-  const named = [...chosen].map(({ slot }) => slot);
-  const first = [...chosen].filter((parameter) => silent.includes(parameter)).map(({ slot }) => slot);
-  return { notes: random.shuffled(notes), values, first, named };
+  return { notes: random.shuffled(notes), values, named: [...chosen].map(({ slot }) => slot) };
 }
 
 /** What was spoken of before step `at`. */

@@ -3,13 +3,13 @@ import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { drawConversation } from "./augment.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill, NameSource } from "./drill.ts";
-import { actExample, type Example, guidedExample, hintJobExample, judgeExample } from "./examples.ts";
+import { actExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
 import { type Lexicon, readLexicon } from "./lexicon.ts";
 import { Random, seedAt } from "../random.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
 // Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
-const SHARES = { drill: 0.26, act: 0.16, guided: 0.44, judge: 0.05, hint: 0.09 } as const;
+const SHARES = { drill: 0.2, act: 0.26, guided: 0.4, judge: 0.05, hint: 0.09 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
@@ -42,7 +42,7 @@ export class Mixture {
     const draw = random.next();
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const example = this.#draw(draw, random);
-      if (example !== undefined && example.tokens.length <= this.#maxTokens) return example;
+      if (example !== undefined && example.tokens.length <= this.#maxTokens && teaches(example)) return example;
     }
     throw new Error(`no example in ${MAX_TRIES} draws at seed ${seed}, index ${index}`);
   }

@@ -15,6 +15,7 @@ import { Mixture } from "../../../trainer/pretrain/mixture.ts";
 import { loosely } from "../../../trainer/pretrain/phrases.ts";
 import { Random } from "../../../trainer/random.ts";
 import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
+import type { Schemas, Service } from "../../../trainer/pretrain/sgd.ts";
 import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
 
 const sgd = { dialogues: [DIALOGUE], schemas: SCHEMAS };
@@ -53,23 +54,25 @@ describe("actExample", () => {
       '<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>',
     );
     expect(full).toHaveLength(2);
-    expect(weighing(example, 0.4)[0]).toMatch(/^\S/);
+    expect(weighing(example, 0.33)[0]).toMatch(/^\S/);
     expect(weighing(example, 0.1).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
   });
 
   it("weighs words of users and tools little, and the system prompt not at all", () => {
     const example = actExample(tokenizer, plain, 4096);
     expect(weighing(example, 0.03).join("")).toContain('"count": 1');
-    expect([1, 0.4, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
-    expect([1, 0.4, 0.1, 0.03].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
+    expect([1, 0.33, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
+    expect([1, 0.33, 0.1, 0.03].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
   });
 });
 
+function guided(count: number): Example[] {
+  return Array.from({ length: count }, (_, seed) => guidedExample(tokenizer, plain, lexicon, 4096, new Random(seed)) ?? []).flat();
+}
+
 describe("guidedExample", () => {
   it("is the plain row up to the answer to the last guided call, where nothing but guidance and arguments differ", () => {
-    const rows = Array.from({ length: 40 }, (_, seed) =>
-      tokenizer.decode(guidedExample(tokenizer, plain, lexicon, 4096, new Random(seed)).tokens),
-    );
+    const rows = guided(40).map(({ tokens }) => tokenizer.decode(tokens));
     expect(rows.some((row) => row.includes("<hint>"))).toBe(true);
     expect(rows.some((row) => row.includes("<note>"))).toBe(true);
     const whole = tokenizer.decode(actExample(tokenizer, plain, 4096).tokens).replace(/"arguments": \{[^}]*\}/g, "");
@@ -80,16 +83,20 @@ describe("guidedExample", () => {
     }
   });
 
-  it("weighs the argument that guidance names most, and puts first what it decides", () => {
+  it("weighs the argument that guidance names most, and puts it first, whoever decides its value", () => {
     const call = plain.steps[1];
     if (call?.kind !== "call") throw new Error("step 1 is the first call");
-    const guided = Array.from({ length: 40 }, (_, seed) => guidedExample(tokenizer, plain, lexicon, 4096, new Random(seed)));
-    const named = guided.flatMap((example) => weighing(example, 3));
+    const rows = guided(40);
+    const named = rows.flatMap((example) => weighing(example, 3));
     expect(named.length).toBeGreaterThan(10);
     for (const text of named) expect(text).toMatch(/"(valley|number_of_beds|has_stove|cabin_name)": "/);
-    const first = guided.map(({ tokens }) => tokenizer.decode(tokens)).filter((text) => /<hint>[^<]*number_of_beds/.test(text));
-    expect(first.length).toBeGreaterThan(0);
-    for (const text of first) expect(text).toMatch(/<hint>[^<]*number_of_beds[^]*?"arguments": \{"number_of_beds"/);
+    const texts = rows.map(({ tokens }) => tokenizer.decode(tokens));
+    const hinted = texts.filter((text) => /<hint>[^<]*number_of_beds/.test(text));
+    expect(hinted.length).toBeGreaterThan(0);
+    for (const text of hinted) expect(text).toMatch(/<hint>[^<]*number_of_beds[^]*?"arguments": \{"number_of_beds"/);
+    const booked = texts.flatMap((text) => /Yes, please\.\n<note>[^<]*number_of_beds[^]*?"arguments": (\{.*?\})/.exec(text)?.[1] ?? []);
+    expect(booked.length).toBeGreaterThan(0);
+    for (const call of booked) expect(call).toMatch(/^\{"number_of_beds": "2"/);
   });
 });
 
@@ -178,6 +185,37 @@ describe("drawConversation", () => {
       expect(steps[0]?.kind === "user" && steps[0].text.includes(steps[1]?.kind === "call" ? (steps[1].values.valley ?? "?") : "?")).toBe(
         true,
       );
+  });
+});
+
+describe("drawConversation, beside a service of another family", () => {
+  const lamps: Service = {
+    service_name: "Lamps_1",
+    description: "Lamps",
+    slots: [{ name: "bulb_colour", description: "Colour of the bulb", is_categorical: true, possible_values: ["White", "Amber"] }],
+    intents: [
+      { name: "FindLamp", description: "Find a lamp", is_transactional: false, required_slots: ["bulb_colour"], optional_slots: {} },
+    ],
+  };
+  const schemas = Object.fromEntries(
+    Object.entries(SCHEMAS).map(([variant, services]) => [variant, new Map([...services, ["Lamps_1", lamps]])]),
+  ) as Schemas;
+  const drawn = Array.from({ length: 80 }, (_, seed) => drawConversation(DIALOGUE, schemas, new Random(seed)));
+
+  it("lends a tool an optional parameter of that service, which no call fills", () => {
+    const lent = drawn.flatMap(({ steps }) =>
+      steps.flatMap((step) => (step.kind === "call" && step.tool.parameters.some(({ slot }) => slot === "bulb_colour") ? [step] : [])),
+    );
+    expect(lent.length).toBeGreaterThan(5);
+    for (const { tool, values } of lent) {
+      expect(tool.parameters.find(({ slot }) => slot === "bulb_colour")).toMatchObject({ required: false, options: ["White", "Amber"] });
+      expect(Object.keys(values)).not.toContain("bulb_colour");
+    }
+  });
+
+  it("can name every lent parameter in a note", () => {
+    const rows = drawn.flatMap((conversation, seed) => guidedExample(tokenizer, conversation, lexicon, 4096, new Random(seed)) ?? []);
+    expect(rows.some(({ tokens }) => /<note>[^<]*(White|Amber)/.test(tokenizer.decode(tokens)))).toBe(true);
   });
 });
 
