@@ -4,6 +4,7 @@
  */
 import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
+import { mustStay } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
@@ -12,7 +13,7 @@ import { correctedRows } from "./corrected-rows.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
-import { describeChanges, driftFromBase } from "./report.ts";
+import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
@@ -61,7 +62,9 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const shortfall = await confirmationFailure(deps, { held, ask: askCandidate });
   if (shortfall !== undefined) return shortfall;
   const { steps, loss, lossBefore } = run;
-  const klToBaseNats = await driftFromBase(deps, { held, adapters });
+  const staying = held.lessons.filter(({ context }) => mustStay(context));
+  const stayingRows = staying.map(({ studentPrompt: prompt, answer: own }) => ({ prompt, answer: own }));
+  const klToBaseNats = await driftBetween(deps, stayingRows, { from: undefined, to: adapters.candidate });
   return {
     status: "learned",
     adapter,

@@ -1,7 +1,7 @@
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
-import { correctedRows } from "./corrected-rows.ts";
+import { type CorrectedRow, correctedRows } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
-import { describeChanges } from "./report.ts";
+import { describeChanges, driftBetween } from "./report.ts";
 import type { CorrectionResult, Work } from "./result.ts";
 import { trainStep, type Training } from "./train.ts";
 
@@ -21,6 +21,10 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
   const adapter = await roundCandidate(engine, adapters.candidate);
+  // No held-back contexts here: drift and lift are those of the corrected turns themselves.
+  const rows = corrected.map(({ row }) => row);
+  const klToParentNats = await driftBetween(deps, rows, { from: adapters.parent, to: adapters.candidate });
+  const klToBaseNats = await driftBetween(deps, rows, { from: undefined, to: adapters.candidate });
   const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed: request.seed });
   return {
     status: "learned",
@@ -29,11 +33,18 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
       steps: losses.length,
       loss: losses.at(-1) ?? 0,
       lossBefore: losses[0] ?? 0,
-      klToParentNats: 0,
-      klToBaseNats: 0,
+      klToParentNats,
+      klToBaseNats,
       contexts: corrected.length,
     },
     changes: await describeChanges(deps, { group, ask }),
-    lifts: new Map(),
+    lifts: liftByEvent(corrected),
   };
+}
+
+/** Lift of each exchange: ln p_teacher − ln p_student of the answers that were given, nats. */
+function liftByEvent(corrected: readonly CorrectedRow[]): Map<string, number> {
+  const lifts = new Map<string, number>();
+  for (const { eventId, lift } of corrected) lifts.set(eventId, (lifts.get(eventId) ?? 0) + lift);
+  return lifts;
 }

@@ -1,25 +1,23 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
+import { zipStrict } from "../../shared/assert.ts";
 import { readCalls } from "../data/calls.ts";
-import { mustStay } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
-import type { Adapters, LearnerDependencies } from "./candidate.ts";
-import type { HeldBack } from "./confirm.ts";
+import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import type { Change } from "./result.ts";
+import type { Row } from "./rows.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 
-/** Mean KL(base ‖ candidate) per token over the held-back contexts that must stay as they are, nats. */
-export async function driftFromBase(
+/** Mean over rows of the mean KL(from ‖ to) per token between two adapters, nats; undefined is the bare base. */
+export async function driftBetween(
   { engine, base }: LearnerDependencies,
-  { held, adapters }: { held: HeldBack; adapters: Adapters },
+  rows: readonly Row[],
+  { from, to }: { from: string | undefined; to: string },
 ): Promise<number> {
   const { vocabSize } = base.config;
-  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
-  const [bases, candidates] = [
-    await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize }),
-    await scoreRows(engine, rows, { adapter: adapters.candidate, full: true, vocabSize }),
-  ];
-  const drifts = bases.map(({ full }, index) => meanKlNats(full, candidates[index]?.full ?? full, vocabSize));
+  const before = await scoreRows(engine, rows, { adapter: from, full: true, vocabSize });
+  const after = await scoreRows(engine, rows, { adapter: to, full: true, vocabSize });
+  const drifts = zipStrict(before, after).map(([p, q]) => meanKlNats(p.full, q.full, vocabSize));
   return drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
 }
 

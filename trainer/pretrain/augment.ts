@@ -58,7 +58,9 @@ function drawStyle(random: Random): Omit<Style, "swap"> {
 function drawView(service: Service, schemas: Schemas, style: Style, random: Random): ServiceView {
   const plain = plainView(service, drawShown(service, schemas, style.naming, random));
   const tools = [...plain.tools].map(([intent, tool]): [string, ToolView] => {
-    const added = style.extended && random.chance(0.4) ? drawExtra(service, schemas, random) : [];
+    const extra = style.extended && random.chance(0.4) ? drawExtra(service, schemas, random) : undefined;
+    // Two parameters of one name could not be told apart.
+    const added = extra === undefined || tool.parameters.some(({ name }) => name === extra.name) ? [] : [extra];
     const parameters = [...tool.parameters, ...added].map((parameter) => drawParameter(parameter, style));
     return [
       intent,
@@ -81,30 +83,28 @@ function drawParameter(parameter: ParameterView, { typed, described, naming, swa
 }
 
 /**
- * An optional parameter that a service of another family has, or none where this service has the slot, too. Nobody
+ * An optional parameter of a service of another family; none where this service has the slot, too. Nobody
  * speaks of it: it is to be left out, unless a hint or a note names it.
  */
-function drawExtra(service: Service, schemas: Schemas, random: Random): ParameterView[] {
+function drawExtra(service: Service, schemas: Schemas, random: Random): ParameterView | undefined {
   const donors = [...schemas.original.values()].filter(({ service_name }) => family(service_name) !== family(service.service_name));
-  if (donors.length === 0) return [];
+  if (donors.length === 0) return undefined;
   const donor = random.pick(donors);
   const index = random.below(donor.slots.length);
   const slot = donor.slots[index];
-  if (slot === undefined || service.slots.some(({ name }) => name === slot.name)) return [];
+  if (slot === undefined || service.slots.some(({ name }) => name === slot.name)) return undefined;
   const shown = schemas[random.pick(VARIANTS)].get(donor.service_name)?.slots[index] ?? slot;
   // Under its own name a place or a date would be what the user says of another slot.
   const named = slot.is_categorical && random.chance(0.7);
-  return [
-    {
-      slot: slot.name,
-      name: named ? shown.name : madeUpParameter(schemas, random),
-      description: slot.is_categorical ? shown.description : "",
-      type: "string",
-      options: slot.is_categorical ? [...slot.possible_values] : [],
-      required: false,
-      fallback: undefined,
-    },
-  ];
+  return {
+    slot: slot.name,
+    name: named ? shown.name : madeUpParameter(schemas, random),
+    description: slot.is_categorical ? shown.description : "",
+    type: "string",
+    options: slot.is_categorical ? [...slot.possible_values] : [],
+    required: false,
+    fallback: undefined,
+  };
 }
 
 function narrowestType({ options, fallback }: ParameterView): ParameterView["type"] {

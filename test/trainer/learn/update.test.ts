@@ -83,6 +83,20 @@ describe("createLearner", { timeout: 60_000 }, () => {
     expect(second).not.toEqual(first);
   });
 
+  it("measures how far the published recipe moves the policy, from parent and from base, and the lift of every hint", async () => {
+    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const corrected = correctedTo("2");
+    const first = await learner.update(requestOf([corrected], "paper"));
+    if (first.status !== "learned") throw new Error("an adapter expected");
+    expect(first.metrics.klToParentNats).toBeGreaterThan(0);
+    expect(first.metrics.klToBaseNats).toBe(first.metrics.klToParentNats);
+    expect([...first.lifts.keys()]).toEqual([corrected.eventId]);
+    const second = await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: first.adapter });
+    expect(second.status === "learned" && second.metrics.klToBaseNats).not.toBe(
+      second.status === "learned" && second.metrics.klToParentNats,
+    );
+  });
+
   it("takes the latest of two corrections that disagree", async () => {
     const [early, late] = [correctedTo("2"), correctedTo("3")];
     const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
