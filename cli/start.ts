@@ -40,7 +40,17 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   );
 }
 
-function banner({ edge, edgeLog }: System): string {
+/** With the options that it needs to find a system that is not where it looks by itself. */
+function demoCommand({ edge }: System, state: string): string {
+  const where = [
+    ...(edge.url === "http://127.0.0.1:8787" ? [] : ["--url", edge.url]),
+    ...(state === ".nextstate" ? [] : ["--state", state]),
+  ];
+  return ["npm run demo", ...(where.length === 0 ? [] : ["--", ...where])].join(" ");
+}
+
+function banner(system: System): string {
+  const { edge, edgeLog } = system;
   const state = relative(process.cwd(), edge.stateFolder) || ".";
   return `
 Nextstate is up.
@@ -61,7 +71,7 @@ Ask it something:
            "parameters": {"type": "object", "required": ["city"], "properties": {
              "city": {"type": "string", "description": "Name of the city"}}}}}]}'
 
-Next: \`npm run demo\` in another terminal corrects it once and watches it learn, and roll back.
+Next: \`${demoCommand(system, state)}\` in another terminal corrects it once and watches it learn, and roll back.
 Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
 `;
 }
