@@ -15,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
-import { refusalsOf, refuseFaults, type Batch, type Judged } from "./learn/batch.ts";
+import { refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -36,7 +36,8 @@ export type LoopDependencies = {
 
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
-const WARM_EVENTS = 1_000; // read again before the cursor at a start: turns that coming next states point at
+const WARM_EVENTS = 1_000; // of the agent, read again before the cursor at a start: turns that coming next states point at
+const WIDER = 8; // a look further back, where a span held fewer
 const PAGE_EVENTS = 100; // the most that the feed gives at once
 const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
 
@@ -75,16 +76,14 @@ export class LineLoop {
     const { head } = batch;
     const seed = config.seed + batch.toSeq;
     const parent = await loadAdapter(head);
-    const outcome = await refuseFaults(batch, () =>
-      learner.update({
-        corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
-        replay: toReplay(this.#cache.turns()),
-        parent,
-        baseline: runningBaseline(this.#cache.rewards()),
-        objective: head.settings.learning.objective,
-        seed,
-      }),
-    );
+    const outcome = await learner.update({
+      corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
+      replay: toReplay(this.#cache.turns()),
+      parent,
+      baseline: runningBaseline(this.#cache.rewards(head.cursor)),
+      objective: head.settings.learning.objective,
+      seed,
+    });
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
@@ -191,8 +190,9 @@ export class LineLoop {
           ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq })
           : verdictFromLog(known, signal);
       if (verdict === undefined) continue;
-      this.#judged.set(event.eventId, { signal, verdict });
+      // Logged before it counts: where the edge is away the next step judges again, with the same seed.
       if (known === undefined) await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
+      this.#judged.set(event.eventId, { signal, verdict });
       metrics("signal:judged", {
         agent: head.agent,
         eventId: event.eventId,
@@ -214,21 +214,32 @@ export class LineLoop {
     this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
   }
 
-  /** Fills the cache from before the cursor; returns where reading goes on. */
+  /** Fills the cache with this agent's last events before the cursor; returns where reading goes on. */
   async #warm(cursor: number): Promise<number> {
-    let from = Math.max(0, cursor - WARM_EVENTS);
-    while (from < cursor) {
+    // All agents share one sequence, so an agent's own events may lie far apart.
+    let events: LoggedEvent[] = [];
+    for (let span = WARM_EVENTS; events.length < WARM_EVENTS; span *= WIDER) {
+      events = await this.#read(Math.max(0, cursor - span), cursor);
+      if (span >= cursor) break;
+    }
+    events.forEach((event) => this.#cache.add(event));
+    return cursor;
+  }
+
+  async #read(after: number, cursor: number): Promise<LoggedEvent[]> {
+    const events: LoggedEvent[] = [];
+    for (let from = after; from < cursor;) {
       const page = await this.#deps.edge.pull({
         agent: this.#line.agent,
         cursor: from,
         limit: Math.min(PAGE_EVENTS, cursor - from),
         waitMs: 0,
       });
-      const events = page.events.filter(({ seq }) => seq <= cursor);
-      events.forEach((event) => this.#cache.add(event));
-      from = events.length === 0 ? cursor : Math.max(from + 1, page.cursor);
+      const read = page.events.filter(({ seq }) => seq <= cursor);
+      events.push(...read);
+      from = read.length === 0 ? cursor : Math.max(from + 1, page.cursor);
     }
-    return cursor;
+    return events;
   }
 
   /** Drops what is consumed, by us or by another trainer of the line. */

@@ -25,6 +25,14 @@ export function argumentText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
+/** Whether another argument of the call holds the value: said once, it may have been meant for that one. */
+export function heldElsewhere(
+  args: Readonly<Record<string, unknown>>,
+  { parameter, value }: { parameter: string; value: string },
+): boolean {
+  return Object.entries(args).some(([name, held]) => name !== parameter && sameText(argumentText(held), value));
+}
+
 /** Whether two arguments read the same, in whatever case. */
 export function sameText(left: string, right: string): boolean {
   return left.trim().toLowerCase() === right.trim().toLowerCase();

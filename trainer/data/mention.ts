@@ -1,6 +1,8 @@
 /** Whether words a person wrote mention a parameter's value, in some form. Text is matched, never interpreted. */
+import type { ChatMessage } from "../../shared/chat.ts";
+import { heldElsewhere } from "./calls.ts";
 import type { Parameter } from "./parameters.ts";
-import { writtenForms } from "./spoken.ts";
+import { isMonth, numberWord, writtenForms } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -11,12 +13,27 @@ const COMMON = new Set(
   ),
 );
 
-/** A truth value is mentioned by its parameter's topic; any other value by itself, as digits, in words, or by most of its own words. */
+/** A truth value is mentioned by its parameter's topic, a number by itself, and any other value by its words in a row, in any form. */
 export function mentions(text: string, { parameter, value }: MentionedValue): boolean {
   const words = wordsOf(text);
+  if (/^\d+(\.\d+)?$/.test(value))
+    return words.some((word, at) => (word === value || word === numberWord(value)) && !isPartOfDate(words, at));
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value))
     return topicWords(parameter).some((topic) => words.some((word) => sameStem(word, topic)));
   return writtenForms(value).some((form) => containsPhrase(words, wordsOf(form)));
+}
+
+/** Whether the assistant or a tool has named the value, and for no other argument of the call: the user may have agreed to it. */
+export function wasOffered(
+  messages: readonly ChatMessage[],
+  { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
+): boolean {
+  const offers = `${wordsBy(messages, "assistant")}\n${wordsBy(messages, "tool")}`;
+  return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+}
+
+export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assistant" | "tool"): string {
+  return messages.flatMap((message) => (message.role === role ? [message.content ?? ""] : [])).join("\n");
 }
 
 /** Whether the text names the parameter itself: a telling word of its name stands there. */
@@ -35,8 +52,18 @@ function telling(words: readonly string[]): string[] {
   return words.filter((word) => word.length > 2 && !COMMON.has(word));
 }
 
+// A date, a clock time, a number, a word: `2:30` holds no 2, and `1,500` is no 1.
+const WORD = /\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}(?=[ap]m\b)|\d+(?:,\d{3})*(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu;
+
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return (text.toLowerCase().match(WORD) ?? []).map((word) => (/^\d[\d,.]*$/.test(word) ? word.replaceAll(",", "") : word));
+}
+
+/** `2` in "2 pm", "March 2", "2 March" and "2 of March". */
+function isPartOfDate(words: readonly string[], at: number): boolean {
+  const [before, after, next] = [words[at - 1], words[at + 1], words[at + 2]];
+  if (after === "am" || after === "pm") return true;
+  return [before, after, after === "of" ? next : undefined].some((word) => word !== undefined && isMonth(word));
 }
 
 function containsPhrase(words: readonly string[], phrase: readonly string[]): boolean {

@@ -47,6 +47,50 @@ export function monthAndDay(value: string): { month: string; day: number } | und
   return name === undefined ? undefined : { month: name, day: Number(day) };
 }
 
+export function isMonth(word: string): boolean {
+  return monthNumber(word) !== undefined;
+}
+
+function monthNumber(word: string): string | undefined {
+  const index = MONTHS.findIndex((month) => month.toLowerCase() === word.toLowerCase());
+  return index < 0 ? undefined : String(index + 1).padStart(2, "0");
+}
+
+/** Days that a text names, as ISO dates of the year: "March 8th", "the 8th of March", "2019-03-08". */
+export function datesIn(text: string, year: string): string[] {
+  const named = [...text.matchAll(/\b(?:(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(\p{L}+)|(\p{L}+)\s+(\d{1,2})(?:st|nd|rd|th)?)\b/gu)];
+  const dates = named.flatMap(([, dayBefore, monthAfter, monthBefore, dayAfter]) => {
+    const month = monthNumber(monthAfter ?? monthBefore ?? "");
+    return month === undefined ? [] : [`${year}-${month}-${(dayBefore ?? dayAfter ?? "").padStart(2, "0")}`];
+  });
+  return [...(text.match(/\b\d{4}-\d\d-\d\d\b/g) ?? []), ...dates];
+}
+
+/** Clock times that a text names, as HH:MM: "2:30 pm", "9am", "14:30". */
+export function timesIn(text: string): string[] {
+  return [...text.matchAll(/\b(\d{1,2})(?::(\d\d))?\s*([ap]\.?m\b)?/giu)].flatMap(([, hour = "", minute, half]) => {
+    if (minute === undefined && half === undefined) return [];
+    const shift = half === undefined ? Number(hour) : (Number(hour) % 12) + (/^p/i.test(half) ? 12 : 0);
+    return shift > 23 ? [] : [`${String(shift).padStart(2, "0")}:${minute ?? "00"}`];
+  });
+}
+
+/** Numbers in digits, thousands joined, and small ones in words. */
+export function numbersIn(text: string): string[] {
+  const digits = text.replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/(?<![\w:.-])\d+(?:\.\d+)?(?![\w:-])/g) ?? [];
+  const words = new Set(text.toLowerCase().match(/\p{L}+/gu));
+  return [...digits, ...NUMBER_WORDS.flatMap((word, number) => (words.has(word) ? [String(number)] : []))];
+}
+
+export type WrittenForm = "number" | "date" | "time";
+
+/** The form of a value that machines read: digits, ISO date, HH:MM; undefined for any other text. */
+export function writtenForm(value: string): WrittenForm | undefined {
+  if (/^\d+(\.\d+)?$/.test(value)) return "number";
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return "date";
+  return /^\d\d:\d\d$/.test(value) ? "time" : undefined;
+}
+
 /** `14:30` → 2, 30, pm; anything else is undefined. */
 export function clockTime(value: string): { hour: number; minute: string; half: "am" | "pm" } | undefined {
   const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(value) ?? [];

@@ -7,7 +7,7 @@ import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
 
 export class EventCache implements TurnLookup {
   readonly #turns = new Map<string, LoggedTurn>();
-  readonly #rewards = new Map<string, number>();
+  readonly #rewards = new Map<string, { seq: number; reward: number }>();
   readonly #capacity: number;
 
   /** @param capacity most turns, and most rewards, that are kept */
@@ -19,7 +19,8 @@ export class EventCache implements TurnLookup {
     const { payload } = event;
     if (payload.kind === "turn:finished")
       keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
-    if (payload.kind === "judgement:made") keep(this.#rewards, { key: payload.subject, value: payload.reward, capacity: this.#capacity });
+    if (payload.kind === "judgement:made")
+      keep(this.#rewards, { key: payload.subject, value: { seq: event.seq, reward: payload.reward }, capacity: this.#capacity });
   }
 
   byCompletion(completionId: string): LoggedTurn | undefined {
@@ -35,9 +36,12 @@ export class EventCache implements TurnLookup {
     return [...this.#turns.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  /** Rewards in the order of judging. */
-  rewards(): readonly number[] {
-    return [...this.#rewards.values()];
+  /** Rewards that were logged up to `seq`, in log order: the same whenever, and by whomever, the log is read. */
+  rewards(seq: number): readonly number[] {
+    return [...this.#rewards.values()]
+      .filter((each) => each.seq <= seq)
+      .sort((a, b) => a.seq - b.seq)
+      .map(({ reward }) => reward);
   }
 }
 

@@ -4,6 +4,7 @@ import { sha256 } from "../../shared/digest.ts";
 import { AppError, type ErrorCode } from "../../shared/errors.ts";
 import { FeedPage } from "../../shared/events.ts";
 import { LineHead } from "../../shared/policy.ts";
+import { parseObject } from "../data/calls.ts";
 import type { EdgePort, LineName } from "./edge-port.ts";
 
 export type ClientOptions = { readonly edge: string; readonly key: string; readonly signal?: AbortSignal; readonly fetch?: typeof fetch };
@@ -22,21 +23,28 @@ const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: 
 export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: ClientOptions): EdgePort {
   const root = `${edge.replace(/\/$/, "")}/trainer/v1`;
 
-  async function call(path: string, { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {}): Promise<Response> {
+  async function call(
+    path: string,
+    { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const deadline = AbortSignal.timeout(timeoutMs);
     const what = `${method} ${path}`;
     const headers = {
       authorization: `Bearer ${key}`,
       ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }),
     };
-    let response: Response;
+    let status: number;
+    let bytes: Uint8Array<ArrayBuffer>;
     try {
-      response = await send(`${root}${path}`, {
+      const response = await send(`${root}${path}`, {
         method,
         headers,
         ...(body === undefined ? {} : { body }),
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
+      status = response.status;
+      // Here, too, the edge may go away: a body that breaks off is an edge that was not reached.
+      bytes = new Uint8Array(await response.arrayBuffer());
     } catch (cause) {
       if (signal?.aborted === true) throw new AppError("engine/closed", `${what}: a running trainer expected, got a stop`, { cause });
       throw new AppError(
@@ -45,15 +53,12 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
         { cause },
       );
     }
-    if (response.ok) return response;
-    throw new AppError(codeOf(response.status), `${what}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`, {
-      details: { status: response.status },
-    });
+    if (status >= 200 && status < 300) return bytes;
+    throw new AppError(codeOf(status), `${what}: 2xx expected, got ${status} ${textOf(bytes).slice(0, 300)}`, { details: { status } });
   }
 
   async function callJson<T>(schema: z.ZodType<T>, path: string, options?: CallOptions): Promise<T> {
-    const response = await call(path, options);
-    const parsed = schema.safeParse(await response.json());
+    const parsed = schema.safeParse(parseObject(textOf(await call(path, options))));
     if (parsed.success) return parsed.data;
     throw new AppError("upstream/invalid", `${path}: the contract's shape expected, got ${z.prettifyError(parsed.error)}`);
   }
@@ -71,7 +76,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       return digest;
     },
     async getFile(digest) {
-      const bytes = new Uint8Array(await (await call(`/files/${digest}`)).arrayBuffer());
+      const bytes = await call(`/files/${digest}`);
       const got = await sha256(bytes);
       if (got !== digest) throw new AppError("policy/digest", `file ${digest} expected, got bytes of ${got}`);
       return bytes;
@@ -96,4 +101,8 @@ function codeOf(status: number): ErrorCode {
   if (status === 404) return "input/notFound";
   if (status === 401 || status === 403) return "auth/forbidden";
   return status >= 500 || status === 429 ? "upstream/failed" : "upstream/invalid";
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

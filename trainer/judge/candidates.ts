@@ -6,7 +6,8 @@ import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { namesTopic } from "../data/mention.ts";
 import { readParameters, type Parameter } from "../data/parameters.ts";
-import { groundHint } from "./ground.ts";
+import { datesIn, numbersIn, timesIn, writtenForm } from "../data/spoken.ts";
+import { groundHint, heldArgument } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
@@ -14,20 +15,26 @@ const SPAN_WORDS = 4;
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named or `named` asks for it. */
 export function groundedCandidates(signal: Pick<Signal, "exchange">, { named: must = false }: { named?: boolean } = {}): Hint[] {
   const words = signal.exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
-  const parameters = signal.exchange.tools.flatMap(readParameters);
-  const named = parameters.filter((parameter) => namesTopic(words, parameter));
-  const hints = (must || named.length > 0 ? named : parameters).flatMap((parameter) =>
-    valuesIn(words, parameter).map((value) => ({ parameter: parameter.name, value })),
+  const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
+  const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
+  const hints = (must || named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
+    valuesIn(words, parameter, heldArgument(signal.exchange, tool, parameter.name)).map((value) => ({ parameter: parameter.name, value })),
   );
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
 }
 
-/** The schema's own values, or what in the user's words could be one: numbers and spans of capitalised words. */
-function valuesIn(words: string, { kind, allowed }: Parameter): string[] {
+/**
+ * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form that the call
+ * used, else numbers and spans of capitalised words.
+ */
+function valuesIn(words: string, { kind, allowed }: Parameter, held: string | undefined): string[] {
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
-  const numbers = words.replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/\b\d[\d.:-]*\b/g) ?? [];
-  return kind === "number" ? numbers : [...capitalisedSpans(words), ...numbers];
+  const form = held === undefined ? undefined : writtenForm(held);
+  if (form === "date") return datesIn(words, (held ?? "").slice(0, 4));
+  if (form === "time") return timesIn(words);
+  if (form === "number" || kind === "number") return numbersIn(words);
+  return [...capitalisedSpans(words), ...numbersIn(words)];
 }
 
 // Words that are capitalised where a sentence begins and are no value then.
@@ -42,6 +49,13 @@ const STARTERS = new Set(
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
   const pattern = new RegExp(`(?:\\p{Lu}[\\p{L}\\p{N}'&-]*)(?:\\s+\\p{Lu}[\\p{L}\\p{N}'&-]*){0,${SPAN_WORDS - 1}}`, "gu");
-  const spans = [...words.matchAll(pattern)].map(([text]) => text);
-  return [...new Set(spans.filter((text) => !STARTERS.has(text.toLowerCase())))];
+  const spans = [...words.matchAll(pattern)].map(([text]) => withoutStarters(text));
+  return [...new Set(spans.filter((text) => text !== ""))];
+}
+
+/** `Use San Jose` → `San Jose`. */
+function withoutStarters(span: string): string {
+  const parts = span.split(/\s+/);
+  const first = parts.findIndex((word) => !STARTERS.has(word.toLowerCase()));
+  return first < 0 ? "" : parts.slice(first).join(" ");
 }

@@ -7,6 +7,7 @@ import type { Signal } from "../data/exchange.ts";
 import { groundedCandidates } from "./candidates.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Judge, Verdict } from "./judge.ts";
+import { spokenBefore } from "./standing.ts";
 import { countVotes, type Reward } from "./vote.ts";
 
 /** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
@@ -65,7 +66,7 @@ export async function chooseHint(
   { signal, sampler }: { signal: Signal; sampler: JobSampler },
 ): Promise<Partial<Verdict>> {
   const written = chooseWritten(texts, signal);
-  if (written.hint !== undefined) return written;
+  if (written.hint !== undefined || written.refused?.code === "hint/spokenBefore") return written;
   const denied = texts.every((text) => parseHint(text).kind === "none");
   const candidates = groundedCandidates(signal, { named: denied });
   if (candidates.length === 0) return written;
@@ -73,7 +74,7 @@ export async function chooseHint(
   const best = Math.max(...scores);
   const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
   const grounded = likeliest === undefined ? undefined : groundHint(likeliest, signal);
-  return grounded?.status === "grounded" ? toVerdict(grounded) : written;
+  return grounded?.status === "grounded" ? toVerdict(grounded, signal) : written;
 }
 
 function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdict> {
@@ -81,12 +82,14 @@ function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdic
   if (parsed.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
   const grounded = parsed.map(({ hint }) => groundHint(hint, signal));
   const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
-  if (best !== undefined) return toVerdict(best);
+  if (best !== undefined) return toVerdict(best, signal);
   const [first] = grounded.filter((each) => each.status === "refused");
   return { refused: first ?? { code: "hint/none", detail: "no candidate" } };
 }
 
-function toVerdict({ hint, toolName }: { hint: Hint; toolName: string }): Partial<Verdict> {
+function toVerdict({ hint, toolName }: { hint: Hint; toolName: string }, signal: Signal): Partial<Verdict> {
+  const spoken = spokenBefore(signal, { hint, toolName });
+  if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
   return { hint: { text: hintText(hint), hint, toolName } };
 }
 

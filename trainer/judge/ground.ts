@@ -1,14 +1,16 @@
 /**
- * Grounds a hint before anything is learnt from it: the parameter is one of the called tool's, the value is of its type and
- * allowed by the schema, the user's own words mention it and name no other parameter instead, and the call did not hold it
- * already. Everything else is refused.
+ * Grounds a hint before anything is learnt from it: the parameter is one of the called tool's, the value is of its type,
+ * allowed by the schema and written as the call wrote it; the user's own words mention it and name no other parameter
+ * instead; and the call did not hold it already. Everything else is refused.
  */
+import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { argumentText, readableCalls, sameText } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic } from "../data/mention.ts";
 import { findParameter, readParameters, typedValue } from "../data/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
+import { writtenForm } from "../data/spoken.ts";
 
 export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
@@ -21,16 +23,26 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   const value = parameter.allowed.length === 0 ? hint.value : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
+  const held = heldArgument(exchange, owner, parameter.name);
+  const form = held === undefined ? undefined : writtenForm(held);
+  if (form !== undefined && writtenForm(value) !== form)
+    return refuse(`${hint.parameter} must be a ${form} as in ${held ?? ""}, got ${value}`);
   const words = exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return refuse(`the user's words name ${named.map(({ name }) => name).join(", ")}, not ${hint.parameter}`);
   const toolName = owner.function.name;
-  const held = exchange.answered.flatMap(readableCalls).findLast((call) => call.name === toolName)?.arguments[parameter.name];
-  if (held !== undefined && sameText(argumentText(held), value))
+  if (held !== undefined && sameText(held, value))
     return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
   return { status: "grounded", toolName, hint: { parameter: parameter.name, value } };
+}
+
+/** What the last call of the tool held for the parameter, as text. */
+export function heldArgument({ answered }: Signal["exchange"], tool: ToolDefinition, parameter: string): string | undefined {
+  const call = answered.flatMap(readableCalls).findLast(({ name }) => name === tool.function.name);
+  const held = call?.arguments[parameter];
+  return held === undefined ? undefined : argumentText(held);
 }
 
 function refuse(detail: string): Grounded {

@@ -1,10 +1,8 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
-import { AppError } from "../../shared/errors.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { Verdict } from "../judge/judge.ts";
-import type { UpdateOutcome } from "./learner.ts";
 
 export type Judged = { readonly signal: Signal; readonly verdict: Verdict };
 
@@ -16,23 +14,6 @@ export type Batch = {
   readonly corrected: readonly Judged[];
   readonly refusals: readonly Refusal[];
 };
-
-/** A batch that breaks the arithmetic is refused with what broke; tried again it would break again, for ever. */
-export async function refuseFaults({ corrected }: Batch, update: () => Promise<UpdateOutcome>): Promise<UpdateOutcome> {
-  try {
-    return await update();
-  } catch (error) {
-    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
-    return {
-      status: "refused",
-      refused: corrected.map(({ signal }) => ({
-        eventId: signal.event.eventId,
-        code: "update/failed",
-        detail: `${error.code}: ${error.message}`,
-      })),
-    };
-  }
-}
 
 const DETAIL_CHARS = 300; // one line for people; votes and texts stand in full in the judgement's own event
 

@@ -4,12 +4,16 @@
  */
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { UpdateSettings } from "../config.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../data/span.ts";
+import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
+
+const FEW = 4;
 
 export type HeldBack = {
   readonly correction: Correction;
@@ -64,17 +68,13 @@ export async function look(
 }
 
 /** How the parent did before: the share of silent contexts in which it used the value already. */
-export function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack): number {
+function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack): number {
   const silent = lessons.filter(({ context }) => context.kind === "silent");
   return share(silent.map(({ context, own }) => shows(context, correction, readAnswer(tokenizer, own))));
 }
 
 /** Shares over the candidate's own greedy answers; `won`: how many stated contexts `kept` is a share of. */
-export async function confirm(
-  ask: AskPolicy,
-  tokenizer: Tokenizer,
-  held: HeldBack,
-): Promise<{ honoured: number; kept: number; won: number }> {
+async function confirm(ask: AskPolicy, tokenizer: Tokenizer, held: HeldBack): Promise<{ honoured: number; kept: number; won: number }> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
   const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
@@ -82,6 +82,27 @@ export async function confirm(
     shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
   );
   return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)), won: won.length };
+}
+
+/** What the candidate's own answers fall short of, if anything. */
+export async function confirmationFailure(
+  held: HeldBack,
+  { ask, tokenizer, settings }: { ask: AskPolicy; tokenizer: Tokenizer; settings: UpdateSettings },
+): Promise<RefusedCorrection | undefined> {
+  const { honoured, kept, won } = await confirm(ask, tokenizer, held);
+  const before = honouredBefore(tokenizer, held);
+  if (honoured < Math.max(settings.honouredBar, before))
+    return refuse(
+      "update/notLearned",
+      `used unasked in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
+    );
+  // Of four or more, a single one lost says little.
+  if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
+    return refuse(
+      "update/deaf",
+      `the user's own value wins in ${percent(kept)} of held-back contexts, ${percent(settings.statedBar)} expected`,
+    );
+  return undefined;
 }
 
 /** Stated contexts in which the user's value won under the parent: what was never won cannot be lost. */
@@ -125,4 +146,8 @@ function share(outcomes: readonly boolean[]): number {
 
 function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }

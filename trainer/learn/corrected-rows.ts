@@ -6,18 +6,14 @@ import { creditedAdvantages } from "../advantage/credit.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import type { Objective } from "./objective.ts";
 import { fits, type Row } from "./rows.ts";
-import { scoreRows, totalLogProb, type RowScore, type Scoring } from "./scores.ts";
+import { scoreRows, type RowScore, type Scoring } from "./scores.ts";
 
 export type CorrectedRow = {
-  /** The event that holds the correction. */
-  readonly eventId: string;
   readonly row: Row;
   /** Under the hint, at the student's tokens. */
   readonly teacher: RowScore;
   /** A_t of the binary reward. */
   readonly advantages: readonly number[];
-  /** ln p_teacher − ln p_student of the whole answer, nats. */
-  readonly lift: number;
 };
 
 /** Rows of every turn of the exchanges that the context holds. Turns drawn with top_p < 1 or a mask carry no reward: their ratios mean nothing. */
@@ -32,10 +28,10 @@ export async function correctedRows(
     vocabSize,
   }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
 ): Promise<CorrectedRow[]> {
-  const turns = corrected.flatMap(({ eventId, correction, reward, turns: own }) =>
-    own.map(({ payload }) => ({ eventId, payload, hint: hintText(correction.hint), reward })),
+  const turns = corrected.flatMap(({ correction, reward, turns: own }) =>
+    own.map(({ payload }) => ({ payload, hint: hintText(correction.hint), reward })),
   );
-  const pairs = turns.flatMap(({ eventId, payload, hint, reward }) => {
+  const pairs = turns.flatMap(({ payload, hint, reward }) => {
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const teacherPrompt = tokenizer.encodePrompt({
       messages: withGuidance(payload.messages, { hint }),
@@ -46,7 +42,6 @@ export async function correctedRows(
     const comparable = sampling.topP >= 1 && !sampling.masked;
     return [
       {
-        eventId,
         student: { prompt: promptTokens, answer: responseTokens },
         teacher: { prompt: teacherPrompt, answer: responseTokens },
         advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
@@ -63,13 +58,13 @@ export async function correctedRows(
     pairs.map(({ teacher }) => teacher),
     { adapter: parent, full: true, vocabSize },
   );
-  return pairs.flatMap(({ eventId, student: row, advantage }, index) => {
+  return pairs.flatMap(({ student: row, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
     const credited =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ eventId, row, teacher, advantages: credited, lift: totalLogProb(teacher) - totalLogProb(studentScore) }];
+    return [{ row, teacher, advantages: credited }];
   });
 }

@@ -6,10 +6,10 @@ import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
 import { mustStay } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
-import type { AskPolicy } from "../teacher/lead.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
-import { confirm, countKinds, holdBack, honouredBefore, type HeldBack } from "./confirm.ts";
+import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
 import { correctedRows } from "./corrected-rows.ts";
+import { costToEarlier } from "./earlier.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
@@ -19,10 +19,9 @@ import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
 
 const MIN_SILENT_LESSONS = 3;
-const FEW = 4;
 const MIN_TEACHER_SHARE = 0.25; // of silent contexts; below it the few successes are luck
 
-export async function learnCorrection(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
+export async function learnCorrection(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
   const { tokenizer } = base;
   const { vocabSize } = base.config;
@@ -59,16 +58,20 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
-  const shortfall = await confirmationFailure(deps, { held, ask: askCandidate });
+  const shortfall = await confirmationFailure(held, { ask: askCandidate, tokenizer, settings });
   if (shortfall !== undefined) return shortfall;
+  const cost = await costToEarlier(deps, earlier, { adapter: adapters.candidate, ask: askCandidate });
+  if (cost !== undefined) return cost;
   const { steps, loss, lossBefore } = run;
+  const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });
   const staying = held.lessons.filter(({ context }) => mustStay(context));
   const stayingRows = staying.map(({ studentPrompt: prompt, answer: own }) => ({ prompt, answer: own }));
   const klToBaseNats = await driftBetween(deps, stayingRows, { from: undefined, to: adapters.candidate });
   return {
     status: "learned",
     adapter,
-    metrics: { steps, loss, lossBefore, klToParentNats: run.look.driftNats, klToBaseNats, contexts: taught.length },
+    held,
+    metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts: taught.length },
     changes: await describeChanges(deps, { group, ask: askCandidate }),
     lifts: lifts.byEvent,
   };
@@ -82,33 +85,8 @@ function teacherFailure({ training, heldBack, silentAsked, silentFailed }: Lesso
   return refuse("teacher/fails", `under "${hintText(hint)}" the teacher uses the value in ${taught} of ${silentAsked} silent contexts`);
 }
 
-/** What the candidate's own answers fall short of, if anything. */
-async function confirmationFailure(
-  { base: { tokenizer }, settings }: LearnerDependencies,
-  { held, ask }: { held: HeldBack; ask: AskPolicy },
-): Promise<RefusedCorrection | undefined> {
-  const { honoured, kept, won } = await confirm(ask, tokenizer, held);
-  const before = honouredBefore(tokenizer, held);
-  if (honoured < Math.max(settings.honouredBar, before))
-    return refuse(
-      "update/notLearned",
-      `used unasked in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
-    );
-  // Of a handful, a single one lost says little.
-  if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
-    return refuse(
-      "update/deaf",
-      `the user's own value wins in ${percent(kept)} of held-back contexts, ${percent(settings.statedBar)} expected`,
-    );
-  return undefined;
-}
-
 function latest(group: readonly CorrectedExchange[]): CorrectedExchange {
   const last = group.at(-1);
   invariant(last !== undefined, "a group of corrections holds one");
   return last;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -1,5 +1,5 @@
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
-import { type CorrectedRow, correctedRows } from "./corrected-rows.ts";
+import { correctedRows } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import type { CorrectionResult, Work } from "./result.ts";
@@ -21,7 +21,7 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
   const adapter = await roundCandidate(engine, adapters.candidate);
-  // No held-back contexts here: drift and lift are those of the corrected turns themselves.
+  // No held-back contexts here: drift is that of the corrected turns themselves. The teacher gives no answer whose lift could be told.
   const rows = corrected.map(({ row }) => row);
   const klToParentNats = await driftBetween(deps, rows, { from: adapters.parent, to: adapters.candidate });
   const klToBaseNats = await driftBetween(deps, rows, { from: undefined, to: adapters.candidate });
@@ -38,13 +38,6 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
       contexts: corrected.length,
     },
     changes: await describeChanges(deps, { group, ask }),
-    lifts: liftByEvent(corrected),
+    lifts: new Map(),
   };
-}
-
-/** Lift of each exchange: ln p_teacher − ln p_student of the answers that were given, nats. */
-function liftByEvent(corrected: readonly CorrectedRow[]): Map<string, number> {
-  const lifts = new Map<string, number>();
-  for (const { eventId, lift } of corrected) lifts.set(eventId, (lifts.get(eventId) ?? 0) + lift);
-  return lifts;
 }

@@ -4,11 +4,14 @@ import type { SampleChange } from "../../shared/policy.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters } from "./candidate.ts";
+import type { HeldBack } from "./confirm.ts";
 import type { CorrectedExchange, UpdateRequest } from "./learner.ts";
 
 export type LearntCorrection = {
   readonly status: "learned";
   readonly adapter: AdapterTensors;
+  /** What it was confirmed on; undefined where the objective confirms nothing. */
+  readonly held?: HeldBack;
   readonly metrics: {
     readonly steps: number;
     readonly loss: number;
@@ -25,7 +28,12 @@ export type RefusedCorrection = { readonly status: "refused"; readonly code: Ref
 export type CorrectionResult = LearntCorrection | RefusedCorrection;
 
 export type Change = z.infer<typeof SampleChange>;
-export type Work = { readonly group: readonly CorrectedExchange[]; readonly adapters: Adapters; readonly request: UpdateRequest };
+export type Work = {
+  readonly group: readonly CorrectedExchange[];
+  readonly adapters: Adapters;
+  readonly request: UpdateRequest;
+  readonly earlier: readonly HeldBack[];
+};
 
 export function refuse(code: RefusalCode, detail: string): RefusedCorrection {
   return { status: "refused", code, detail };

@@ -4,13 +4,15 @@
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
 import type { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
 import { linearNames } from "../../shared/lora.ts";
 import type { UpdateMetrics } from "../../shared/policy.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { learnCorrection } from "./correction.ts";
 import { learnAsPublished } from "./published.ts";
-import type { LearntCorrection } from "./result.ts";
+import type { HeldBack } from "./confirm.ts";
+import { refuse, type CorrectionResult, type LearntCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
 
 type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
@@ -27,7 +29,8 @@ export function createLearner(deps: LearnerDependencies): Learner {
       const { groups, superseded } = groupCorrections(request.corrected);
       refused.push(...superseded);
       for (const [index, group] of groups.entries()) {
-        const result = await learnGroup(deps, { group, current, request, name: `${updates}.${index}` });
+        const earlier = learnt.flatMap(({ held }) => held ?? []);
+        const result = await learnGroup(deps, { group, earlier, current, request, name: `${updates}.${index}` });
         if (result.status === "refused")
           refused.push(...group.map(({ eventId }) => ({ eventId, code: result.code, detail: result.detail })));
         else {
@@ -49,18 +52,23 @@ export function createLearner(deps: LearnerDependencies): Learner {
   };
 }
 
-type GroupResult = LearntCorrection | { readonly status: "refused"; readonly code: Refused["code"]; readonly detail: string };
-
-/** Loads the adapters, learns one correction, and leaves the engine as it was. */
+/** Loads the adapters, learns one correction, and leaves the engine as it was. What breaks the arithmetic is refused: tried again it would break again, for ever. */
 async function learnGroup(
   deps: LearnerDependencies,
   {
     group,
+    earlier,
     current,
     request,
     name,
-  }: { group: readonly CorrectedExchange[]; current: AdapterTensors | null; request: UpdateRequest; name: string },
-): Promise<GroupResult> {
+  }: {
+    group: readonly CorrectedExchange[];
+    earlier: readonly HeldBack[];
+    current: AdapterTensors | null;
+    request: UpdateRequest;
+    name: string;
+  },
+): Promise<CorrectionResult> {
   const { engine, settings } = deps;
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
   try {
@@ -75,7 +83,10 @@ async function learnGroup(
         seed: request.seed,
       });
     const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;
-    return await learn(deps, { group, adapters, request });
+    return await learn(deps, { group, adapters, request, earlier });
+  } catch (error) {
+    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
+    return refuse("update/failed", `${error.code}: ${error.message}`);
   } finally {
     if (adapters.parent !== undefined) await engine.dropAdapter(adapters.parent);
     await engine.dropAdapter(adapters.candidate);

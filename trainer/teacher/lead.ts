@@ -3,7 +3,8 @@
  * words, so that what is learnt is learnt in conversations as this policy really holds them.
  */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { mentions, namesTopic } from "../data/mention.ts";
+import { argumentText } from "../data/calls.ts";
+import { mentions, namesTopic, wasOffered } from "../data/mention.ts";
 import type { Random } from "../random.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, Correction } from "./contexts.ts";
@@ -17,7 +18,7 @@ export type LedContext = { readonly context: Context; readonly answer: readonly 
 
 const MOST_AGREEMENTS = 2;
 
-/** In the order of `contexts`, which may have become longer; undefined where there is no room for an answer. */
+/** In the order of `contexts`, which may have become longer; undefined where there is no room for an answer, or nothing left to be silent about. */
 export async function leadToCalls(
   contexts: readonly Context[],
   {
@@ -35,13 +36,21 @@ export async function leadToCalls(
     const answers = await ask(open.map(({ context }) => prompt(context)));
     open = open.flatMap(({ context, index }, place) => {
       const answer = answers[place] ?? [];
-      led[index] = { context, answer };
-      const further =
-        agreements < MOST_AGREEMENTS ? agreed(context, { correction, answer: readAnswer(tokenizer, answer), random }) : undefined;
+      const read = readAnswer(tokenizer, answer);
+      led[index] = wasSettled(context, correction, read) ? undefined : { context, answer };
+      const further = agreements < MOST_AGREEMENTS ? agreed(context, { correction, answer: read, random }) : undefined;
       return further === undefined || !fits(prompt(further).length) ? [] : [{ context: further, index }];
     });
   }
   return led;
+}
+
+/** Whether the policy had named the value that it then uses for the corrected argument: a user who agreed was not silent. */
+function wasSettled({ kind, messages }: Context, { tool, parameter }: Correction, { calls }: ReturnType<typeof readAnswer>): boolean {
+  const call = calls.find(({ name }) => name === tool.function.name);
+  const used = call?.arguments[parameter.name];
+  if (kind !== "silent" || call === undefined || used === undefined) return false;
+  return wasOffered(messages, { parameter, value: argumentText(used), args: call.arguments });
 }
 
 /** The context after the user has agreed; undefined where there is nothing to agree to, or where it would settle the corrected argument. */

@@ -1,7 +1,7 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { argumentText, sameText } from "../data/calls.ts";
-import { mentions } from "../data/mention.ts";
+import { mentions, wasOffered, wordsBy } from "../data/mention.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
 import type { Random } from "../random.ts";
@@ -16,8 +16,8 @@ export type ReplayTurn = {
 };
 
 /**
- * What a replayed turn teaches about the correction. A turn whose user already asked for the value itself teaches
- * nothing, and a `corrected` turn never that the value it used was meant: its user said that it was not.
+ * What a replayed turn teaches about the correction. A turn whose user already asked for the value itself, or may have
+ * agreed to one that was offered, teaches nothing, and a `corrected` turn never that the value it used was meant: its user said that it was not.
  */
 export function replayContext(
   turn: ReplayTurn,
@@ -29,8 +29,11 @@ export function replayContext(
   if (call === undefined) return { kind: "other", origin, messages, tools, tool: turn.called[0]?.name ?? "" };
   const used = call.arguments[parameter.name];
   const stated = used === undefined ? undefined : argumentText(used);
-  if (!corrected && stated !== undefined && mentions(userWords(messages), { parameter, value: stated }))
-    return sameText(stated, hint.value) ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
+  if (!corrected && stated !== undefined) {
+    if (mentions(wordsBy(messages, "user"), { parameter, value: stated }))
+      return sameText(stated, hint.value) ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
+    if (wasOffered(messages, { parameter, value: stated, args: call.arguments })) return undefined;
+  }
   return { kind: "silent", origin, messages, tools, tool: call.name };
 }
 
@@ -46,7 +49,8 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
 }
 
 /**
- * The same conversation with other numbers in it, each the same wherever it stands; dates and times in digits stay. One
+ * The same conversation with other numbers in it, each the same wherever it stands; dates and times in
+ * digits stay. One
  * request does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
 export function renumbered(context: Context, random: Random): Context {
@@ -72,7 +76,3 @@ export function renumbered(context: Context, random: Random): Context {
 
 const SMALLEST = 4;
 const NUMBERS = 17;
-
-function userWords(messages: readonly ChatMessage[]): string {
-  return messages.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
-}

@@ -21,4 +21,9 @@ describe("creditedAdvantages", () => {
     // student:        −0.2        −0.3   −0.1
     expect(creditedAdvantages(-1, { teacherLogProbs: [-0.1, -4, -0.1], studentLogProbs: [-0.2, -0.3, -0.1] })).toEqual([0, -1, 0]);
   });
+
+  it("blames no token that the teacher likes better, and praises none that it likes less", () => {
+    expect(creditedAdvantages(-1, { teacherLogProbs: [-0.1], studentLogProbs: [-0.9] })).toEqual([0]);
+    expect(creditedAdvantages(1, { teacherLogProbs: [-0.1, -4], studentLogProbs: [-0.9, -0.3] })).toEqual([1, 0]);
+  });
 });

@@ -22,6 +22,16 @@ describe("assembleSignal", () => {
     expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
   });
 
+  it("leaves out an answer that was regenerated away", () => {
+    const cache = new EventCache(10);
+    const dropped = turn([ASK], call("SearchHotel", { city: "Porto", number_of_rooms: "3" }, "call_9"));
+    const called = turn([ASK], CALL, { origin: "opening" });
+    const replied = turn([ASK, CALL, result("{}")], REPLY);
+    [dropped, called, replied].forEach((event) => cache.add(event));
+    const assembled = assembleSignal(nextState(replied, [user("No, two rooms.")]), cache);
+    expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
+  });
+
   it("counts results that come with the user's message to what was answered", () => {
     const cache = new EventCache(10);
     const called = turn([ASK], CALL);

@@ -20,6 +20,7 @@ describe("EventCache", () => {
     };
     cache.add(judged);
     cache.add(judged);
-    expect(cache.rewards()).toEqual([-1]);
+    expect(cache.rewards(judged.seq)).toEqual([-1]);
+    expect(cache.rewards(judged.seq - 1)).toEqual([]);
   });
 });

@@ -141,6 +141,20 @@ describe("createEmbeddedJudge", () => {
     expect(await denying().judge(signal, { votes: 3, seed: 0 })).toMatchObject({ hint: { text: "number_of_rooms should be 2." } });
   });
 
+  it.each([
+    { asked: "A hotel in Porto with 2 rooms.", used: "1", why: /already said number_of_rooms = 2/ },
+    { asked: "A hotel in Porto with 3 rooms.", used: "3", why: /said number_of_rooms = 3/ },
+  ])("takes no default from a correction of what the request had said: $asked", async ({ asked, used, why }) => {
+    const cache = new EventCache(10);
+    const made = turn([user(asked)], call("SearchHotel", { city: "Porto", number_of_rooms: used }));
+    cache.add(made);
+    const assembled = assembleSignal(nextState(made, [user("No, I want two rooms.")]), cache);
+    if (assembled?.status !== "signal") throw new Error("a signal expected");
+    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 2.")).judge(assembled.signal, { votes: 1, seed: 0 });
+    expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/spokenBefore", detail: expect.stringMatching(why) } });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
   it("takes no hint that the base could not weigh", async () => {
     const blind: JobSampler = { ...saying("-1", "nonsense"), score: async (_, answers) => answers.map(() => Number.NEGATIVE_INFINITY) };
     const verdict = await createEmbeddedJudge(blind).judge(signal, { votes: 1, seed: 0 });
@@ -169,9 +183,29 @@ describe("groundedCandidates", () => {
     { said: "My choice of city is San Jose.", hints: ["city should be San Jose."] },
     { said: "You picked the wrong city. Lisbon would be correct.", hints: ["city should be Lisbon."] },
     { said: "Oops, the city needs fixing: Lisbon.", hints: ["city should be Lisbon."] },
+    { said: "Use Oakland for the city.", hints: ["city should be Oakland."] },
     { said: "The wifi matters to me.", hints: ["has_wifi should be True.", "has_wifi should be False."] },
     { said: "That is wrong.", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
     expect(groundedCandidates(signalOf(answered, [user(said)])).map(hintText)).toEqual(hints);
+  });
+
+  it("writes dates, times and numbers as the call wrote them", () => {
+    const tool = {
+      type: "function" as const,
+      function: {
+        name: "Visit",
+        parameters: { type: "object", properties: { visit_date: { type: "string" }, visit_time: { type: "string" } } },
+      },
+    };
+    const cache = new EventCache(10);
+    const made = turn([ASK], call("Visit", { visit_date: "2019-03-01", visit_time: "12:00" }), { tools: [tool] });
+    cache.add(made);
+    const found = (said: string): string[] => {
+      const assembled = assembleSignal(nextState(made, [user(said)]), cache);
+      return assembled?.status === "signal" ? groundedCandidates(assembled.signal).map(hintText) : [];
+    };
+    expect(found("No, the visit date is March 8th.")).toEqual(["visit_date should be 2019-03-08."]);
+    expect(found("No, the time is 2:30 pm.")).toEqual(["visit_time should be 14:30."]);
   });
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
@@ -83,18 +84,42 @@ describe("createLearner", { timeout: 60_000 }, () => {
     expect(second).not.toEqual(first);
   });
 
-  it("measures how far the published recipe moves the policy, from parent and from base, and the lift of every hint", async () => {
+  it("measures how far the published recipe moves the policy, from parent and from base", async () => {
     const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
     const corrected = correctedTo("2");
     const first = await learner.update(requestOf([corrected], "paper"));
     if (first.status !== "learned") throw new Error("an adapter expected");
     expect(first.metrics.klToParentNats).toBeGreaterThan(0);
     expect(first.metrics.klToBaseNats).toBe(first.metrics.klToParentNats);
-    expect([...first.lifts.keys()]).toEqual([corrected.eventId]);
     const second = await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: first.adapter });
     expect(second.status === "learned" && second.metrics.klToBaseNats).not.toBe(
       second.status === "learned" && second.metrics.klToParentNats,
     );
+  });
+
+  it("refuses a correction whose arithmetic breaks, and keeps what was learnt before it", async () => {
+    const wifi = findParameter(SEARCH, "has_wifi");
+    if (wifi === undefined) throw new Error("the hotel tool has wifi");
+    const [rooms, other] = [correctedTo("2"), correctedTo("3")];
+    const broken: CorrectedExchange = {
+      ...other,
+      correction: { tool: SEARCH, parameter: wifi, hint: { parameter: "has_wifi", value: "True" } },
+    };
+    const breaking = new Proxy(engine, {
+      get(target, name) {
+        if (name === "stepAdapter")
+          return (adapter: string, options: Parameters<Engine["stepAdapter"]>[1]) =>
+            adapter.endsWith(".1")
+              ? Promise.reject(new AppError("train/nonFinite", "loss: a finite value expected, got NaN"))
+              : target.stepAdapter(adapter, options);
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const outcome = await createLearner({ engine: breaking, base, settings: SETTINGS, now: () => 0 }).update(
+      requestOf([rooms, broken], "paper"),
+    );
+    expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: broken.eventId, code: "update/failed" }] });
   });
 
   it("takes the latest of two corrections that disagree", async () => {

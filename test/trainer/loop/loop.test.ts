@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { TrainerConfig } from "../../../trainer/config.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
 import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
@@ -83,6 +84,7 @@ const REJECTS: Verdict = {
   detail: "by votes",
   hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
 };
+const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
 const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
 
 function judging(verdict: Verdict): Judge & { calls: number } {
@@ -131,8 +133,11 @@ function constantAdapter(value: number): AdapterTensors {
   return { rank: 2, alpha: 4, tensors };
 }
 
-function loopOf(agent: string, { judge, learner, reported = [] }: { judge: Judge; learner: Learner; reported?: string[] }): LineLoop {
-  const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+function loopOf(
+  agent: string,
+  { judge, learner, reported = [], changed = {} }: { judge: Judge; learner: Learner; reported?: string[]; changed?: Partial<EdgePort> },
+): LineLoop {
+  const client = { ...createEdgeClient({ edge: edge.url, key: edge.keys.trainer }), ...changed };
   const deps: LoopDependencies = {
     edge: client,
     judge,
@@ -224,10 +229,18 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1 });
   });
 
-  it("refuses a batch whose arithmetic breaks, instead of trying it for ever", async () => {
+  it("judges again where the judgement did not reach the log, so that every one stands there", async () => {
     const agent = await correctedAgent();
-    const broken: Learner = { update: () => Promise.reject(new AppError("train/nonFinite", "loss: a finite value expected, got NaN")) };
-    expect(await loopOf(agent, { judge: judging(REJECTS), learner: broken }).step(2_000)).toBe("advanced");
-    expect((await headOf(agent)).stable).toBe(0);
+    const judge = judging(ACCEPTS);
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    let away = true;
+    const changed: Partial<EdgePort> = { postJudgements: (batch) => (away ? Promise.reject(UNREACHED) : client.postJudgements(batch)) };
+    const loop = loopOf(agent, { judge, learner: learning(), changed });
+    await expect(loop.step(2_000)).rejects.toThrow("POST /judgements");
+    away = false;
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect(judge.calls).toBe(2);
+    const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
+    expect(events.filter(({ payload }) => payload.kind === "judgement:made")).toHaveLength(1);
   });
 });

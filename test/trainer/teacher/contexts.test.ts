@@ -101,8 +101,22 @@ describe("replayContext", () => {
     expect(replayContext(turnOf("Porto, two rooms", { city: "Porto", number_of_rooms: "2" }), ROOMS)).toBeUndefined();
   });
 
-  it("never takes the value that a correction rejected for one that its user stated", () => {
+  it("takes no number of a date for the value of an argument", () => {
     const turn = turnOf("A hotel in Porto from March 1st", { city: "Porto", number_of_rooms: "1" });
+    expect(replayContext(turn, ROOMS)?.kind).toBe("silent");
+  });
+
+  it("learns nothing from a user who may have agreed to what was offered", () => {
+    const turn = turnOf("Yes.", { city: "Porto", number_of_rooms: "1" });
+    const offered = {
+      ...turn,
+      messages: [user("A hotel in Porto"), { role: "assistant" as const, content: "For 1 guest?" }, ...turn.messages],
+    };
+    expect(replayContext(offered, ROOMS)).toBeUndefined();
+  });
+
+  it("never takes the value that a correction rejected for one that its user stated", () => {
+    const turn = turnOf("The 1 hotel in Porto", { city: "Porto", number_of_rooms: "1" });
     expect(replayContext(turn, ROOMS)?.kind).toBe("stated");
     expect(replayContext(turn, ROOMS, { corrected: true })?.kind).toBe("silent");
   });

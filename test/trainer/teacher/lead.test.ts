@@ -24,7 +24,7 @@ const CALL = '{"name": "SearchHotel", "arguments": {"city": "Porto"}}';
 function written(text: string): number[] {
   const [open, close] = [tokenizer.specialIds.get("<tool_call>"), tokenizer.specialIds.get("</tool_call>")];
   if (open === undefined || close === undefined) throw new Error("the base marks tool calls");
-  return [...(text === CALL ? [open, ...tokenizer.encode(text), close] : tokenizer.encode(text)), tokenizer.eosId];
+  return [...(text.startsWith('{"name"') ? [open, ...tokenizer.encode(text), close] : tokenizer.encode(text)), tokenizer.eosId];
 }
 
 /** Gives one answer a round, whatever the prompts. */
@@ -55,6 +55,12 @@ describe("leadToCalls", () => {
   it("goes on twice at most", async () => {
     const { first, rounds } = await led(silent, ["Shall I?", "Really?", "Truly?", CALL]);
     expect([rounds, first?.context.messages.length]).toEqual([3, 5]);
+  });
+
+  it("drops a context in which the policy names the value that it then uses", async () => {
+    const calls = '{"name": "SearchHotel", "arguments": {"city": "Porto", "number_of_rooms": "1"}}';
+    const { first } = await led(silent, ["Porto, for 1?", calls]);
+    expect(first).toBeUndefined();
   });
 
   it("does not agree to a value of the corrected argument", async () => {

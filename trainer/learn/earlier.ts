@@ -1,0 +1,27 @@
+/**
+ * What was learnt earlier in a batch must survive what is learnt after it, and all of it together must stay as near to
+ * the published parent as one correction must: each is trained and confirmed by itself.
+ */
+import { hintText } from "../../shared/jobs.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
+import type { LearnerDependencies } from "./candidate.ts";
+import { confirmationFailure, look, type HeldBack } from "./confirm.ts";
+import { refuse, type RefusedCorrection } from "./result.ts";
+
+/** Why the candidate may not follow those learnt before, given what they held back, oldest first; undefined where it may. */
+export async function costToEarlier(
+  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
+  earlier: readonly HeldBack[],
+  { adapter, ask }: { adapter: string; ask: AskPolicy },
+): Promise<RefusedCorrection | undefined> {
+  for (const held of earlier) {
+    const lost = await confirmationFailure(held, { ask, tokenizer, settings });
+    if (lost !== undefined) return refuse("update/forgets", `"${hintText(held.correction.hint)}" was learnt first: ${lost.detail}`);
+  }
+  // The first held its contexts back under the published parent, so this drift is that of the whole batch.
+  const [first] = earlier;
+  const drift = first === undefined ? 0 : (await look(engine, first, { adapter, tokenizer, vocabSize: config.vocabSize })).driftNats;
+  return drift > settings.driftLimitNats
+    ? refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats over the batch expected, got ${drift.toFixed(4)}`)
+    : undefined;
+}
