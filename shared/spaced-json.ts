@@ -5,19 +5,34 @@
 
 /** JSON with `", "` and `": "` separators, members in their own order. */
 export function spacedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spacedJson).join(", ")}]`;
-  if (value !== null && typeof value === "object")
-    return `{${Object.entries(value)
-      .map(([key, member]) => `${JSON.stringify(key)}: ${spacedJson(member)}`)
-      .join(", ")}}`;
-  return JSON.stringify(value ?? null);
+  return respaceJson(JSON.stringify(value ?? null));
 }
 
-/** Re-spaces a JSON text; a text that is not JSON is part of the record and stays as it was. */
+// A string, white space, a separator; numbers and what else is left stay as they are written.
+const PARTS = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+|[,:]/g;
+
+/** Re-spaces a JSON text, its numbers to the last digit; a text that is not JSON is part of the record and stays as it was. */
 export function respaceJson(text: string): string {
   try {
-    return spacedJson(JSON.parse(text));
+    JSON.parse(text);
   } catch {
     return text;
   }
+  return text.replace(PARTS, (part) => {
+    if (part.startsWith('"')) return JSON.stringify(JSON.parse(part));
+    return part === "," || part === ":" ? `${part} ` : "";
+  });
+}
+
+const SAFE_DIGITS = 15; // what a double always holds
+
+/** The value of a JSON text with numbers that a double does not hold as their digits. @throws SyntaxError where it is not JSON */
+export function parseExactly(text: string): unknown {
+  JSON.parse(text);
+  const exact = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (part) =>
+    part.startsWith('"') || (part.replace(/\D/g, "").length <= SAFE_DIGITS && Number.isFinite(Number(part)))
+      ? part
+      : `{"digits":"${part}"}`,
+  );
+  return JSON.parse(exact);
 }

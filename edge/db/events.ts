@@ -48,6 +48,14 @@ export async function pageAfter(
   return { events: page, cursor: page.at(-1)?.seq ?? cursor };
 }
 
+/** The highest `seq` of the log, 0 while it is empty. */
+export async function lastSeq({ DB }: Pick<EventLog, "DB">): Promise<number> {
+  const [row] = await drizzle(DB)
+    .select({ seq: max(events.seq) })
+    .from(events);
+  return row?.seq ?? 0;
+}
+
 /** Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. */
 async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
   const page: LoggedEvent[] = [];

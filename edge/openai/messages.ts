@@ -3,7 +3,7 @@
  * Content parts become one text and `developer` becomes `system`, so everything behind this file sees one form.
  */
 import { z } from "zod";
-import type { ChatMessage } from "../../shared/chat.ts";
+import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { assertNever } from "../../shared/assert.ts";
 import { invalid } from "./refuse.ts";
 
@@ -12,7 +12,14 @@ const Content = z.union([z.string(), z.array(TextPart).min(1)], "a string or a l
 const Call = z.strictObject({
   id: z.string().min(1),
   type: z.literal("function", "only function calls are supported"),
-  function: z.strictObject({ name: z.string(), arguments: z.string() }),
+  function: z.strictObject({
+    name: z.string(),
+    arguments: z.string(),
+    /** Added by the stream helper of the `openai` package for Python. */
+    parsed_arguments: z.unknown().optional(),
+  }),
+  /** Of the streamed delta that began the call; clients that add deltas up keep it. */
+  index: z.int().optional(),
 });
 
 /** What clients send back of an answer of ours beside its content; empty always. */
@@ -63,11 +70,15 @@ function toChatMessage(message: Message): ChatMessage {
       return { role: "tool", content: toText(message.content), tool_call_id: message.tool_call_id };
     case "assistant": {
       const content = message.content === null || message.content === undefined ? null : toText(message.content);
-      return { role: "assistant", content, ...(message.tool_calls ? { tool_calls: message.tool_calls } : {}) };
+      return { role: "assistant", content, ...(message.tool_calls ? { tool_calls: message.tool_calls.map(toToolCall) } : {}) };
     }
     default:
       return assertNever(message);
   }
+}
+
+function toToolCall({ id, type, function: { name, arguments: text } }: z.infer<typeof Call>): ToolCall {
+  return { id, type, function: { name, arguments: text } };
 }
 
 function toText(content: z.infer<typeof Content>): string {

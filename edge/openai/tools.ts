@@ -5,6 +5,7 @@ import type { ToolChoice } from "../policy/completer.ts";
 import { invalid, unsupported } from "./refuse.ts";
 
 const MAX_TOOLS = 128; // as the API
+const MAX_REQUIRED = 1_024; // a template looks each up among the properties
 const MAX_DEPTH = 32; // deeper schemas are mistakes, and recursion has to end
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
@@ -75,7 +76,11 @@ function checkType(type: unknown, path: string): void {
 }
 
 function checkRequired(required: unknown, path: string): void {
-  if (required === undefined || (Array.isArray(required) && required.every((name) => typeof name === "string"))) return;
+  if (required === undefined) return;
+  if (Array.isArray(required) && required.every((name) => typeof name === "string")) {
+    if (required.length > MAX_REQUIRED) throw invalid(`${path}.required`, `at most ${MAX_REQUIRED} names expected, got ${required.length}`);
+    return;
+  }
   throw invalid(`${path}.required`, `a list of property names expected, got ${JSON.stringify(required)}`);
 }
 

@@ -51,6 +51,7 @@ export class Constraint {
     if (this.#mustOpen) this.#mustOpen = false;
     else if (this.#forced.length > 0) this.#forced = this.#forced.slice(vocabulary.bytesOf(tokenId).length);
     if (tokenId === markers.openId) this.#opened = true;
-    if (tokenId === markers.closeId && this.#single) this.#ended = true;
+    // A mark that closes nothing is text like any other.
+    if (tokenId === markers.closeId && this.#single && this.#opened) this.#ended = true;
   }
 }

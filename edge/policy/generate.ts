@@ -8,6 +8,7 @@ import { type Decoder, MAX_ROWS } from "./decoder.ts";
 import type { KvSequence } from "./kv-cache.ts";
 import { uniform } from "./philox.ts";
 import { type Alternative, chooseToken } from "./sampler.ts";
+import { ShownBytes } from "./token-text.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 // How much work is done before other answers and the event loop get their turn: about the time of ten tokens at most.
@@ -31,7 +32,8 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
   const { decoder, vocabulary, markers, eosId, sequence } = parts;
   const constraint = new Constraint({ ...request, ...parts });
   const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
-  const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: vocabulary.bytesOf(tokenId) });
+  const shown = new ShownBytes(vocabulary.erased);
+  const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: shown.of(vocabulary.bytesOf(tokenId)) });
   let masked = false;
   let stopped = false;
   let row = await prefill(parts, request);
@@ -44,6 +46,7 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
     stopped = choice.tokenId === eosId || answer.stopped;
     const special = vocabulary.isSpecial(choice.tokenId);
     yield { kind: "token", ...show(choice), topLogProbs: choice.top.map(show), masked: mask !== undefined, special, deltas };
+    shown.push(vocabulary.bytesOf(choice.tokenId));
     if (stopped || index + 1 === request.maxTokens) break;
     if (index % TOKENS_PER_PAUSE === 0) await parts.pause();
     checkAlive(parts, request);

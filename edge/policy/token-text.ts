@@ -33,6 +33,36 @@ export class TokenText {
   }
 }
 
+/** The bytes that each token adds to the text: without those that belong to a literal the decoder takes out again. */
+export class ShownBytes {
+  readonly #erased: readonly (readonly number[])[];
+  /** The raw bytes before, as many as a literal may have begun with. */
+  #before: number[] = [];
+
+  constructor(erased: readonly string[]) {
+    this.#erased = erased.filter((literal) => literal !== "").map((literal) => [...new TextEncoder().encode(literal)]);
+  }
+
+  /** What a token would add if it came next. */
+  of(bytes: Uint8Array): Uint8Array {
+    const raw = [...this.#before, ...bytes];
+    const kept = raw.map(() => true);
+    for (const literal of this.#erased)
+      raw.forEach((_, start) => {
+        // At the end the literal may have only begun.
+        const length = Math.min(literal.length, raw.length - start);
+        if (literal.slice(0, length).every((byte, offset) => raw[start + offset] === byte)) kept.fill(false, start, start + length);
+      });
+    return bytes.filter((_, index) => kept[this.#before.length + index]);
+  }
+
+  /** Takes note of the token that came. */
+  push(bytes: Uint8Array): void {
+    const longest = Math.max(0, ...this.#erased.map(({ length }) => length));
+    this.#before = longest > 1 ? [...this.#before, ...bytes].slice(1 - longest) : [];
+  }
+}
+
 function newDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 }

@@ -4,7 +4,7 @@ import { CursorAdvance, JudgementBatch } from "../../shared/events.ts";
 import { PublishRequest } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
-import { appendEvents } from "../db/events.ts";
+import { appendEvents, type EventLog, lastSeq } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { actorOf, agentParam, found, lineParam, readHeads, versionParam } from "./params.ts";
@@ -29,6 +29,7 @@ export function mountTrainerLines(app: App): void {
   app.post(`${LINE}/versions`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const request = await parseJson(context.req.raw, PublishRequest);
+    await checkLogged(context.env, "manifest.toSeq", request.manifest.toSeq);
     const result = found(await agentOf(context.env, agent).publish(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
     if (result.status === "refused") throw new AppError("policy/refused", result.reason);
     forgetLineHead(agent, line);
@@ -38,6 +39,7 @@ export function mountTrainerLines(app: App): void {
   app.post(`${LINE}/cursor`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const request = await parseJson(context.req.raw, CursorAdvance);
+    await checkLogged(context.env, "to", request.to);
     const result = found(await agentOf(context.env, agent).advance(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
     if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "to" } });
     return context.json(result);
@@ -51,4 +53,13 @@ export function mountTrainerLines(app: App): void {
     await Promise.all(names.map((name) => agentOf(context.env, name).eventsAppended(seq)));
     return context.json({ seq });
   });
+}
+
+/** A cursor beyond the log would pass over what is yet to come, and a cursor never goes back. @throws {input/invalid} */
+async function checkLogged(log: EventLog, param: string, seq: number): Promise<void> {
+  const last = await lastSeq(log);
+  if (seq > last)
+    throw new AppError("input/invalid", `${param}: at most ${last}, the last event of the log, expected, got ${seq}`, {
+      details: { param },
+    });
 }

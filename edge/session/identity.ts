@@ -21,7 +21,7 @@ export function isSessionId(name: string): boolean {
 
 /** The user of a request, scoped to its API key: the same name under two keys is two people. */
 export async function scopedUser(keyId: string, user: string | undefined): Promise<string> {
-  const digest = await sha256(`${keyId}/${user ?? keyId}`);
+  const digest = await sha256(canonicalJson(["user", keyId, user ?? null]));
   return `u_${digest.slice(0, 16)}`;
 }
 

@@ -1,5 +1,5 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
-import type { ChatMessage } from "../../shared/chat.ts";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Prompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
@@ -10,6 +10,8 @@ import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import { newSeed } from "./identity.ts";
 import type { TurnRequest } from "./port.ts";
+
+const MAX_RECORD_BYTES = 1_500_000; // a row holds 2 MB, and the answer's tokens stand beside it
 
 export type PreparedTurn = {
   readonly policy: Policy;
@@ -29,6 +31,7 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
     maxTokens: request.sampling.maxTokens,
     contextTokens: policy.contextTokens,
   });
+  checkRecord({ messages, tools: request.tools, metadata: request.metadata });
   const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
   const { policyDigest, adapter } = request.policy;
   const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs, toolChoice, parallelToolCalls };
@@ -49,11 +52,17 @@ export function withInstructions(instructions: string, messages: readonly ChatMe
 
 /** Encodes what may fit the context. What cannot is seen by its length: a megabyte would take seconds to encode. */
 function encodeIfShort({ tokenizer, contextTokens, longestTokenBytes }: Policy, prompt: Prompt): number[] {
-  // A message takes a token at least, and a token is at most `longestTokenBytes` of text.
-  const { length } = prompt.messages;
-  const atLeast = length > contextTokens ? length : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
+  // A message, a tool and a parameter take a token at least, and a token is at most `longestTokenBytes` of text. The parts are
+  // counted first: what a template does with tens of thousands of them takes longer than anybody waits.
+  const parts = prompt.messages.length + (prompt.tools ?? []).reduce((sum, tool) => sum + 1 + parameterCount(tool), 0);
+  const atLeast = parts > contextTokens ? parts : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
   if (atLeast > contextTokens) throw overflow({ contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
   return tokenizer.encodePrompt(prompt);
+}
+
+function parameterCount({ function: { parameters } }: ToolDefinition): number {
+  const properties = parameters?.["properties"];
+  return typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
 }
 
 /** @throws {input/unsupported} where the base's chat template fails on the conversation */
@@ -68,6 +77,16 @@ function render(tokenizer: Policy["tokenizer"], prompt: Prompt): string {
       cause,
     });
   }
+}
+
+/** What is recorded of a turn must fit a row. Numbers may take many more characters than the client wrote. @throws {input/tooLarge} */
+function checkRecord(record: Pick<TurnRequest, "tools" | "metadata"> & { messages: readonly ChatMessage[] }): void {
+  const { length } = new TextEncoder().encode(JSON.stringify(record));
+  if (length > MAX_RECORD_BYTES)
+    throw new AppError(
+      "input/tooLarge",
+      `body: at most ${MAX_RECORD_BYTES} bytes as it is recorded expected, got ${length}; shorten tools or messages`,
+    );
 }
 
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */

@@ -4,6 +4,7 @@
  */
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
+import { parseExactly } from "../../shared/spaced-json.ts";
 
 /** Whose conversation it is: the agent, the API key, and the user scoped to that key. */
 export type Scope = { readonly agent: string; readonly keyId: string; readonly user: string };
@@ -46,7 +47,7 @@ function canonicalCall({ id, function: { name, arguments: text } }: ToolCall): u
 
 function canonicalArguments(text: string): string {
   try {
-    return canonicalJson(JSON.parse(text));
+    return canonicalJson(parseExactly(text));
   } catch {
     return text; // not JSON, so its characters are all there is to compare
   }

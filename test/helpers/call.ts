@@ -73,3 +73,10 @@ export function judgement(agent: string, id: string) {
   const header = { eventId: `${id}/judgement`, agent, line: "shared", sessionId: "s1", turnId: id, user: "u1" };
   return { ...header, createdAt: "2026-01-02T03:04:05.678Z", payload };
 }
+
+/** Events of an agent that no test is about, so that the log reaches the places that made-up versions speak of. */
+export async function fillLog(edge: Edge, count = 40): Promise<void> {
+  await putAgent(edge, "filler");
+  const judgements = Array.from({ length: count }, (_, index) => judgement("filler", `filler-${index}`));
+  await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements });
+}

@@ -1,10 +1,11 @@
 /** What an AgentObject has acknowledged survives the death of its process. */
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { putAdapter } from "../../helpers/adapters.ts";
-import { call, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
+import { call, fillLog, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
+beforeAll(() => fillLog(edge));
 const LINE = "/trainer/v1/agents/durable/lines/shared";
 
 /** Kills workerd as a power cut would; Miniflare starts another one on the same port. */

@@ -1,10 +1,11 @@
 /** /api: agents, versions, rollback, audit, events, and what every route does with bad input. */
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { putAdapter } from "../../helpers/adapters.ts";
-import { call, judgement, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
+import { call, fillLog, judgement, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
+beforeAll(() => fillLog(edge));
 
 /** Publishes the agent's next version from its stable one; returns the manifest. */
 async function publish(agent: string, content: string, toSeq: number) {

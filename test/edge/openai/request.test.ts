@@ -136,6 +136,9 @@ describe("a request", () => {
     // `parsed` is added by the client's own stream helper.
     const echoed = { ...calling, refusal: null, annotations: [], audio: null, function_call: null, parsed: null };
     expect(parse({ messages: [user, echoed, result] }).messages).toEqual([user, calling, result]);
+    // The Python package's stream helper leaves `parsed_arguments` and the delta's `index` on every call.
+    const calls = calling.tool_calls.map((call) => ({ ...call, index: 0, function: { ...call.function, parsed_arguments: null } }));
+    expect(parse({ messages: [user, { ...calling, tool_calls: calls }, result] }).messages).toEqual([user, calling, result]);
     const said = { role: "assistant", content: "Hello" };
     expect(parse({ messages: [user, { ...said, tool_calls: null, function_call: null }, user] }).messages).toEqual([user, said, user]);
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
 import type { AnswerDelta } from "../../../edge/policy/completer.ts";
+import { ShownBytes } from "../../../edge/policy/token-text.ts";
 import { Vocabulary } from "../../../edge/policy/vocabulary.ts";
 import type { TokenizerFiles } from "../../../shared/tokenizer.ts";
 
@@ -166,3 +167,16 @@ describe("vocabulary", () => {
 function argumentsOf(deltas: readonly AnswerDelta[], index: number): string {
   return deltas.flatMap((delta) => (delta.kind === "call:arguments" && delta.index === index ? [delta.text] : [])).join("");
 }
+
+describe("ShownBytes", () => {
+  it("leaves away what the decoder takes out, also where it is spread over tokens", () => {
+    const shown = new ShownBytes(vocabulary.erased);
+    const tokens = ['the "\u0001', " Grand", ' "\u0001 ', "x\u0001 y"].map((text) => Uint8Array.from(bytes(text)));
+    const texts = tokens.map((token) => {
+      const text = new TextDecoder().decode(shown.of(token));
+      shown.push(token);
+      return text;
+    });
+    expect(texts).toEqual(['the "', "Grand", ' "', "xy"]);
+  });
+});

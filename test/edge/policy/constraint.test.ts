@@ -46,6 +46,14 @@ describe("tool choice", () => {
     }
   });
 
+  it("without parallel calls takes a mark that closes nothing for text", async () => {
+    const strayed = (await answers({ parallelToolCalls: false, temperature: 2 })).filter(({ ids }) => {
+      const closed = ids.indexOf(CLOSE ?? -1);
+      return closed >= 0 && closed < ids.length - 2 && !ids.slice(0, closed).includes(OPEN ?? -1);
+    });
+    expect(strayed.length).toBeGreaterThan(0);
+  });
+
   it("without parallel calls ends right after the first call", async () => {
     const closed = (await answers({ toolChoice: "required", parallelToolCalls: false })).filter(({ ids }) => ids.includes(CLOSE ?? -1));
     expect(closed.length).toBeGreaterThan(0);

@@ -206,6 +206,28 @@ describe("a prompt that does not fit the context", () => {
   });
 });
 
+describe("tools that a prompt cannot hold", () => {
+  const toolOf = (parameters: object) => ({ tools: [{ type: "function", function: { name: "Wide", parameters } }] });
+
+  it("are refused at once, however many parameters they list", async () => {
+    const { ask } = await agentFor("wide");
+    const names = Array.from({ length: 20_000 }, (_, index) => `p${index}`);
+    const properties = Object.fromEntries(names.map((name) => [name, {}]));
+    const refused = await ask([says("hello")], { extra: toolOf({ type: "object", properties, required: names.slice(0, 1_000) }) });
+    expect(refused).toMatchObject({ status: 400, error: { code: "context_length_exceeded" } });
+    const many = await ask([says("hello")], { extra: toolOf({ type: "object", properties: {}, required: names }) });
+    expect(many.error?.message).toMatch(/required: at most 1024 names expected, got 20000/);
+  });
+
+  it("are refused before sampling where the record of the turn would not fit a row", async () => {
+    const { ask, events } = await agentFor("heavy");
+    const examples = Array.from({ length: 120_000 }, () => 1e20);
+    const refused = await ask([says("hello")], { extra: toolOf({ type: "object", properties: {}, examples }) });
+    expect(refused).toMatchObject({ status: 413, error: { code: "input/tooLarge" } });
+    expect(await events()).toEqual([]);
+  });
+});
+
 describe("text that looks like the template's own marks", () => {
   it("stays text: the prompt has as many special tokens as with harmless words", async () => {
     const { ask, logged } = await agentFor("injected");

@@ -23,6 +23,14 @@ describe("a canonical message", () => {
     expect(new Set(forms.map(canonicalMessage)).size).toBe(forms.length);
   });
 
+  it("compares numbers as numbers where a double holds them, and digit by digit where it does not", () => {
+    expect(canonicalMessage(calling('{"price":1.50}'))).toBe(canonicalMessage(calling('{"price":1.5}')));
+    expect(canonicalMessage(calling('{"id":12345678901234567}'))).not.toBe(canonicalMessage(calling('{"id":12345678901234568}')));
+    expect(canonicalMessage(calling('{"id":"-1e999, 12345678901234567"}'))).toBe(
+      canonicalMessage(calling('{ "id": "-1e999, 12345678901234567" }')),
+    );
+  });
+
   it("keeps what users and tools say to the character", () => {
     expect(canonicalMessage({ role: "user", content: "Hello " })).not.toBe(canonicalMessage(hello));
   });

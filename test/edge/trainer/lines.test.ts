@@ -1,11 +1,12 @@
 /** /trainer/v1: files by digest, publishing by compare-and-set, the cursor. */
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "../../../shared/digest.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
-import { call, lineage, manifestOf, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
+import { call, fillLog, lineage, manifestOf, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
+beforeAll(() => fillLog(edge));
 const line = (agent: string): string => `/trainer/v1/agents/${agent}/lines/shared`;
 const head = async (agent: string) => (await call(edge, "trainer", `GET ${line(agent)}/head`)).body;
 const advance = (agent: string, body: unknown) => call(edge, "trainer", `POST ${line(agent)}/cursor`, body);
@@ -165,6 +166,18 @@ describe("the cursor", () => {
     expect(await head("skip")).toMatchObject({ stable: 0, cursor: 7 });
     const { body } = await call(edge, "admin", "GET /api/agents/skip/audit?limit=1");
     expect(body.audit).toMatchObject([{ move: "advance", cursor: 7, refused }]);
+  });
+
+  it("does not move beyond the log, where what is yet to come would be passed over", async () => {
+    await putAgent(edge, "beyond");
+    const { status, body } = await advance("beyond", { from: 0, to: 9_007_199_254_740_991, refused: [] });
+    expect([status, body.error.param]).toEqual([400, "to"]);
+    const published = await publish("beyond", { adapter: await putAdapter(edge, "beyond"), toSeq: 1_000_000 });
+    expect([published.status, published.body.error.message]).toEqual([
+      400,
+      expect.stringMatching(/^manifest.toSeq: at most \d+, the last event/),
+    ]);
+    expect(await head("beyond")).toMatchObject({ latest: 0, cursor: 0 });
   });
 
   it("moves once for two trainers that saw the same events, and never back", async () => {
