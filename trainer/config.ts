@@ -4,7 +4,7 @@ import { z } from "zod";
 const count = z.number().int().min(0);
 const ContextCounts = z.object({ silent: count, stated: count, other: count, anchor: count });
 
-/** Sizes and rates of one update; chosen by measurement (bench:learn), recorded in each version's manifest through its objective. */
+/** Sizes and rates of one update; chosen by measurement (bench:learn), recorded in each version's manifest. */
 export const UpdateSettings = z.object({
   rank: z.number().int().positive().default(8),
   alpha: z.number().positive().default(16),

@@ -5,6 +5,7 @@
  */
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
         now: () => new Date(),
         loadAdapter: createParentLoader(edge, { base, folder: config.base }),
         writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
-        runtime: describeRuntime(config.threads),
+        runtime: describeRuntime(config),
       },
       stop,
     );
@@ -129,13 +130,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function describeRuntime(threads: number): Record<string, string> {
+/** What a rebuild of a version has to be run with and on. */
+function describeRuntime({ threads, update }: TrainerConfig): Record<string, string> {
   return {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     cpu: cpus()[0]?.model ?? "unknown",
     threads: String(threads),
+    onnxruntime: runtimeVersion(),
+    update: JSON.stringify(update),
   };
+}
+
+function runtimeVersion(): string {
+  const { version } = z.object({ version: z.string() }).parse(createRequire(import.meta.url)("onnxruntime-node/package.json"));
+  return version;
 }
 
 function readConfig(argv: readonly string[]): TrainerConfig {

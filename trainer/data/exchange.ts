@@ -59,8 +59,9 @@ export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: st
 
 function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { next: readonly ChatMessage[]; lookup: TurnLookup }): Signal {
   const firstUser = next.findIndex(({ role }) => role === "user");
-  const toolResults = firstUser < 0 ? next : next.slice(0, firstUser);
-  const userMessages = firstUser < 0 ? [] : next.slice(firstUser);
+  // Instructions that a client adds on the way are no reaction to the answer.
+  const toolResults = (firstUser < 0 ? next : next.slice(0, firstUser)).filter(({ role }) => role === "tool");
+  const userMessages = (firstUser < 0 ? [] : next.slice(firstUser)).filter(({ role }) => role === "user");
   const { messages, answer, tools } = turn.payload;
   const start = Math.max(
     0,

@@ -1,4 +1,4 @@
-/** The judges of one signal in order of authority: what a person said, what can be verified, what the base thinks. */
+/** Who judges a signal: a person's feedback itself, the base where a user spoke, and facts where tool results came alone. */
 import type { Signal } from "../data/exchange.ts";
 import { createEmbeddedJudge, type JobSampler } from "./embedded.ts";
 import { createFeedbackJudge } from "./feedback.ts";

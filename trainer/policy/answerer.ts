@@ -1,4 +1,4 @@
-/** Answers prompts with the base or with an adapter, through the engine. */
+/** Answers judge and hint prompts with the base, through the engine. */
 import type { JobPrompt } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,6 +1,6 @@
 /**
  * Training examples of the three jobs. An example is a token row with a weight per token: how much the loss cares
- * that this token is predicted. Only what the policy would write has weight.
+ * that this token is predicted: what the policy would write most, the words of others a little.
  */
 import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";

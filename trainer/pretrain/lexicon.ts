@@ -1,5 +1,5 @@
 /** What the data knows beside its dialogues: values of each slot, and words that people put around them. */
-import type { Dialogue, Schemas, Sgd } from "./sgd.ts";
+import type { Dialogue, Schemas } from "./sgd.ts";
 
 /** Argument values by original slot name, without repeats. */
 export type ValuePool = ReadonlyMap<string, readonly string[]>;
@@ -13,7 +13,7 @@ const LONGEST_ASIDE = 3;
 // Truth values and small numbers are values whatever the schema says.
 const SPOKEN_VALUES = "yes no yeah nope true false not don't one two three four five six seven eight nine ten".split(" ");
 
-export function readLexicon({ dialogues, schemas }: Sgd): Lexicon {
+export function readLexicon({ dialogues, schemas }: { readonly dialogues: readonly Dialogue[]; readonly schemas: Schemas }): Lexicon {
   const values = valuePool(dialogues);
   return { values, asides: readAsides(dialogues, telling(schemas, values)) };
 }

@@ -28,7 +28,7 @@ export class Mixture {
   constructor({ sgd, tokenizer, maxTokens, vocabSize }: { sgd: Sgd; tokenizer: Tokenizer; maxTokens: number; vocabSize: number }) {
     this.#dialogues = sgd.dialogues.filter((dialogue) => !isTuning(dialogue));
     this.#sgd = sgd;
-    this.#lexicon = readLexicon(sgd);
+    this.#lexicon = readLexicon({ dialogues: this.#dialogues, schemas: sgd.schemas });
     this.#names = new NameSource(sgd.schemas, this.#lexicon.values);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
