@@ -101,7 +101,8 @@ function sameAnswer(answer: ChatMessage, echoed: ChatMessage | undefined): boole
   if (answer.role !== "assistant" || echoed?.role !== "assistant") return false;
   const calls = ({ tool_calls = [] }: typeof answer): string =>
     JSON.stringify(tool_calls.map(({ id, function: called }) => [id, called.name]));
-  return (answer.content ?? "") === (echoed.content ?? "") && calls(answer) === calls(echoed);
+  // As the edge pairs them: white space around an answer is not told apart.
+  return (answer.content ?? "").trim() === (echoed.content ?? "").trim() && calls(answer) === calls(echoed);
 }
 
 function correctionMessages({ correction }: FeedbackGiven): ChatMessage[] {

@@ -2,7 +2,7 @@
 import type { ChatMessage } from "../../shared/chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import type { Parameter } from "./parameters.ts";
-import { isMonth, numberWord, writtenForms } from "./spoken.ts";
+import { isMonth, numberWord, writtenForm, writtenForms } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -28,7 +28,9 @@ export function wasOffered(
   messages: readonly ChatMessage[],
   { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
 ): boolean {
-  const offers = `${wordsBy(messages, "assistant")}\n${wordsBy(messages, "tool")}`;
+  // Results are full of numbers that nobody offered.
+  const results = writtenForm(value) === "number" ? "" : wordsBy(messages, "tool");
+  const offers = `${wordsBy(messages, "assistant")}\n${results}`;
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
@@ -36,10 +38,11 @@ export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assist
   return messages.flatMap((message) => (message.role === role ? [message.content ?? ""] : [])).join("\n");
 }
 
-/** Whether the text names the parameter itself: a telling word of its name stands there. */
-export function namesTopic(text: string, { words }: Pick<Parameter, "words">): boolean {
+/** Whether the text names the parameter itself: a telling word of its name stands there, or every one. */
+export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { whole = false }: { whole?: boolean } = {}): boolean {
   const said = wordsOf(text);
-  return telling(wordsOf(words)).some((topic) => said.some((word) => sameStem(word, topic)));
+  const named = telling(wordsOf(words)).map((topic) => said.some((word) => sameStem(word, topic)));
+  return whole ? named.length > 0 && named.every(Boolean) : named.some(Boolean);
 }
 
 /** Of the name; the description also tells what the tool is about, so it counts only where the name says nothing. */
@@ -56,7 +59,8 @@ function telling(words: readonly string[]): string[] {
 const WORD = /\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}(?=[ap]m\b)|\d+(?:,\d{3})*(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu;
 
 function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(WORD) ?? []).map((word) => (/^\d[\d,.]*$/.test(word) ? word.replaceAll(",", "") : word));
+  const plain = text.toLowerCase().replace(/\b([ap])\.\s?m\b\.?/g, "$1m");
+  return (plain.match(WORD) ?? []).map((word) => (/^\d[\d,.]*$/.test(word) ? word.replaceAll(",", "") : word));
 }
 
 /** `2` in "2 pm", "March 2", "2 March" and "2 of March". */

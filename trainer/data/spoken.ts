@@ -56,12 +56,16 @@ function monthNumber(word: string): string | undefined {
   return index < 0 ? undefined : String(index + 1).padStart(2, "0");
 }
 
-/** Days that a text names, as ISO dates of the year: "March 8th", "the 8th of March", "2019-03-08". */
-export function datesIn(text: string, year: string): string[] {
-  const named = [...text.matchAll(/\b(?:(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(\p{L}+)|(\p{L}+)\s+(\d{1,2})(?:st|nd|rd|th)?)\b/gu)];
+const MONTH = `(${MONTHS.join("|")})`;
+const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
+const NAMED_DAY = new RegExp(`\\b(?:${DAY}\\s+(?:of\\s+)?${MONTH}|${MONTH}\\s+(?:the\\s+)?${DAY})\\b`, "gi");
+
+/** Days that a text names, as ISO dates: "2019-03-08" and, where the year is known, "March 8th", "the 8th of March". */
+export function datesIn(text: string, year?: string): string[] {
+  const named = [...text.matchAll(NAMED_DAY)];
   const dates = named.flatMap(([, dayBefore, monthAfter, monthBefore, dayAfter]) => {
     const month = monthNumber(monthAfter ?? monthBefore ?? "");
-    return month === undefined ? [] : [`${year}-${month}-${(dayBefore ?? dayAfter ?? "").padStart(2, "0")}`];
+    return month === undefined || year === undefined ? [] : [`${year}-${month}-${(dayBefore ?? dayAfter ?? "").padStart(2, "0")}`];
   });
   return [...(text.match(/\b\d{4}-\d\d-\d\d\b/g) ?? []), ...dates];
 }

@@ -6,8 +6,8 @@ import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { namesTopic } from "../data/mention.ts";
 import { readParameters, type Parameter } from "../data/parameters.ts";
-import { datesIn, numbersIn, timesIn, writtenForm } from "../data/spoken.ts";
-import { groundHint, heldArgument } from "./ground.ts";
+import { datesIn, numbersIn, timesIn } from "../data/spoken.ts";
+import { formOf, groundHint, heldArgument } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
@@ -27,14 +27,20 @@ export function groundedCandidates(signal: Pick<Signal, "exchange">, { named: mu
  * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form that the call
  * used, else numbers and spans of capitalised words.
  */
-function valuesIn(words: string, { kind, allowed }: Parameter, held: string | undefined): string[] {
+function valuesIn(words: string, parameter: Parameter, held: string | undefined): string[] {
+  const { kind, allowed } = parameter;
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
-  const form = held === undefined ? undefined : writtenForm(held);
+  const form = formOf(parameter, held);
   if (form === "date") return datesIn(words, (held ?? "").slice(0, 4));
   if (form === "time") return timesIn(words);
   if (form === "number" || kind === "number") return numbersIn(words);
-  return [...capitalisedSpans(words), ...numbersIn(words)];
+  return [
+    ...capitalisedSpans(words),
+    ...numbersIn(words),
+    ...(kind === "date" ? datesIn(words) : []),
+    ...(kind === "time" ? timesIn(words) : []),
+  ];
 }
 
 // Words that are capitalised where a sentence begins and are no value then.
@@ -49,7 +55,8 @@ const STARTERS = new Set(
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
   const pattern = new RegExp(`(?:\\p{Lu}[\\p{L}\\p{N}'&-]*)(?:\\s+\\p{Lu}[\\p{L}\\p{N}'&-]*){0,${SPAN_WORDS - 1}}`, "gu");
-  const spans = [...words.matchAll(pattern)].map(([text]) => withoutStarters(text));
+  // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
+  const spans = [...words.matchAll(pattern)].flatMap(([text]) => (STARTERS.has(text.toLowerCase()) ? [] : [text, withoutStarters(text)]));
   return [...new Set(spans.filter((text) => text !== ""))];
 }
 

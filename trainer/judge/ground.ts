@@ -8,9 +8,9 @@ import type { Hint } from "../../shared/jobs.ts";
 import { argumentText, readableCalls, sameText } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic } from "../data/mention.ts";
-import { findParameter, readParameters, typedValue } from "../data/parameters.ts";
+import { findParameter, readParameters, typedValue, type Parameter } from "../data/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
-import { writtenForm } from "../data/spoken.ts";
+import { writtenForm, type WrittenForm } from "../data/spoken.ts";
 
 export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
@@ -24,7 +24,7 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
   const held = heldArgument(exchange, owner, parameter.name);
-  const form = held === undefined ? undefined : writtenForm(held);
+  const form = formOf(parameter, held);
   if (form !== undefined && writtenForm(value) !== form)
     return refuse(`${hint.parameter} must be a ${form} as in ${held ?? ""}, got ${value}`);
   const words = exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
@@ -43,6 +43,12 @@ export function heldArgument({ answered }: Signal["exchange"], tool: ToolDefinit
   const call = answered.flatMap(readableCalls).findLast(({ name }) => name === tool.function.name);
   const held = call?.arguments[parameter];
   return held === undefined ? undefined : argumentText(held);
+}
+
+/** The form in which values of a number, date or time are written, as the call wrote its own; undefined where any form may do. */
+export function formOf({ kind, allowed }: Pick<Parameter, "kind" | "allowed">, held: string | undefined): WrittenForm | undefined {
+  const form = held === undefined ? undefined : writtenForm(held);
+  return allowed.length === 0 && form === kind ? form : undefined;
 }
 
 function refuse(detail: string): Grounded {

@@ -6,8 +6,9 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { findTool, heldElsewhere, readableCalls } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions } from "../data/mention.ts";
+import { mentions, namesTopic } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
+import { writtenForm } from "../data/spoken.ts";
 import { heldArgument } from "./ground.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
@@ -20,8 +21,12 @@ export function spokenBefore(
   if (tool === undefined || parameter === undefined) return undefined;
   const call = exchange.answered.flatMap(readableCalls).findLast(({ name }) => name === toolName);
   const words = requestWords(turn.payload.messages);
+  // A truth or a number is in the words of many requests; it is this argument's only where they name it.
+  const telltale = (value: string): boolean => parameter.kind !== "boolean" && writtenForm(value) !== "number";
   const said = (value: string): boolean =>
-    mentions(words, { parameter, value }) && !heldElsewhere(call?.arguments ?? {}, { parameter: parameter.name, value });
+    mentions(words, { parameter, value }) &&
+    (telltale(value) || namesTopic(words, parameter, { whole: parameter.kind === "boolean" })) &&
+    !heldElsewhere(call?.arguments ?? {}, { parameter: parameter.name, value });
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
   const held = heldArgument(exchange, tool, parameter.name);
   return held !== undefined && said(held) ? `the request said ${hint.parameter} = ${held}: another mind, not a default` : undefined;

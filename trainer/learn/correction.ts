@@ -60,7 +60,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
   const shortfall = await confirmationFailure(held, { ask: askCandidate, tokenizer, settings });
   if (shortfall !== undefined) return shortfall;
-  const cost = await costToEarlier(deps, earlier, { adapter: adapters.candidate, ask: askCandidate });
+  const cost = await costToEarlier(deps, earlier, { held, adapter: adapters.candidate, ask: askCandidate });
   if (cost !== undefined) return cost;
   const { steps, loss, lossBefore } = run;
   const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });

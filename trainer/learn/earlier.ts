@@ -8,20 +8,24 @@ import type { LearnerDependencies } from "./candidate.ts";
 import { confirmationFailure, look, type HeldBack } from "./confirm.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 
-/** Why the candidate may not follow those learnt before, given what they held back, oldest first; undefined where it may. */
+/** Why the candidate may not follow those learnt before, given what each held back, oldest first; undefined where it may. */
 export async function costToEarlier(
   { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
   earlier: readonly HeldBack[],
-  { adapter, ask }: { adapter: string; ask: AskPolicy },
+  { held: own, adapter, ask }: { held: HeldBack; adapter: string; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {
+  const [first, ...others] = earlier;
+  if (first === undefined) return undefined;
   for (const held of earlier) {
     const lost = await confirmationFailure(held, { ask, tokenizer, settings });
     if (lost !== undefined) return refuse("update/forgets", `"${hintText(held.correction.hint)}" was learnt first: ${lost.detail}`);
   }
-  // The first held its contexts back under the published parent, so this drift is that of the whole batch.
-  const [first] = earlier;
-  const drift = first === undefined ? 0 : (await look(engine, first, { adapter, tokenizer, vocabSize: config.vocabSize })).driftNats;
-  return drift > settings.driftLimitNats
-    ? refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats over the batch expected, got ${drift.toFixed(4)}`)
+  // The first held its contexts back under the published parent, so their drift is that of the whole batch; but the
+  // tools of the later corrections were meant to change.
+  const changed = new Set([...others, own].map(({ correction }) => correction.tool.function.name));
+  const staying = { ...first, lessons: first.lessons.filter(({ context }) => !changed.has(context.tool)) };
+  const { driftNats } = await look(engine, staying, { adapter, tokenizer, vocabSize: config.vocabSize });
+  return driftNats > settings.driftLimitNats
+    ? refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats over the batch expected, got ${driftNats.toFixed(4)}`)
     : undefined;
 }

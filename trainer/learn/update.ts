@@ -52,7 +52,10 @@ export function createLearner(deps: LearnerDependencies): Learner {
   };
 }
 
-/** Loads the adapters, learns one correction, and leaves the engine as it was. What breaks the arithmetic is refused: tried again it would break again, for ever. */
+/**
+ * Loads the adapters, learns one correction, and leaves the engine as it was. What breaks the arithmetic is refused: tried
+ * again it would break again, for ever.
+ */
 async function learnGroup(
   deps: LearnerDependencies,
   {

@@ -15,9 +15,9 @@ import {
   weekday,
 } from "./conversation.ts";
 import type { Random } from "../random.ts";
-import { drawNaming, drawShown, madeUpParameter, type Naming } from "./naming.ts";
+import { drawNaming, drawShown, type Naming } from "./naming.ts";
 import { type Dialogue, type Schemas, type Service, VARIANTS } from "./sgd.ts";
-import { madeUpName } from "./values.ts";
+import { madeUpName, madeUpWord } from "./values.ts";
 
 // Shares of training dialogues.
 const TYPED_SHARE = 0.15;
@@ -94,11 +94,11 @@ function drawExtra(service: Service, schemas: Schemas, random: Random): Paramete
   const slot = donor.slots[index];
   if (slot === undefined || service.slots.some(({ name }) => name === slot.name)) return undefined;
   const shown = schemas[random.pick(VARIANTS)].get(donor.service_name)?.slots[index] ?? slot;
-  // Under its own name a place or a date would be what the user says of another slot.
+  // Under its own name, or in borrowed words, a place or a date would be what the user says of another slot.
   const named = slot.is_categorical && random.chance(0.7);
   return {
     slot: slot.name,
-    name: named ? shown.name : madeUpParameter(schemas, random),
+    name: named ? shown.name : madeUpWord(random),
     description: slot.is_categorical ? shown.description : "",
     type: "string",
     options: slot.is_categorical ? [...slot.possible_values] : [],

@@ -48,7 +48,7 @@ export function drawShown(service: Service, schemas: Schemas, naming: Naming, ra
 }
 
 /** A parameter's name out of made-up words, or of words that name other things elsewhere. */
-export function madeUpParameter(schemas: Schemas, random: Random): string {
+function madeUpParameter(schemas: Schemas, random: Random): string {
   const words = random.chance(0.5) ? 2 : 1;
   const borrowed = random.chance(0.5);
   return Array.from({ length: words }, () => (borrowed ? borrowedWord(schemas, random) : madeUpWord(random))).join("_");

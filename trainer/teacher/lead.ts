@@ -37,7 +37,8 @@ export async function leadToCalls(
     open = open.flatMap(({ context, index }, place) => {
       const answer = answers[place] ?? [];
       const read = readAnswer(tokenizer, answer);
-      led[index] = wasSettled(context, correction, read) ? undefined : { context, answer };
+      const said = context.messages.slice(contexts[index]?.messages.length);
+      led[index] = context.kind === "silent" && wasSettled(said, correction, read) ? undefined : { context, answer };
       const further = agreements < MOST_AGREEMENTS ? agreed(context, { correction, answer: read, random }) : undefined;
       return further === undefined || !fits(prompt(further).length) ? [] : [{ context: further, index }];
     });
@@ -45,12 +46,12 @@ export async function leadToCalls(
   return led;
 }
 
-/** Whether the policy had named the value that it then uses for the corrected argument: a user who agreed was not silent. */
-function wasSettled({ kind, messages }: Context, { tool, parameter }: Correction, { calls }: ReturnType<typeof readAnswer>): boolean {
+/** Whether the policy has named, while it was led, the value that it then uses for the corrected argument: a user who agreed was not silent. */
+function wasSettled(said: Context["messages"], { tool, parameter }: Correction, { calls }: ReturnType<typeof readAnswer>): boolean {
   const call = calls.find(({ name }) => name === tool.function.name);
   const used = call?.arguments[parameter.name];
-  if (kind !== "silent" || call === undefined || used === undefined) return false;
-  return wasOffered(messages, { parameter, value: argumentText(used), args: call.arguments });
+  if (call === undefined || used === undefined) return false;
+  return wasOffered(said, { parameter, value: argumentText(used), args: call.arguments });
 }
 
 /** The context after the user has agreed; undefined where there is nothing to agree to, or where it would settle the corrected argument. */

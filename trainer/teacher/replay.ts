@@ -49,9 +49,8 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
 }
 
 /**
- * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and
- * clock times stay. One
- * request does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
+ * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and clock times stay. One request
+ * does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
 export function renumbered(context: Context, random: Random): Context {
   const others = new Map<string, string>();

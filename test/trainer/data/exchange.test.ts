@@ -22,6 +22,19 @@ describe("assembleSignal", () => {
     expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
   });
 
+  it("hears users and tools, and no instructions that a client adds on the way", () => {
+    const cache = new EventCache(10);
+    const called = turn([ASK], CALL);
+    cache.add(called);
+    const clock = { role: "system", content: "It is noon." } as const;
+    const assembled = assembleSignal(nextState(called, [result("{}"), clock, user("No, two rooms."), clock]), cache);
+    expect(assembled).toMatchObject({
+      signal: { toolResults: [result("{}")], exchange: { nextState: [user("No, two rooms.")] } },
+    });
+    const alone = assembleSignal(nextState(called, [result("{}"), clock]), cache);
+    expect(alone).toMatchObject({ signal: { toolResults: [result("{}")], exchange: { nextState: [] } } });
+  });
+
   it("leaves out an answer that was regenerated away", () => {
     const cache = new EventCache(10);
     const dropped = turn([ASK], call("SearchHotel", { city: "Porto", number_of_rooms: "3" }, "call_9"));

@@ -142,6 +142,19 @@ describe("createEmbeddedJudge", () => {
   });
 
   it.each([
+    { asked: "A hotel in Porto for 2 people.", used: "1" },
+    { asked: "A hotel in Porto, numbered 1.", used: "1" },
+  ])("takes a number of something else for no word about the argument: $asked", async ({ asked, used }) => {
+    const cache = new EventCache(10);
+    const made = turn([user(asked)], call("SearchHotel", { city: "Porto", number_of_rooms: used }));
+    cache.add(made);
+    const assembled = assembleSignal(nextState(made, [user("No, I want two rooms.")]), cache);
+    if (assembled?.status !== "signal") throw new Error("a signal expected");
+    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 2.")).judge(assembled.signal, { votes: 1, seed: 0 });
+    expect(verdict?.hint?.text).toBe("number_of_rooms should be 2.");
+  });
+
+  it.each([
     { asked: "A hotel in Porto with 2 rooms.", used: "1", why: /already said number_of_rooms = 2/ },
     { asked: "A hotel in Porto with 3 rooms.", used: "3", why: /said number_of_rooms = 3/ },
   ])("takes no default from a correction of what the request had said: $asked", async ({ asked, used, why }) => {
@@ -183,7 +196,8 @@ describe("groundedCandidates", () => {
     { said: "My choice of city is San Jose.", hints: ["city should be San Jose."] },
     { said: "You picked the wrong city. Lisbon would be correct.", hints: ["city should be Lisbon."] },
     { said: "Oops, the city needs fixing: Lisbon.", hints: ["city should be Lisbon."] },
-    { said: "Use Oakland for the city.", hints: ["city should be Oakland."] },
+    { said: "Use Oakland for the city.", hints: ["city should be Use Oakland.", "city should be Oakland."] },
+    { said: "No, the city should be The Dalles.", hints: ["city should be The Dalles.", "city should be Dalles."] },
     { said: "The wifi matters to me.", hints: ["has_wifi should be True.", "has_wifi should be False."] },
     { said: "That is wrong.", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
@@ -205,7 +219,9 @@ describe("groundedCandidates", () => {
       const assembled = assembleSignal(nextState(made, [user(said)]), cache);
       return assembled?.status === "signal" ? groundedCandidates(assembled.signal).map(hintText) : [];
     };
-    expect(found("No, the visit date is March 8th.")).toEqual(["visit_date should be 2019-03-08."]);
+    for (const day of ["March 8th", "the 8th of March", "on 8 March", "2019-03-08"])
+      expect(found(`No, the visit date is ${day}.`)).toEqual(["visit_date should be 2019-03-08."]);
+    expect(found("No, the visit time is 2:30 p.m.")).toEqual(["visit_time should be 14:30."]);
     expect(found("No, the time is 2:30 pm.")).toEqual(["visit_time should be 14:30."]);
   });
 });

@@ -7,6 +7,8 @@ import { AppError } from "../../../shared/errors.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
+import type { HeldBack } from "../../../trainer/learn/confirm.ts";
+import { costToEarlier } from "../../../trainer/learn/earlier.ts";
 import type { CorrectedExchange, UpdateRequest } from "../../../trainer/learn/learner.ts";
 import { createLearner } from "../../../trainer/learn/update.ts";
 import { loadBase, type Base } from "../../../trainer/policy/base.ts";
@@ -126,5 +128,23 @@ describe("createLearner", { timeout: 60_000 }, () => {
     const [early, late] = [correctedTo("2"), correctedTo("3")];
     const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
     expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
+  });
+});
+
+describe("costToEarlier", { timeout: 60_000 }, () => {
+  function heldRooms(): HeldBack {
+    const { correction } = correctedTo("2");
+    const context = { kind: "silent", origin: "generated", messages: [user("Porto")], tools: [SEARCH], tool: "SearchHotel" } as const;
+    const silent = { context, guidance: "forced", teacherPrompt: [5], studentPrompt: [5], answer: [6], own: [6] } as const;
+    return { correction, lessons: [silent], before: new Map() };
+  }
+
+  it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {
+    const held = heldRooms();
+    const deps = { engine, base, settings: SETTINGS, now: () => 0 };
+    const forgetful = async (prompts: readonly (readonly number[])[]): Promise<number[][]> => prompts.map(() => [base.tokenizer.eosId]);
+    const cost = await costToEarlier(deps, [held], { held, adapter: "none", ask: forgetful });
+    expect(cost).toMatchObject({ code: "update/forgets", detail: expect.stringContaining("number_of_rooms should be 2.") });
+    expect(await costToEarlier(deps, [], { held, adapter: "none", ask: forgetful })).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
 import { readStored } from "../../helpers/adapters.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
-import { SEARCH } from "../hotel.ts";
+import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
 
 const edge = withEdge();
 let shape: ModelConfig;
@@ -242,5 +242,24 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(judge.calls).toBe(2);
     const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
     expect(events.filter(({ payload }) => payload.kind === "judgement:made")).toHaveLength(1);
+  });
+
+  it("finds the turn of a late correction again after a restart, however much other agents have logged since", async () => {
+    const agent = await correctedAgent();
+    const asked = { ...turn([user("A hotel in Porto")], call("SearchHotel", { city: "Porto" })), seq: 10 };
+    const late = { ...nextState(asked, [user("No, two rooms")]), seq: 50_001 };
+    const head = { ...(await headOf(agent)), cursor: 50_000 };
+    const changed: Partial<EdgePort> = {
+      readHead: async () => head,
+      pull: async ({ cursor, limit }) => {
+        const events = [asked, late].filter(({ seq }) => seq > cursor).slice(0, limit);
+        return { events, cursor: events.at(-1)?.seq ?? cursor };
+      },
+      postJudgements: async () => undefined,
+      advanceCursor: async (_, { to }) => ({ status: "advanced", cursor: to }),
+    };
+    const judge = judging(ACCEPTS);
+    expect(await loopOf(agent, { judge, learner: learning(), changed }).step(0)).toBe("advanced");
+    expect(judge.calls).toBe(1);
   });
 });
