@@ -9,15 +9,18 @@ export const UpdateSettings = z.object({
   rank: z.number().int().positive().default(8),
   alpha: z.number().positive().default(16),
   /** AdamW, per step. */
-  lr: z.number().positive().default(3e-3),
+  lr: z.number().positive().default(2e-3),
   /** Optimizer steps; the best look among them is taken. */
   maxSteps: z.number().int().positive().default(20),
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(5),
   /** Generated training contexts by kind. */
-  contexts: ContextCounts.default({ silent: 20, stated: 20, other: 8, anchor: 12 }),
+  contexts: ContextCounts.default({ silent: 10, stated: 10, other: 8, anchor: 12 }),
   /** Generated contexts that are only ever looked at, by kind. */
-  heldBack: ContextCounts.default({ silent: 8, stated: 10, other: 3, anchor: 5 }),
+  heldBack: ContextCounts.default({ silent: 6, stated: 9, other: 3, anchor: 5 }),
+  /** Readings of the corrected turns with other values in the user's own words, to train on and only to look at. */
+  readings: z.number().int().min(0).default(10),
+  heldBackReadings: z.number().int().min(0).default(4),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */

@@ -6,7 +6,7 @@ import { Random } from "../random.ts";
 import { askLessons, type Lesson } from "../teacher/answers.ts";
 import { generateContexts, type Context, type Correction } from "../teacher/contexts.ts";
 import { type AskPolicy, leadToCalls } from "../teacher/lead.ts";
-import { renumbered, replayContext, withStatement, type ReplayTurn } from "../teacher/replay.ts";
+import { replayContext, reread, withStatement, type ReplayTurn } from "../teacher/replay.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { fits } from "./rows.ts";
 
@@ -18,7 +18,6 @@ export type Lessons = {
   readonly silentFailed: number;
 };
 
-const READINGS = 4; // of a corrected turn, with other numbers
 export const ANSWER_TOKENS = 96; // a call with a handful of arguments
 
 export async function collectLessons(
@@ -43,9 +42,13 @@ export async function collectLessons(
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
   const training = [
     ...realContexts(corrected, { correction, replay, settings, random }),
+    ...readings(corrected, { correction, replay, count: settings.readings, random }),
     ...generateContexts(source, settings.contexts, random),
   ];
-  const heldBack = generateContexts(source, settings.heldBack, random);
+  const heldBack = [
+    ...readings(corrected, { correction, replay, count: settings.heldBackReadings, random }),
+    ...generateContexts(source, settings.heldBack, random),
+  ];
   const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
   const led = await leadToCalls([...training, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
   const held = new Set(led.slice(training.length).map((each) => each?.context));
@@ -86,14 +89,29 @@ function realContexts(
   const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
   const ownContexts = own.map((turn) => replayContext(turn, correction, { corrected: true })).filter((context) => context !== undefined);
-  const again = ownContexts
-    // Calls and results of the history would keep the old numbers.
-    .filter(({ kind, messages }) => kind === "silent" && messages.every(({ role }) => role !== "tool"))
-    .flatMap((context) => Array.from({ length: READINGS }, () => renumbered(context, random)));
   const replayed = recent.map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
-  const contexts = [...ownContexts, ...again, ...replayed];
-  const counterCases = contexts.filter(({ kind }) => kind === "silent").map((context) => withStatement(context, correction, random));
-  return [...contexts, ...counterCases.filter((context) => context !== undefined)];
+  return withCounterCases([...ownContexts, ...replayed], correction, random);
+}
+
+/** The corrected turns read again with other values, `count` times in all, with their counter-cases. */
+function readings(
+  corrected: readonly CorrectedExchange[],
+  { correction, replay, count, random }: { correction: Correction; replay: readonly ReplayTurn[]; count: number; random: Random },
+): Context[] {
+  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const own = replay.flatMap((turn) => {
+    const context = correctedIds.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
+    return context?.kind === "silent" ? [{ turn, context }] : [];
+  });
+  const read = own.flatMap(({ turn, context }) =>
+    Array.from({ length: Math.ceil(count / own.length) }, () => reread(context, turn, correction, random) ?? []).flat(),
+  );
+  return withCounterCases(read, correction, random);
+}
+
+function withCounterCases(contexts: readonly Context[], correction: Correction, random: Random): Context[] {
+  const silent = contexts.filter(({ kind }) => kind === "silent");
+  return [...contexts, ...silent.flatMap((context) => withStatement(context, correction, random) ?? [])];
 }
 
 function toolsOf(corrected: readonly CorrectedExchange[], { tool }: Correction): readonly ToolDefinition[] {

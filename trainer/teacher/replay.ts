@@ -2,6 +2,8 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { argumentText, sameText } from "../data/calls.ts";
 import { mentions, wasOffered, wordsBy } from "../data/mention.ts";
+import { readParameters } from "../data/parameters.ts";
+import { writtenForm } from "../data/spoken.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
 import type { Random } from "../random.ts";
@@ -49,10 +51,47 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
 }
 
 /**
+ * The turn's conversation read again with other values of the other arguments, wherever somebody said them, and other
+ * numbers: the agent's real users, asking for other things. None where the history holds calls, which would keep the old values.
+ */
+export function reread(context: Context, turn: ReplayTurn, { tool, parameter }: Correction, random: Random): Context | undefined {
+  if (context.messages.some((message) => message.role === "tool")) return undefined;
+  const call = turn.called.find(({ name }) => name === tool.function.name);
+  const swaps = readParameters(tool).flatMap((each) => {
+    const said = call?.arguments[each.name];
+    if (each.name === parameter.name || typeof said !== "string" || writtenForm(said) !== undefined || each.kind === "boolean") return [];
+    const other = said.length < SHORTEST_SWAPPED ? undefined : makeValue(each, random, [said]);
+    return other === undefined ? [] : [{ said: new RegExp(`(?<!\\p{L})${escaped(said)}(?!\\p{L})`, "giu"), other }];
+  });
+  const swap = (text: string): string =>
+    swaps.reduce(
+      (rest, { said, other }) => rest.replace(said, (found) => (found === found.toLowerCase() ? other.toLowerCase() : other)),
+      text,
+    );
+  return renumbered(withTexts(context, swap), random);
+}
+
+const SHORTEST_SWAPPED = 3; // shorter words stand in other words' places
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** What users and the assistant said, rewritten. */
+function withTexts(context: Context, rewrite: (text: string) => string): Context {
+  const messages = context.messages.map((message): ChatMessage =>
+    message.role === "user" || (message.role === "assistant" && message.content !== null && message.tool_calls === undefined)
+      ? { ...message, content: rewrite(message.content ?? "") }
+      : message,
+  );
+  return { ...context, messages };
+}
+
+/**
  * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and clock times stay. One request
  * does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
-export function renumbered(context: Context, random: Random): Context {
+function renumbered(context: Context, random: Random): Context {
   const others = new Map<string, string>();
   const other = (number: string): string => {
     const known = others.get(number) ?? String(SMALLEST + random.below(NUMBERS));
@@ -62,15 +101,10 @@ export function renumbered(context: Context, random: Random): Context {
   // "1st" and "4" may become "9th" and "9": from four to twenty every number takes the same ending.
   const renumber = (text: string): string =>
     text.replace(
-      /(?<![\w:./-])(\d{1,2})(st|nd|rd|th)?(?![\w:/-]|\.\d)/g,
+      /(?<![\w:./-])(\d{1,2})(st|nd|rd|th)?(?![\w:/-]|\.\d|\s?[ap]\.?m\b)/gi,
       (_, number: string, ending?: string) => `${other(number)}${ending === undefined ? "" : "th"}`,
     );
-  const messages = context.messages.map((message): ChatMessage =>
-    message.role === "user" || (message.role === "assistant" && message.content !== null && message.tool_calls === undefined)
-      ? { ...message, content: renumber(message.content ?? "") }
-      : message,
-  );
-  return { ...context, messages };
+  return withTexts(context, renumber);
 }
 
 const SMALLEST = 4;

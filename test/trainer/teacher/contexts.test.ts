@@ -3,7 +3,7 @@ import { mentions } from "../../../trainer/data/mention.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import { Random } from "../../../trainer/random.ts";
 import { generateContexts, type Context, type Correction } from "../../../trainer/teacher/contexts.ts";
-import { renumbered, replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
+import { reread, replayContext, withStatement } from "../../../trainer/teacher/replay.ts";
 import { SEARCH, TOOLS, user } from "../hotel.ts";
 
 function correctionOf(name: string, value: string): Correction {
@@ -121,12 +121,27 @@ describe("replayContext", () => {
     expect(replayContext(turn, ROOMS, { corrected: true })?.kind).toBe("silent");
   });
 
-  it("reads a real request again with other numbers, each the same wherever it stands", () => {
-    const turn = turnOf("A hotel in Porto for 3 days from March 1st; yes, 3.", { city: "Porto" });
+  it("reads a real request again with other values and numbers, each the same wherever it stands", () => {
+    const turn = turnOf("A hotel in Porto for 3 days from March 1st at 7 pm; yes, porto, 3.", { city: "Porto" });
     const silent = replayContext(turn, ROOMS);
-    const texts = Array.from({ length: 8 }, (_, seed) => (silent === undefined ? "" : userWords(renumbered(silent, new Random(seed)))));
-    for (const text of texts) expect(text).toMatch(/^A hotel in Porto for (\d+) days from March \d+th; yes, \1\.$/);
+    const texts = Array.from({ length: 8 }, (_, seed) => {
+      const read = silent === undefined ? undefined : reread(silent, turn, ROOMS, new Random(seed));
+      return read === undefined ? "" : userWords(read);
+    });
+    for (const text of texts) {
+      const [, city, number, again, last] =
+        /^A hotel in (\p{Lu}\p{L}+) for (\d+) days from March \d+th at 7 pm; yes, (\p{Ll}+), (\d+)\.$/u.exec(text) ?? [];
+      expect([text, again, last]).toEqual([text, city?.toLowerCase(), number]);
+      expect(city).not.toBe("Porto");
+    }
     expect(new Set(texts).size).toBeGreaterThan(4);
+  });
+
+  it("does not read a conversation again whose history holds calls", () => {
+    const turn = turnOf("Porto", { city: "Porto" });
+    const called = { ...turn, messages: [...turn.messages, { role: "tool" as const, content: "{}", tool_call_id: "c" }] };
+    const context = replayContext(called, ROOMS);
+    expect(context === undefined ? context : reread(context, called, ROOMS, new Random(1))).toBeUndefined();
   });
 
   it("makes a counter-case of a real request by one more sentence", () => {
