@@ -252,13 +252,18 @@ function summarise(outcomes: readonly Outcome[], { preferences, served }: { pref
     bars: [
       atLeast("honoured within 3 corrections", honoured.length === 0 ? null : shareOf(honoured), 0.6, "share"),
       atLeast("stated value kept", kept.length === 0 ? null : shareOf(kept), 0.9, "share"),
-      atMost("exact-call drop elsewhere", pairs.length === 0 ? null : drop * 100, 2, "points"),
+      atMost("exact-call drop elsewhere", pairs.length === 0 ? null : points(drop), 2, "points"),
     ],
   });
 }
 
 function figure(hits: readonly boolean[]): { share: number; count: number; interval: [number, number] } {
   return { share: shareOf(hits), count: hits.length, interval: wilson(hits.filter(Boolean).length, hits.length) };
+}
+
+/** A share in percentage points; a difference of two shares carries dust that would decide at the bar. */
+function points(share: number): number {
+  return Math.round(share * 1e8) / 1e6;
 }
 
 function shareOf(hits: readonly boolean[]): number {
