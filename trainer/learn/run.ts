@@ -1,5 +1,6 @@
 /** The steps of one correction, steered by looks at the held-back contexts. */
 import { at } from "../../shared/assert.ts";
+import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
@@ -50,7 +51,7 @@ export async function trainUntilShown(
     deps.onLook?.({ step: step + 1, loss, ...last });
     if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
     if (last.driftNats > settings.driftLimitNats) continue;
-    if (best === undefined || valueOf(last) >= valueOf(best.look))
+    if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
       best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
   }
   if (best !== undefined) return shrink(deps, { start, best, held, adapters });
@@ -66,7 +67,7 @@ const RUNAWAY = 4;
 
 /** The smallest part of the update that shows as much: drift falls with its square (Taylor of the KL about the parent). */
 async function shrink(
-  { engine, base }: LearnerDependencies,
+  { engine, base, settings }: LearnerDependencies,
   { start, best, held, adapters }: { start: AdapterTensors; best: Run; held: HeldBack; adapters: Adapters },
 ): Promise<Run> {
   let smallest = best;
@@ -75,7 +76,7 @@ async function shrink(
     const adapter = between(start, best.adapter, part);
     await engine.loadAdapter(adapters.candidate, adapter);
     const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
-    if (valueOf(seen) < valueOf(best.look)) break;
+    if (valueOf(seen, settings) < valueOf(best.look, settings)) break;
     smallest = { ...best, adapter, look: seen };
   }
   return smallest;
@@ -96,7 +97,10 @@ function between(from: AdapterTensors, to: AdapterTensors, part: number): Adapte
   return { ...to, tensors };
 }
 
-/** Deafness costs as much as learning gains. */
-function valueOf({ honoured, kept }: Look): number {
-  return honoured + kept;
+/** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains. */
+function valueOf({ honoured, kept }: Look, { honouredBar, statedBar }: UpdateSettings): number {
+  const shortfall = Math.max(0, honouredBar - honoured) + Math.max(0, statedBar - kept);
+  return honoured + kept - SHORTFALL_COST * shortfall;
 }
+
+const SHORTFALL_COST = 10; // more than all that can be gained
