@@ -3,6 +3,7 @@
  * Only what the chat template itself writes can become a special token: literals such as `<|im_end|>` inside a
  * message are encoded as the plain characters that they are.
  */
+import { escapeRegExp } from "./regexp.ts";
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import type { PromptMessage, ToolDefinition } from "./chat.ts";
@@ -110,8 +111,4 @@ function withRespacedCalls(message: PromptMessage): PromptMessage {
 
 function unshield(text: string): string {
   return text.includes(SHIELD) ? text.replaceAll(SHIELDED_OPEN, "<").replaceAll(SHIELDED_SELF, SHIELD) : text;
-}
-
-function escapeRegExp(literal: string): string {
-  return literal.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -26,41 +26,45 @@ export class TokenText {
   }
 
   #erase(text: string): string {
-    const pending = this.#erased.reduce((rest, literal) => rest.replaceAll(literal, ""), this.#held + text);
-    const safe = pending.length - Math.max(0, ...this.#erased.map((literal) => overlap(pending, literal)));
-    this.#held = pending.slice(safe);
-    return pending.slice(0, safe);
+    const { shown, held } = erase(this.#held + text, this.#erased);
+    this.#held = held;
+    return shown;
   }
 }
 
-/** The bytes that each token adds to the text: without those that belong to a literal the decoder takes out again. */
+/** The bytes that each token adds to the text, one character a byte while they are matched; together they spell the text. */
 export class ShownBytes {
-  readonly #erased: readonly (readonly number[])[];
-  /** The raw bytes before, as many as a literal may have begun with. */
-  #before: number[] = [];
+  readonly #erased: readonly string[];
+  #held = "";
 
   constructor(erased: readonly string[]) {
-    this.#erased = erased.filter((literal) => literal !== "").map((literal) => [...new TextEncoder().encode(literal)]);
+    this.#erased = erased.map((literal) => toCharacters(new TextEncoder().encode(literal)));
   }
 
   /** What a token would add if it came next. */
   of(bytes: Uint8Array): Uint8Array {
-    const raw = [...this.#before, ...bytes];
-    const kept = raw.map(() => true);
-    for (const literal of this.#erased)
-      raw.forEach((_, start) => {
-        // At the end the literal may have only begun.
-        const length = Math.min(literal.length, raw.length - start);
-        if (literal.slice(0, length).every((byte, offset) => raw[start + offset] === byte)) kept.fill(false, start, start + length);
-      });
-    return bytes.filter((_, index) => kept[this.#before.length + index]);
+    return Uint8Array.from(this.#split(bytes).shown, (character) => character.charCodeAt(0));
   }
 
   /** Takes note of the token that came. */
   push(bytes: Uint8Array): void {
-    const longest = Math.max(0, ...this.#erased.map(({ length }) => length));
-    this.#before = longest > 1 ? [...this.#before, ...bytes].slice(1 - longest) : [];
+    this.#held = this.#split(bytes).held;
   }
+
+  #split(bytes: Uint8Array): { shown: string; held: string } {
+    return erase(this.#held + toCharacters(bytes), this.#erased);
+  }
+}
+
+/** Text without the literals; `held` is its end where one of them may have begun. */
+function erase(text: string, literals: readonly string[]): { shown: string; held: string } {
+  const rest = literals.reduce((left, literal) => left.replaceAll(literal, ""), text);
+  const safe = rest.length - Math.max(0, ...literals.map((literal) => overlap(rest, literal)));
+  return { shown: rest.slice(0, safe), held: rest.slice(safe) };
+}
+
+function toCharacters(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
 }
 
 function newDecoder(): TextDecoder {

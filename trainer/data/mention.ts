@@ -16,7 +16,7 @@ const COMMON = new Set(
 /** A truth value is mentioned by its parameter's topic, a number by itself, and any other value by its words in a row, in any form. */
 export function mentions(text: string, { parameter, value }: MentionedValue): boolean {
   const words = wordsOf(text);
-  if (/^\d+(\.\d+)?$/.test(value))
+  if (writtenForm(value) === "number")
     return words.some((word, at) => (word === value || word === numberWord(value)) && !isPartOfDate(words, at));
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value))
     return topicWords(parameter).some((topic) => words.some((word) => sameStem(word, topic)));

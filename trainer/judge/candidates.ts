@@ -4,21 +4,24 @@
  */
 import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { namesTopic } from "../data/mention.ts";
+import { namesTopic, wordsBy } from "../data/mention.ts";
 import { readParameters, type Parameter } from "../data/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../data/spoken.ts";
-import { formOf, groundHint, heldArgument } from "./ground.ts";
+import { formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
 
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named or `named` asks for it. */
 export function groundedCandidates(signal: Pick<Signal, "exchange">, { named: must = false }: { named?: boolean } = {}): Hint[] {
-  const words = signal.exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
+  const words = wordsBy(signal.exchange.nextState, "user");
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
   const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
   const hints = (must || named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
-    valuesIn(words, parameter, heldArgument(signal.exchange, tool, parameter.name)).map((value) => ({ parameter: parameter.name, value })),
+    valuesIn(words, parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name)).map((value) => ({
+      parameter: parameter.name,
+      value,
+    })),
   );
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
 }

@@ -3,11 +3,10 @@
  * allowed by the schema and written as the call wrote it; the user's own words mention it and name no other parameter
  * instead; and the call did not hold it already. Everything else is refused.
  */
-import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
-import { argumentText, readableCalls, sameText } from "../data/calls.ts";
+import { argumentText, readableCalls, sameText, type Call } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic } from "../data/mention.ts";
+import { mentions, namesTopic, wordsBy } from "../data/mention.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../data/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import { writtenForm, type WrittenForm } from "../data/spoken.ts";
@@ -23,11 +22,11 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   const value = parameter.allowed.length === 0 ? hint.value : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
-  const held = heldArgument(exchange, owner, parameter.name);
+  const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
   const form = formOf(parameter, held);
   if (form !== undefined && writtenForm(value) !== form)
     return refuse(`${hint.parameter} must be a ${form} as in ${held ?? ""}, got ${value}`);
-  const words = exchange.nextState.flatMap((message) => (message.role === "user" ? [message.content] : [])).join("\n");
+  const words = wordsBy(exchange.nextState, "user");
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
@@ -38,9 +37,13 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   return { status: "grounded", toolName, hint: { parameter: parameter.name, value } };
 }
 
-/** What the last call of the tool held for the parameter, as text. */
-export function heldArgument({ answered }: Signal["exchange"], tool: ToolDefinition, parameter: string): string | undefined {
-  const call = answered.flatMap(readableCalls).findLast(({ name }) => name === tool.function.name);
+/** The last call of the tool in the exchange. */
+export function lastCall({ answered }: Signal["exchange"], tool: string): Call | undefined {
+  return answered.flatMap(readableCalls).findLast(({ name }) => name === tool);
+}
+
+/** What a call held for the parameter, as text. */
+export function heldText(call: Call | undefined, parameter: string): string | undefined {
   const held = call?.arguments[parameter];
   return held === undefined ? undefined : argumentText(held);
 }

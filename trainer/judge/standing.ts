@@ -4,12 +4,12 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
-import { findTool, heldElsewhere, readableCalls } from "../data/calls.ts";
+import { findTool, heldElsewhere } from "../data/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic } from "../data/mention.ts";
+import { mentions, namesTopic, wordsBy } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
 import { writtenForm } from "../data/spoken.ts";
-import { heldArgument } from "./ground.ts";
+import { heldText, lastCall } from "./ground.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
 export function spokenBefore(
@@ -18,17 +18,17 @@ export function spokenBefore(
 ): string | undefined {
   const tool = findTool(exchange.tools, toolName);
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
-  if (tool === undefined || parameter === undefined) return undefined;
-  const call = exchange.answered.flatMap(readableCalls).findLast(({ name }) => name === toolName);
+  if (parameter === undefined) return undefined;
+  const call = lastCall(exchange, toolName);
   const words = requestWords(turn.payload.messages);
   // A truth or a number is in the words of many requests; it is this argument's only where they name it.
-  const telltale = (value: string): boolean => parameter.kind !== "boolean" && writtenForm(value) !== "number";
+  const telling = (value: string): boolean => parameter.kind !== "boolean" && writtenForm(value) !== "number";
   const said = (value: string): boolean =>
     mentions(words, { parameter, value }) &&
-    (telltale(value) || namesTopic(words, parameter, { whole: parameter.kind === "boolean" })) &&
+    (telling(value) || namesTopic(words, parameter, { whole: parameter.kind === "boolean" })) &&
     !heldElsewhere(call?.arguments ?? {}, { parameter: parameter.name, value });
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
-  const held = heldArgument(exchange, tool, parameter.name);
+  const held = heldText(call, parameter.name);
   return held !== undefined && said(held) ? `the request said ${hint.parameter} = ${held}: another mind, not a default` : undefined;
 }
 
@@ -37,7 +37,6 @@ function requestWords(messages: readonly ChatMessage[]): string {
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const request = messages.slice(0, asked + 1);
   const settled = request.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
-  const texts = request.slice(settled + 1).flatMap((message) => (message.role === "user" ? [message.content] : []));
   // "one" is a pronoun more often than a number.
-  return texts.join("\n").replace(/\bone\b/gi, "");
+  return wordsBy(request.slice(settled + 1), "user").replace(/\bone\b/gi, "");
 }

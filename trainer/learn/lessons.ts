@@ -40,15 +40,16 @@ export async function collectLessons(
 ): Promise<Lessons> {
   const random = new Random(seed);
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
+  const own = correctedContexts(corrected, { correction, replay });
+  const read = (count: number): Context[] => readings(own, { correction, count, random });
+  const recent = replay.filter((turn) => own.every((each) => each.turn !== turn)).slice(-settings.replayed);
+  const replayed = recent.flatMap((turn) => replayContext(turn, correction) ?? []);
   const training = [
-    ...realContexts(corrected, { correction, replay, settings, random }),
-    ...readings(corrected, { correction, replay, count: settings.readings, random }),
+    ...withCounterCases([...own.map(({ context }) => context), ...replayed], correction, random),
+    ...read(settings.readings),
     ...generateContexts(source, settings.contexts, random),
   ];
-  const heldBack = [
-    ...readings(corrected, { correction, replay, count: settings.heldBackReadings, random }),
-    ...generateContexts(source, settings.heldBack, random),
-  ];
+  const heldBack = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
   const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
   const led = await leadToCalls([...training, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
   const held = new Set(led.slice(training.length).map((each) => each?.context));
@@ -75,37 +76,28 @@ export function countLessons({ training, heldBack, silentFailed }: Lessons): Rec
   return counts;
 }
 
-/** The corrected turns, their counter-cases, and the most recent other turns of the agent. */
-function realContexts(
+type OwnContext = { readonly turn: ReplayTurn; readonly context: Context };
+
+/** The corrected turns, as they were. */
+function correctedContexts(
   corrected: readonly CorrectedExchange[],
-  {
-    correction,
-    replay,
-    settings,
-    random,
-  }: { correction: Correction; replay: readonly ReplayTurn[]; settings: UpdateSettings; random: Random },
-): Context[] {
-  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
-  const own = replay.filter(({ turnId }) => correctedIds.has(turnId));
-  const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
-  const ownContexts = own.map((turn) => replayContext(turn, correction, { corrected: true })).filter((context) => context !== undefined);
-  const replayed = recent.map((turn) => replayContext(turn, correction)).filter((context) => context !== undefined);
-  return withCounterCases([...ownContexts, ...replayed], correction, random);
+  { correction, replay }: { correction: Correction; replay: readonly ReplayTurn[] },
+): OwnContext[] {
+  const ids = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  return replay.flatMap((turn) => {
+    const context = ids.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
+    return context === undefined ? [] : [{ turn, context }];
+  });
 }
 
-/** The corrected turns read again with other values, `count` times in all, with their counter-cases. */
+/** The corrected turns read again with other values, about `count` times in all, with their counter-cases. */
 function readings(
-  corrected: readonly CorrectedExchange[],
-  { correction, replay, count, random }: { correction: Correction; replay: readonly ReplayTurn[]; count: number; random: Random },
+  own: readonly OwnContext[],
+  { correction, count, random }: { correction: Correction; count: number; random: Random },
 ): Context[] {
-  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
-  const own = replay.flatMap((turn) => {
-    const context = correctedIds.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
-    return context?.kind === "silent" ? [{ turn, context }] : [];
-  });
-  const read = own.flatMap(({ turn, context }) =>
-    Array.from({ length: Math.ceil(count / own.length) }, () => reread(context, turn, correction, random) ?? []).flat(),
-  );
+  const silent = own.filter(({ context }) => context.kind === "silent");
+  const times = Array.from({ length: Math.ceil(count / Math.max(1, silent.length)) });
+  const read = silent.flatMap(({ turn, context }) => times.flatMap(() => reread(context, turn, correction, random) ?? []));
   return withCounterCases(read, correction, random);
 }
 

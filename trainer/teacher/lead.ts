@@ -18,7 +18,10 @@ export type LedContext = { readonly context: Context; readonly answer: readonly 
 
 const MOST_AGREEMENTS = 2;
 
-/** In the order of `contexts`, which may have become longer; undefined where there is no room for an answer, or nothing left to be silent about. */
+/**
+ * In the order of `contexts`, which may have become longer; undefined where there is no room for an answer, or nothing
+ * left to be silent about.
+ */
 export async function leadToCalls(
   contexts: readonly Context[],
   {

@@ -1,5 +1,6 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { escapeRegExp } from "../../shared/regexp.ts";
 import { argumentText, sameText } from "../data/calls.ts";
 import { mentions, wasOffered, wordsBy } from "../data/mention.ts";
 import { readParameters } from "../data/parameters.ts";
@@ -19,7 +20,8 @@ export type ReplayTurn = {
 
 /**
  * What a replayed turn teaches about the correction. A turn whose user already asked for the value itself, or may have
- * agreed to one that was offered, teaches nothing, and a `corrected` turn never that the value it used was meant: its user said that it was not.
+ * agreed to one that was offered, teaches nothing; a `corrected` turn never that the value it used was meant, since its
+ * user said that it was not.
  */
 export function replayContext(
   turn: ReplayTurn,
@@ -52,7 +54,8 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
 
 /**
  * The turn's conversation read again with other values of the other arguments, wherever somebody said them, and other
- * numbers: the agent's real users, asking for other things. None where the history holds calls, which would keep the old values.
+ * numbers: the agent's real users, asking for other things. None where the history holds calls, which would keep the old
+ * values.
  */
 export function reread(context: Context, turn: ReplayTurn, { tool, parameter }: Correction, random: Random): Context | undefined {
   if (context.messages.some((message) => message.role === "tool")) return undefined;
@@ -61,7 +64,7 @@ export function reread(context: Context, turn: ReplayTurn, { tool, parameter }: 
     const said = call?.arguments[each.name];
     if (each.name === parameter.name || typeof said !== "string" || writtenForm(said) !== undefined || each.kind === "boolean") return [];
     const other = said.length < SHORTEST_SWAPPED ? undefined : makeValue(each, random, [said]);
-    return other === undefined ? [] : [{ said: new RegExp(`(?<!\\p{L})${escaped(said)}(?!\\p{L})`, "giu"), other }];
+    return other === undefined ? [] : [{ said: new RegExp(`(?<!\\p{L})${escapeRegExp(said)}(?!\\p{L})`, "giu"), other }];
   });
   const swap = (text: string): string =>
     swaps.reduce(
@@ -72,10 +75,6 @@ export function reread(context: Context, turn: ReplayTurn, { tool, parameter }: 
 }
 
 const SHORTEST_SWAPPED = 3; // shorter words stand in other words' places
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
 
 /** What users and the assistant said, rewritten. */
 function withTexts(context: Context, rewrite: (text: string) => string): Context {
@@ -88,8 +87,8 @@ function withTexts(context: Context, rewrite: (text: string) => string): Context
 }
 
 /**
- * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and clock times stay. One request
- * does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
+ * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and clock times stay. One
+ * request does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
 function renumbered(context: Context, random: Random): Context {
   const others = new Map<string, string>();

@@ -10,9 +10,14 @@ import { call, nextState, result, turn, user } from "../hotel.ts";
 
 const ASK = user("A hotel in Porto, please.");
 
-function signalOf(answer: Parameters<typeof turn>[1], next: Parameters<typeof nextState>[1]): Signal {
+function signalOf(
+  answer: Parameters<typeof turn>[1],
+  next: Parameters<typeof nextState>[1],
+  asked = ASK,
+  changes: Parameters<typeof turn>[2] = {},
+): Signal {
   const cache = new EventCache(10);
-  const made = turn([ASK], answer);
+  const made = turn([asked], answer, changes);
   cache.add(made);
   const assembled = assembleSignal(nextState(made, next), cache);
   if (assembled?.status !== "signal") throw new Error("a signal expected");
@@ -110,6 +115,12 @@ describe("createEmbeddedJudge", () => {
     };
   }
 
+  /** A call that used so many rooms, and a user who wants two. */
+  function correctedToTwo(asked: string, used: string) {
+    const corrected = signalOf(call("SearchHotel", { city: "Porto", number_of_rooms: used }), [user("No, I want two rooms.")], user(asked));
+    return createEmbeddedJudge(saying("-1", "number_of_rooms should be 2.")).judge(corrected, { votes: 1, seed: 0 });
+  }
+
   it("takes the plurality of votes and the most frequent grounded hint", async () => {
     const judge = createEmbeddedJudge(
       saying("-1", "0", "-1", "number_of_rooms should be 3.", "number_of_rooms should be 2.", "number_of_rooms should be 2."),
@@ -145,12 +156,7 @@ describe("createEmbeddedJudge", () => {
     { asked: "A hotel in Porto for 2 people.", used: "1" },
     { asked: "A hotel in Porto, numbered 1.", used: "1" },
   ])("takes a number of something else for no word about the argument: $asked", async ({ asked, used }) => {
-    const cache = new EventCache(10);
-    const made = turn([user(asked)], call("SearchHotel", { city: "Porto", number_of_rooms: used }));
-    cache.add(made);
-    const assembled = assembleSignal(nextState(made, [user("No, I want two rooms.")]), cache);
-    if (assembled?.status !== "signal") throw new Error("a signal expected");
-    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 2.")).judge(assembled.signal, { votes: 1, seed: 0 });
+    const verdict = await correctedToTwo(asked, used);
     expect(verdict?.hint?.text).toBe("number_of_rooms should be 2.");
   });
 
@@ -158,12 +164,7 @@ describe("createEmbeddedJudge", () => {
     { asked: "A hotel in Porto with 2 rooms.", used: "1", why: /already said number_of_rooms = 2/ },
     { asked: "A hotel in Porto with 3 rooms.", used: "3", why: /said number_of_rooms = 3/ },
   ])("takes no default from a correction of what the request had said: $asked", async ({ asked, used, why }) => {
-    const cache = new EventCache(10);
-    const made = turn([user(asked)], call("SearchHotel", { city: "Porto", number_of_rooms: used }));
-    cache.add(made);
-    const assembled = assembleSignal(nextState(made, [user("No, I want two rooms.")]), cache);
-    if (assembled?.status !== "signal") throw new Error("a signal expected");
-    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 2.")).judge(assembled.signal, { votes: 1, seed: 0 });
+    const verdict = await correctedToTwo(asked, used);
     expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/spokenBefore", detail: expect.stringMatching(why) } });
     expect(verdict?.hint).toBeUndefined();
   });
@@ -212,13 +213,8 @@ describe("groundedCandidates", () => {
         parameters: { type: "object", properties: { visit_date: { type: "string" }, visit_time: { type: "string" } } },
       },
     };
-    const cache = new EventCache(10);
-    const made = turn([ASK], call("Visit", { visit_date: "2019-03-01", visit_time: "12:00" }), { tools: [tool] });
-    cache.add(made);
-    const found = (said: string): string[] => {
-      const assembled = assembleSignal(nextState(made, [user(said)]), cache);
-      return assembled?.status === "signal" ? groundedCandidates(assembled.signal).map(hintText) : [];
-    };
+    const visit = call("Visit", { visit_date: "2019-03-01", visit_time: "12:00" });
+    const found = (said: string): string[] => groundedCandidates(signalOf(visit, [user(said)], ASK, { tools: [tool] })).map(hintText);
     for (const day of ["March 8th", "the 8th of March", "on 8 March", "2019-03-08"])
       expect(found(`No, the visit date is ${day}.`)).toEqual(["visit_date should be 2019-03-08."]);
     expect(found("No, the visit time is 2:30 p.m.")).toEqual(["visit_time should be 14:30."]);
