@@ -14,24 +14,31 @@ import {
   toSteps,
   weekday,
 } from "./conversation.ts";
+import { writtenForm } from "../data/spoken.ts";
 import type { Random } from "../random.ts";
 import { drawNaming, drawShown, type Naming } from "./naming.ts";
+import { revalued, type Revaluer, type Swap } from "./revalue.ts";
 import { type Dialogue, type Schemas, type Service, VARIANTS } from "./sgd.ts";
-import { madeUpName, madeUpWord } from "./values.ts";
+import { madeUpWord } from "./values.ts";
 
 // Shares of training dialogues.
 const TYPED_SHARE = 0.15;
 const EXTENDED_SHARE = 0.5;
-const NEW_VALUES_SHARE = 0.5;
+const NEW_VALUES_SHARE = 0.65;
 const MAX_DISTRACTORS = 2;
 
-export function drawConversation(dialogue: Dialogue, schemas: Schemas, random: Random): Conversation {
-  const swap = random.chance(NEW_VALUES_SHARE) ? drawSwap(dialogue, random) : (text: string): string => text;
+export function drawConversation(dialogue: Dialogue, schemas: Schemas, revaluer: Revaluer, random: Random): Conversation {
+  const swap = random.chance(NEW_VALUES_SHARE) ? revaluer.drawSwap(dialogue, random) : (text: string): string => text;
   const style = { ...drawStyle(random), swap };
   const views = new Map(dialogue.services.map((name) => [name, drawView(serviceOf(schemas, name), schemas, style, random)]));
   const distractors = drawDistractors(dialogue, schemas, style, random);
   const tools = random.shuffled([...views.values(), ...distractors].flatMap((view) => [...view.tools.values()]));
-  return { system: drawSystem(dialogue, random), tools: tools.map(toolDefinition), views, steps: toSteps(revalued(dialogue, swap), views) };
+  return {
+    system: drawSystem(hasDates(dialogue), random),
+    tools: tools.map(toolDefinition),
+    views,
+    steps: toSteps(revalued(dialogue, swap), views),
+  };
 }
 
 /** The dialogue exactly as the data has it: what evaluation shows. */
@@ -42,8 +49,6 @@ export function plainConversation(dialogue: Dialogue, schemas: Schemas): Convers
 }
 
 type Style = { naming: Naming; typed: boolean; described: boolean; shuffled: boolean; extended: boolean; swap: Swap };
-/** Puts made-up names in the place of values, wherever they stand. */
-type Swap = (text: string) => string;
 
 function drawStyle(random: Random): Omit<Style, "swap"> {
   return {
@@ -137,6 +142,11 @@ function serviceOf(schemas: Schemas, name: string): Service {
   return service;
 }
 
+function hasDates({ turns }: Dialogue): boolean {
+  const values = turns.flatMap(({ calls = [] }) => calls.flatMap(({ parameters }) => Object.values(parameters)));
+  return values.some((value) => writtenForm(value) === "date");
+}
+
 const SYSTEMS = [
   (date: string) => plainSystem(date),
   (date: string) => `You are a helpful assistant. Today is ${date}, ${weekday(date)}.`,
@@ -146,39 +156,9 @@ const SYSTEMS = [
 ] as const;
 
 /** Mostly the day on which the data's relative dates hold; any day, or none, where no call has a date. */
-function drawSystem(dialogue: Dialogue, random: Random): string {
-  const dated = dialogue.turns.some(({ calls = [] }) =>
-    calls.some(({ parameters }) => Object.values(parameters).some((value) => /^\d{4}-/.test(value))),
-  );
+export function drawSystem(dated: boolean, random: Random): string {
   if (dated) return random.pick(SYSTEMS)(SGD_TODAY);
   if (random.chance(0.15)) return random.chance(0.5) ? "" : "You are a helpful assistant.";
   const day = new Date(Date.UTC(2018, 0, 1) + random.below(3650) * 86_400_000).toISOString().slice(0, 10);
   return random.pick(SYSTEMS)(random.chance(0.5) ? SGD_TODAY : day);
-}
-
-/** Made-up names for argument values that the dialogue spells out. */
-function drawSwap({ turns }: Dialogue, random: Random): Swap {
-  const texts = turns.map(({ text }) => text).join("\n");
-  const values = new Set(turns.flatMap(({ calls = [] }) => calls.flatMap(({ parameters }) => Object.values(parameters))));
-  const swaps = [...values]
-    .filter(
-      (value) =>
-        /^\p{Lu}[\p{L}'&. -]{2,}$/u.test(value) && value !== "True" && value !== "False" && texts.includes(value) && random.chance(0.7),
-    )
-    .sort((a, b) => b.length - a.length)
-    .map((value) => [value, madeUpName(random)] as const);
-  return (text) => swaps.reduce((swapped, [value, name]) => swapped.replaceAll(value, name), text);
-}
-
-function revalued(dialogue: Dialogue, swap: Swap): Dialogue {
-  const swapRecord = (record: Record<string, string>): Record<string, string> =>
-    Object.fromEntries(Object.entries(record).map(([key, value]) => [key, swap(value)]));
-  const turns = dialogue.turns.map((turn) => ({
-    ...turn,
-    text: swap(turn.text),
-    ...(turn.calls === undefined
-      ? {}
-      : { calls: turn.calls.map((call) => ({ ...call, parameters: swapRecord(call.parameters), results: call.results.map(swapRecord) })) }),
-  }));
-  return { ...dialogue, turns };
 }

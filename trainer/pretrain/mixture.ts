@@ -3,13 +3,16 @@ import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { drawConversation } from "./augment.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill, NameSource } from "./drill.ts";
+import { drawErrand } from "./errand.ts";
+import { Vocabulary } from "./errand-tools.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
 import { type Lexicon, readLexicon } from "./lexicon.ts";
 import { Random, seedAt } from "../random.ts";
+import { Revaluer } from "./revalue.ts";
 import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
 
-// Shares of examples. Drills, judge and hint rows are a quarter to a half as long as the others, so they cost little.
-const SHARES = { drill: 0.2, act: 0.26, guided: 0.4, judge: 0.05, hint: 0.09 } as const;
+// Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
+const SHARES = { drill: 0.12, errand: 0.2, act: 0.22, guided: 0.33, judge: 0.05, hint: 0.08 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
@@ -21,6 +24,8 @@ export class Mixture {
   readonly #sgd: Sgd;
   readonly #lexicon: Lexicon;
   readonly #names: NameSource;
+  readonly #vocabulary: Vocabulary;
+  readonly #revaluer: Revaluer;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
   readonly #vocabSize: number;
@@ -30,6 +35,12 @@ export class Mixture {
     this.#sgd = sgd;
     this.#lexicon = readLexicon({ dialogues: this.#dialogues, schemas: sgd.schemas });
     this.#names = new NameSource(sgd.schemas, this.#lexicon.values);
+    const slots = [...sgd.schemas.original.values()].flatMap((service) => service.slots);
+    this.#vocabulary = new Vocabulary(
+      this.#lexicon,
+      slots.map(({ possible_values }) => possible_values),
+    );
+    this.#revaluer = new Revaluer(this.#lexicon);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
     this.#vocabSize = vocabSize;
@@ -49,8 +60,9 @@ export class Mixture {
 
   #draw(draw: number, random: Random): Example | undefined {
     if (draw < SHARES.drill) return this.#drill(random);
-    const conversation = drawConversation(random.pick(this.#dialogues), this.#sgd.schemas, random);
-    const rest = draw - SHARES.drill;
+    if (draw < SHARES.drill + SHARES.errand) return this.#errand(random);
+    const conversation = drawConversation(random.pick(this.#dialogues), this.#sgd.schemas, this.#revaluer, random);
+    const rest = draw - SHARES.drill - SHARES.errand;
     if (rest < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
     if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#lexicon, this.#maxTokens, random);
     if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#lexicon, random);
@@ -64,5 +76,14 @@ export class Mixture {
     if (job < 0.12) return actExample(this.#tokenizer, conversation, limit);
     if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#lexicon, limit, random);
     return hintJobExample(this.#tokenizer, conversation, this.#lexicon, random);
+  }
+
+  #errand(random: Random): Example | undefined {
+    const { conversation, values } = drawErrand(this.#vocabulary, this.#lexicon.forms, random);
+    const lexicon = { ...this.#lexicon, values };
+    const job = random.next();
+    if (job < 0.35) return actExample(this.#tokenizer, conversation, this.#maxTokens);
+    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 }

@@ -4,7 +4,9 @@ import { drawConversation } from "./augment.ts";
 import { countWords, SPECIAL_TOKENS, tokenizerJson, trainBpe } from "./bpe.ts";
 import { CHAT_TEMPLATE } from "./chat-template.ts";
 import { toMessages } from "./conversation.ts";
+import { readLexicon } from "./lexicon.ts";
 import { Random, seedAt } from "../random.ts";
+import { Revaluer } from "./revalue.ts";
 import type { Sgd } from "./sgd.ts";
 import { HINT_SYSTEM, JUDGE_SYSTEM } from "../../shared/jobs.ts";
 
@@ -15,8 +17,9 @@ export function trainTokenizer(sgd: Sgd, { size, seed, context }: { size: number
 }
 
 function* corpus(sgd: Sgd, seed: number): Generator<string> {
+  const revaluer = new Revaluer(readLexicon(sgd));
   for (const [index, dialogue] of sgd.dialogues.entries()) {
-    const { system, tools, steps } = drawConversation(dialogue, sgd.schemas, new Random(seedAt(seed, index)));
+    const { system, tools, steps } = drawConversation(dialogue, sgd.schemas, revaluer, new Random(seedAt(seed, index)));
     for (const { function: tool } of tools) yield ` ${tool.name}: ${tool.description ?? ""}\n${parameterLines(tool.parameters)}`;
     for (const message of toMessages(system, steps)) {
       yield `${message.role}\n${message.content ?? ""}`;

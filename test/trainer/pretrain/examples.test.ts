@@ -11,6 +11,7 @@ import { bySpeech, isGuidable } from "../../../trainer/pretrain/guidance.ts";
 import { copyExample } from "../../../trainer/pretrain/copying.ts";
 import { drawDrill, NameSource } from "../../../trainer/pretrain/drill.ts";
 import { readLexicon } from "../../../trainer/pretrain/lexicon.ts";
+import { Revaluer } from "../../../trainer/pretrain/revalue.ts";
 import { Mixture } from "../../../trainer/pretrain/mixture.ts";
 import { loosely } from "../../../trainer/pretrain/phrases.ts";
 import { Random } from "../../../trainer/random.ts";
@@ -168,7 +169,7 @@ describe("exchanges", () => {
 describe("drawConversation", () => {
   it("renames consistently: every argument of a call is a parameter of the tool shown", () => {
     for (let seed = 0; seed < 50; seed++) {
-      const drawn = drawConversation(DIALOGUE, SCHEMAS, new Random(seed));
+      const drawn = drawConversation(DIALOGUE, SCHEMAS, new Revaluer(lexicon), new Random(seed));
       for (const step of drawn.steps) {
         if (step.kind !== "call") continue;
         const shown = drawn.tools.find(({ function: tool }) => tool.name === step.tool.name);
@@ -178,7 +179,7 @@ describe("drawConversation", () => {
   });
 
   it("swaps a value for the same made-up name in words, calls and results", () => {
-    const drawn = Array.from({ length: 30 }, (_, seed) => drawConversation(DIALOGUE, SCHEMAS, new Random(seed)));
+    const drawn = Array.from({ length: 30 }, (_, seed) => drawConversation(DIALOGUE, SCHEMAS, new Revaluer(lexicon), new Random(seed)));
     const swapped = drawn.filter(({ steps }) => steps[1]?.kind === "call" && steps[1].values.valley !== "Alder Valley");
     expect(swapped.length).toBeGreaterThan(3);
     for (const { steps } of swapped)
@@ -200,7 +201,7 @@ describe("drawConversation, beside a service of another family", () => {
   const schemas = Object.fromEntries(
     Object.entries(SCHEMAS).map(([variant, services]) => [variant, new Map([...services, ["Lamps_1", lamps]])]),
   ) as Schemas;
-  const drawn = Array.from({ length: 80 }, (_, seed) => drawConversation(DIALOGUE, schemas, new Random(seed)));
+  const drawn = Array.from({ length: 80 }, (_, seed) => drawConversation(DIALOGUE, schemas, new Revaluer(lexicon), new Random(seed)));
 
   it("lends a tool an optional parameter of that service", () => {
     const lent = drawn.flatMap(({ steps }) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readLexicon } from "../../../trainer/pretrain/lexicon.ts";
 import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
 
-const { values, asides } = readLexicon({ dialogues: [DIALOGUE], schemas: SCHEMAS });
+const { values, asides, forms } = readLexicon({ dialogues: [DIALOGUE, DIALOGUE, DIALOGUE], schemas: SCHEMAS });
 
 describe("readLexicon", () => {
   it("knows the values of a slot over all calls, once each", () => {
@@ -19,5 +19,13 @@ describe("readLexicon", () => {
       expect(aside.split(" ").length).toBeLessThanOrEqual(3);
       expect(aside).not.toMatch(/valley|beds|stove|alder|\b(one|two|no|yes)\b/i);
     }
+  });
+
+  it("knows how people say a value that a call has, leaving out what was said only once or twice", () => {
+    expect(forms.get("2")).toEqual(["2"]);
+    expect(forms.get("Alder Valley")).toEqual(["Alder Valley"]);
+    expect(readLexicon({ dialogues: [DIALOGUE], schemas: SCHEMAS }).forms.size).toBe(0);
+    // The call is made in the turn that first offers one bed.
+    expect(forms.get("1")).toBeUndefined();
   });
 });

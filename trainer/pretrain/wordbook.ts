@@ -1,0 +1,166 @@
+/** Plain English for services that nobody has built: what they are about, how their tools and parameters are called, how people say a value. */
+
+/** What a value is, and so how it is drawn and said. */
+export type Kind = "place" | "name" | "date" | "time" | "count" | "amount" | "flag" | "choice";
+
+/** Things that a tool can find or arrange. */
+export const NOUNS: readonly string[] = (
+  "parcel ferry dentist plumber garden museum lecture ticket scooter bicycle kayak recipe invoice tutor painter tailor florist bakery gym yoga swim " +
+  "concert festival theater cruise cabin tent campsite villa hostel loft office desk studio locker warehouse truck van trailer tractor drone camera " +
+  "printer laptop phone tablet charger battery bulb sofa mattress carpet window roof kitchen cleaner nanny sitter walker groomer vet kennel stable " +
+  "horse puppy aquarium clinic therapist surgeon optician pharmacy vaccine prescription allergy diet meal lunch brunch banquet caterer chef waiter " +
+  "wine cheese coffee tea juice cake pizza burger salad grocery basket coupon voucher refund loan mortgage deposit payment salary pension insurance " +
+  "claim policy lawyer notary passport visa permit license exam course class seminar workshop degree library book novel magazine newspaper podcast " +
+  "episode playlist album guitar piano violin choir dance opera ballet gallery sculpture poster photo portrait video game puzzle chess league match " +
+  "stadium marathon hike trail mountain beach island lake river harbor boat sail dive surf ski lodge lift sled train tram metro taxi shuttle ride " +
+  "carpool route bridge tunnel toll garage parking tire engine wash repair tow mechanic alarm timer reminder task note meeting interview appointment " +
+  "contract message email letter stamp courier survey poll donation charity volunteer shelter blanket coat shoe jacket dress watch ring necklace"
+).split(" ");
+
+/** Verbs of tools that look things up, and of tools that change something, with the words that people use for them. */
+export const FINDING: readonly string[] = ["Find", "Search", "Lookup", "Get", "Browse", "List", "Show", "Check", "Discover", "Explore"];
+export const ARRANGING: readonly string[] = [
+  "Book",
+  "Reserve",
+  "Order",
+  "Buy",
+  "Schedule",
+  "Rent",
+  "Request",
+  "Add",
+  "Create",
+  "Send",
+  "Arrange",
+  "Purchase",
+];
+
+/** Last words of parameters' names by kind; `{noun}` takes any noun. */
+export const HEADS: Readonly<Record<Kind, readonly string[]>> = {
+  place: [
+    "city",
+    "location",
+    "area",
+    "place",
+    "address",
+    "town",
+    "destination",
+    "region",
+    "district",
+    "site",
+    "{noun}_location",
+    "city_of_{noun}",
+  ],
+  name: ["name", "title", "owner", "company", "brand", "contact", "author", "host", "model", "label", "{noun}_name", "{noun}_title"],
+  date: ["date", "day", "{noun}_date", "date_of_{noun}", "on_date"],
+  time: ["time", "hour", "{noun}_time", "start_time", "time_of_{noun}"],
+  count: ["number_of_{noun}s", "{noun}s", "{noun}_count", "num_{noun}s", "quantity", "group_size", "duration", "{noun}_length"],
+  amount: ["amount", "price", "budget", "{noun}_price", "max_price", "weight", "{noun}_amount", "total"],
+  flag: ["has_{noun}", "{noun}_included", "needs_{noun}", "with_{noun}", "{noun}_allowed", "is_{noun}_free", "offers_{noun}"],
+  choice: ["type", "category", "class", "size", "style", "color", "level", "{noun}_type", "{noun}_class", "kind", "subcategory", "genre"],
+};
+
+/** Two parameters of one kind that only their words tell apart: name parts, and what people say before the value. */
+export const PAIRS: readonly { kind: Kind; names: readonly [string, string]; words: readonly [string, string] }[] = [
+  { kind: "place", names: ["from_{head}", "to_{head}"], words: ["from", "to"] },
+  { kind: "place", names: ["origin_{head}", "destination_{head}"], words: ["from", "to"] },
+  { kind: "place", names: ["start_{head}", "end_{head}"], words: ["starting in", "ending in"] },
+  { kind: "place", names: ["pickup_{head}", "dropoff_{head}"], words: ["picked up in", "dropped off in"] },
+  { kind: "place", names: ["departure_{head}", "arrival_{head}"], words: ["leaving", "going to"] },
+  { kind: "date", names: ["pickup_{head}", "dropoff_{head}"], words: ["picked up on", "dropped off on"] },
+  { kind: "date", names: ["start_{head}", "end_{head}"], words: ["starting", "until"] },
+  { kind: "date", names: ["departure_{head}", "return_{head}"], words: ["leaving", "returning"] },
+  { kind: "date", names: ["outbound_{head}", "inbound_{head}"], words: ["going", "coming back"] },
+  { kind: "date", names: ["check_in_{head}", "check_out_{head}"], words: ["checking in on", "checking out"] },
+  { kind: "date", names: ["{head}_from", "{head}_until"], words: ["from", "until"] },
+  { kind: "time", names: ["opening_{head}", "closing_{head}"], words: ["from", "to"] },
+  { kind: "time", names: ["pickup_{head}", "return_{head}"], words: ["picked up at", "back by"] },
+  { kind: "name", names: ["sender_{head}", "recipient_{head}"], words: ["from", "to"] },
+  { kind: "name", names: ["written_by", "performed_by"], words: ["written by", "performed by"] },
+  { kind: "count", names: ["number_of_adults", "number_of_children"], words: ["adults:", "children:"] },
+];
+
+/** How a value of the kind is said in passing; `{unit}` is the parameter in words. */
+export const SAYINGS: Readonly<Record<Exclude<Kind, "flag">, readonly string[]>> = {
+  place: ["in {value}", "near {value}", "around {value}", "in {value}", "somewhere in {value}"],
+  name: ["called {value}", "by {value}", "with {value}", "the {unit} is {value}", "the {unit} should be {value}"],
+  date: ["on {value}", "for {value}", "on {value}", "{value}"],
+  time: ["at {value}", "around {value}", "at {value}", "for {value}"],
+  count: ["{value} {unit}", "for {value} {unit}", "the {unit} is {value}", "{unit}: {value}"],
+  amount: ["{value} {unit}", "the {unit} is {value}", "a {unit} of {value}", "{unit} {value}"],
+  choice: ["{value}", "a {value} one", "{value} {unit}", "the {unit} is {value}", "of the {unit} {value}", "preferably {value}"],
+};
+export const YES_SAYINGS: readonly string[] = [
+  "with {unit}",
+  "it should have {unit}",
+  "{unit} is a must",
+  "I need {unit}",
+  "{unit}: yes",
+  "{unit} please",
+];
+export const NO_SAYINGS: readonly string[] = ["without {unit}", "no {unit}", "I don't need {unit}", "{unit} is not needed", "{unit}: no"];
+
+export const OPENERS: readonly string[] = [
+  "I want to {tool}",
+  "Can you {tool}",
+  "I'd like to {tool}",
+  "I need to {tool}",
+  "Please {tool}",
+  "Could you help me {tool}",
+  "Help me {tool}",
+  "I'm looking to {tool}",
+  "Would you {tool} for me",
+  "{tool}",
+];
+export const QUESTIONS: readonly string[] = [
+  "What {unit} would you like?",
+  "What is the {unit}?",
+  "Which {unit} should I use?",
+  "May I know the {unit}?",
+  "Do you have a preferred {unit}?",
+  "Sure, what {unit}?",
+  "Please tell me the {unit}.",
+];
+export const CONFIRMATIONS: readonly string[] = [
+  "Please confirm the following details: {details}.",
+  "Just to confirm: {details}. Is that right?",
+  "Let me check: {details}. Shall I go ahead?",
+  "So that is {details}, correct?",
+];
+export const AGREEMENTS: readonly string[] = [
+  "Yes, please.",
+  "Yes, that's correct.",
+  "Sounds good.",
+  "Yes.",
+  "That's right, thanks.",
+  "Yep, go ahead.",
+  "Right, please do.",
+  "Okay.",
+];
+export const CHANGES: readonly string[] = [
+  "No, actually {saying}",
+  "Wait, make that {saying}",
+  "Almost, but {saying}",
+  "No, {saying}",
+  "Change it, {saying} please",
+];
+export const OFFERS: readonly string[] = [
+  "I found {title}. Would you like that?",
+  "How about {title}?",
+  "There is {title}, for example.",
+  "I have {count} results; {title} is a nice one.",
+  "What do you think of {title}?",
+];
+export const ALTERNATIVES: readonly string[] = [
+  "Is there anything else?",
+  "What else do you have?",
+  "Not that one. Any others?",
+  "Something else, please.",
+];
+export const TAKEN: readonly string[] = ["That works. ", "Great. ", "I like that. ", "Perfect, ", "Okay, ", "", "Sounds nice. "];
+export const SUCCESSES: readonly string[] = [
+  "All done.",
+  "Your request went through.",
+  "That has been arranged.",
+  "It is confirmed.",
+  "Done, anything else?",
+];
