@@ -81,6 +81,8 @@ export const JudgementMade = z.object({
   votes: z.array(z.number().int()),
   judge: z.enum(["verifiable", "embedded", "llm", "feedback"]),
   hint: z.string().optional(),
+  /** Why a rejected answer gave no hint. */
+  refused: z.object({ code: z.string(), detail: z.string() }).optional(),
 });
 
 export const EventPayload = z.discriminatedUnion("kind", [

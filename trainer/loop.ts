@@ -15,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
-import { refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
+import { disabled, refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -59,11 +59,13 @@ export class LineLoop {
 
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
-    const head = await this.#deps.edge.readHead(this.#line);
-    this.#readSeq ??= await this.#warm(head.cursor);
-    this.#forget(head.cursor);
+    const known = await this.#deps.edge.readHead(this.#line);
+    this.#readSeq ??= await this.#warm(known.cursor);
     const corrected = [...this.#judged.values()].some(({ verdict }) => verdict.hint !== undefined);
-    await this.#pull(corrected ? Math.min(waitMs, this.#patienceMs(head)) : waitMs);
+    await this.#pull(corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    // Settings and stable version may have changed while it waited.
+    const head = await this.#deps.edge.readHead(this.#line);
+    this.#forget(head.cursor);
     await this.#judgeNew(head);
     const batch = this.#assemble(head);
     if (batch === undefined) return this.#pending.length > 0 ? "waiting" : "idle";
@@ -93,6 +95,12 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
+    const { settings } = await this.#deps.edge.readHead(this.#line);
+    if (!settings.learning.enabled)
+      return this.#advance(
+        batch,
+        batch.corrected.map(({ signal }) => disabled(signal)),
+      );
     return this.#publish(batch, outcome, seed);
   }
 

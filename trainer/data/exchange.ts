@@ -49,7 +49,6 @@ export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: st
   const { responseTokens, rolloutLogProbs, promptTokens } = turn.rollout;
   if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
   if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
-  if (turn.origin === "regeneration") return { code: "turn/regeneration", detail: "a regenerated answer has no next state of its own" };
   if (turn.messages.length === 0 || promptTokens.length === 0)
     return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
   if (responseTokens.length !== rolloutLogProbs.length)

@@ -23,6 +23,29 @@ export function mentions(text: string, { parameter, value }: MentionedValue): bo
   return writtenForms(value).some((form) => containsPhrase(words, wordsOf(form)));
 }
 
+/** Whether the user said the value for this argument of the call: since the call before it, and for no other argument. */
+export function wasSaid(
+  messages: readonly ChatMessage[],
+  { parameter, value, args }: { parameter: Parameter; value: string; args: Readonly<Record<string, unknown>> },
+): boolean {
+  const words = requestWords(messages);
+  // A truth or a number is in the words of many requests; it is this argument's only where they name it.
+  const telling = parameter.kind !== "boolean" && writtenForm(value) !== "number";
+  return (
+    mentions(words, { parameter, value }) &&
+    (telling || namesTopic(words, parameter, { whole: parameter.kind === "boolean" })) &&
+    !heldElsewhere(args, { parameter: parameter.name, value })
+  );
+}
+
+function requestWords(messages: readonly ChatMessage[]): string {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const request = messages.slice(0, asked + 1);
+  const settled = request.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
+  // "one" is a pronoun more often than a number.
+  return wordsBy(request.slice(settled + 1), "user").replace(/\bone\b/gi, "");
+}
+
 /** Whether the assistant or a tool has named the value, and for no other argument of the call: the user may have agreed to it. */
 export function wasOffered(
   messages: readonly ChatMessage[],

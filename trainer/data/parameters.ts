@@ -18,6 +18,8 @@ export type Parameter = {
   /** Values the schema allows, as text; empty where any is. */
   readonly allowed: readonly string[];
   readonly required: boolean;
+  /** The schema's default, as text. */
+  readonly fallback: string | undefined;
 };
 
 const TypeSchema = z.union([z.string(), z.array(z.string())]).optional();
@@ -26,6 +28,7 @@ const PropertySchema = z.object({
   anyOf: z.array(z.object({ type: TypeSchema }).catch({})).default([]),
   description: z.string().default(""),
   enum: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+  default: z.union([z.string(), z.number(), z.boolean()]).optional().catch(undefined),
 });
 const ParametersSchema = z.object({
   properties: z.record(z.string(), PropertySchema).default({}),
@@ -48,6 +51,7 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
       kind: kindOf(name, property.description, { type, allowed }),
       allowed,
       required: required.includes(name),
+      fallback: property.default === undefined ? undefined : String(property.default),
     };
   });
 }

@@ -3,7 +3,6 @@
 export const REFUSAL_CODES = [
   "turn/side",
   "turn/ambiguous",
-  "turn/regeneration",
   "turn/unknown",
   "turn/notStored",
   "turn/lengths",

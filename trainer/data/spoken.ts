@@ -60,12 +60,13 @@ const MONTH = `(${MONTHS.join("|")})`;
 const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
 const NAMED_DAY = new RegExp(`\\b(?:${DAY}\\s+(?:of\\s+)?${MONTH}|${MONTH}\\s+(?:the\\s+)?${DAY})\\b`, "gi");
 
-/** Days that a text names, as ISO dates: "2019-03-08" and, where the year is known, "March 8th", "the 8th of March". */
+/** Days that a text names: "2019-03-08", and "March 8th" or "the 8th of March" as ISO dates where the year is known, else as they were said. */
 export function datesIn(text: string, year?: string): string[] {
   const named = [...text.matchAll(NAMED_DAY)];
-  const dates = named.flatMap(([, dayBefore, monthAfter, monthBefore, dayAfter]) => {
+  const dates = named.flatMap(([said, dayBefore, monthAfter, monthBefore, dayAfter]) => {
     const month = monthNumber(monthAfter ?? monthBefore ?? "");
-    return month === undefined || year === undefined ? [] : [`${year}-${month}-${(dayBefore ?? dayAfter ?? "").padStart(2, "0")}`];
+    if (month === undefined) return [];
+    return [year === undefined ? said : `${year}-${month}-${(dayBefore ?? dayAfter ?? "").padStart(2, "0")}`];
   });
   return [...(text.match(/\b\d{4}-\d\d-\d\d\b/g) ?? []), ...dates];
 }

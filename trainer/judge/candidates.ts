@@ -7,43 +7,37 @@ import type { Signal } from "../data/exchange.ts";
 import { namesTopic, wordsBy } from "../data/mention.ts";
 import { readParameters, type Parameter } from "../data/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../data/spoken.ts";
-import { formOf, groundHint, heldText, lastCall } from "./ground.ts";
+import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
 
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named or `named` asks for it. */
-export function groundedCandidates(signal: Pick<Signal, "exchange">, { named: must = false }: { named?: boolean } = {}): Hint[] {
+export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">, { named: must = false }: { named?: boolean } = {}): Hint[] {
   const words = wordsBy(signal.exchange.nextState, "user");
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
   const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
   const hints = (must || named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
-    valuesIn(words, parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name)).map((value) => ({
-      parameter: parameter.name,
-      value,
-    })),
+    valuesIn(words, parameter, exampleOf(parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name), signal)).map(
+      (value) => ({ parameter: parameter.name, value }),
+    ),
   );
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
 }
 
 /**
- * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form that the call
- * used, else numbers and spans of capitalised words.
+ * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form of the example,
+ * else numbers and spans of capitalised words.
  */
-function valuesIn(words: string, parameter: Parameter, held: string | undefined): string[] {
+function valuesIn(words: string, parameter: Parameter, example: string | undefined): string[] {
   const { kind, allowed } = parameter;
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
-  const form = formOf(parameter, held);
-  if (form === "date") return datesIn(words, (held ?? "").slice(0, 4));
-  if (form === "time") return timesIn(words);
+  const form = formOf(parameter, example);
+  if (kind === "date") return datesIn(words, form === "date" ? example?.slice(0, 4) : undefined);
+  if (kind === "time") return timesIn(words);
   if (form === "number" || kind === "number") return numbersIn(words);
-  return [
-    ...capitalisedSpans(words),
-    ...numbersIn(words),
-    ...(kind === "date" ? datesIn(words) : []),
-    ...(kind === "time" ? timesIn(words) : []),
-  ];
+  return [...capitalisedSpans(words), ...numbersIn(words)];
 }
 
 // Words that are capitalised where a sentence begins and are no value then.

@@ -84,7 +84,7 @@ function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdic
   const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
   if (best !== undefined) return toVerdict(best, signal);
   const [first] = grounded.filter((each) => each.status === "refused");
-  return { refused: first ?? { code: "hint/none", detail: "no candidate" } };
+  return { refused: first === undefined ? { code: "hint/none", detail: "no candidate" } : { code: first.code, detail: first.detail } };
 }
 
 function toVerdict({ hint, toolName }: { hint: Hint; toolName: string }, signal: Signal): Partial<Verdict> {

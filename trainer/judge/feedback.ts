@@ -13,15 +13,15 @@ export function createFeedbackJudge(sampler: JobSampler): Judge {
       if (feedback === undefined) return undefined;
       const reward = rewardOf(feedback);
       const verdict = { judge: "feedback", reward, votes: [reward], detail: "given by a person" } as const;
-      if (reward >= 0 || feedback.correction === undefined) return verdict;
+      if (feedback.correction === undefined) return verdict;
       const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
       return { ...verdict, ...(await chooseHint(texts, { signal, sampler })) };
     },
   };
 }
 
-/** The score's sign; a correction without a score says that the answer was wrong. */
-function rewardOf({ score, correction }: { score?: number | undefined; correction?: string | undefined }): Reward {
-  if (score !== undefined) return score > 0 ? 1 : score < 0 ? -1 : 0;
-  return correction === undefined ? 0 : -1;
+/** A correction says that the answer should have been another, whatever the score beside it; else the score's sign. */
+function rewardOf({ score = 0, correction }: { score?: number | undefined; correction?: string | undefined }): Reward {
+  if (correction !== undefined || score < 0) return -1;
+  return score > 0 ? 1 : 0;
 }

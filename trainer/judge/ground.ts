@@ -15,7 +15,8 @@ export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
   | { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
 
-export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): Grounded {
+export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">): Grounded {
+  const { exchange } = signal;
   const owner = exchange.tools.findLast((tool) => findParameter(tool, hint.parameter) !== undefined);
   const parameter = owner === undefined ? undefined : findParameter(owner, hint.parameter);
   if (owner === undefined || parameter === undefined) return refuse(`no tool called in the exchange has a parameter ${hint.parameter}`);
@@ -23,9 +24,10 @@ export function groundHint(hint: Hint, { exchange }: Pick<Signal, "exchange">): 
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
   const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
-  const form = formOf(parameter, held);
+  const form = formOf(parameter, exampleOf(parameter, held, signal));
   if (form !== undefined && writtenForm(value) !== form)
-    return refuse(`${hint.parameter} must be a ${form} as in ${held ?? ""}, got ${value}`);
+    return refuse(`${hint.parameter} must be a ${form} as in ${exampleOf(parameter, held, signal) ?? ""}, got ${value}`);
+  if (isClock(parameter) && !/\d/.test(value)) return refuse(`${hint.parameter} must tell the ${parameter.kind} in full, got ${value}`);
   const words = wordsBy(exchange.nextState, "user");
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
@@ -48,9 +50,26 @@ export function heldText(call: Call | undefined, parameter: string): string | un
   return held === undefined ? undefined : argumentText(held);
 }
 
-/** The form in which values of a number, date or time are written, as the call wrote its own; undefined where any form may do. */
-export function formOf({ kind, allowed }: Pick<Parameter, "kind" | "allowed">, held: string | undefined): WrittenForm | undefined {
-  const form = held === undefined ? undefined : writtenForm(held);
+/** A value that shows how the parameter is written: what the call held, else the schema's default, else for a date any that the conversation has. */
+export function exampleOf(
+  { kind, fallback }: Pick<Parameter, "kind" | "fallback">,
+  held: string | undefined,
+  { turn }: Pick<Signal, "turn">,
+): string | undefined {
+  const example = held ?? fallback;
+  if (example !== undefined || kind !== "date") return example;
+  const said = turn.payload.messages.map(({ content }) => content ?? "").join("\n");
+  return /\b\d{4}-\d\d-\d\d\b/.exec(said)?.[0];
+}
+
+/** Whether a part of a value would be taken for the whole: "March" of "March 8th". */
+function isClock({ kind, allowed }: Pick<Parameter, "kind" | "allowed">): boolean {
+  return allowed.length === 0 && (kind === "date" || kind === "time");
+}
+
+/** The form in which values of a number, date or time are written, as the example is; undefined where any form may do. */
+export function formOf({ kind, allowed }: Pick<Parameter, "kind" | "allowed">, example: string | undefined): WrittenForm | undefined {
+  const form = example === undefined ? undefined : writtenForm(example);
   return allowed.length === 0 && form === kind ? form : undefined;
 }
 

@@ -3,13 +3,16 @@ import type { z } from "zod";
 import type { EventHeader, JudgementMade } from "../../shared/events.ts";
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
+import { REFUSAL_CODES } from "../data/refusal.ts";
 import { groundHint } from "./ground.ts";
 import type { JudgeName, Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
 
-export function toJudgement({ event }: Signal, { judge, reward, votes, hint }: Verdict, now: Date): Judgement {
+const DETAIL_CHARS = 300;
+
+export function toJudgement({ event }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
   const { agent, line, sessionId, turnId, user, eventId } = event;
   const payload: Judgement["payload"] = {
     kind: "judgement:made",
@@ -18,12 +21,20 @@ export function toJudgement({ event }: Signal, { judge, reward, votes, hint }: V
     votes: [...votes],
     judge,
     ...(hint === undefined ? {} : { hint: hint.text }),
+    ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
   };
   return { eventId: `${eventId}/judged`, agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
 }
 
-export function verdictFromLog({ judge, reward, votes, hint }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
-  const verdict = { judge: judgeName(judge), reward: toReward(reward), votes: votes.map(toReward), detail: "read from the log" };
+export function verdictFromLog({ judge, reward, votes, hint, refused }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
+  const code = REFUSAL_CODES.find((known) => known === refused?.code);
+  const verdict = {
+    judge: judgeName(judge),
+    reward: toReward(reward),
+    votes: votes.map(toReward),
+    detail: "read from the log",
+    ...(code === undefined || refused === undefined ? {} : { refused: { code, detail: refused.detail } }),
+  };
   const parsed = hint === undefined ? undefined : parseHint(hint);
   if (parsed?.kind !== "hint") return verdict;
   const grounded = groundHint(parsed.hint, signal);

@@ -28,11 +28,15 @@ export function refusalsOf(
   return [...refusals, ...refused, ...rest].map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
 }
 
+export function disabled({ event: { eventId } }: Signal): Refusal {
+  return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
+}
+
 /** Why a judged signal was consumed without an update. */
 function toUnlearnt({ signal, verdict }: Judged): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
-  if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
+  if (verdict.hint !== undefined) return disabled(signal);
   return verdict.reward < 0
     ? { eventId, code: "hint/none", detail: verdict.detail }
     : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };

@@ -29,6 +29,8 @@ export type Look = {
   readonly kept: number;
   /** Mean KL(parent ‖ candidate) per token on contexts that must stay as they are, nats. */
   readonly driftNats: number;
+  /** Share of those in which every token that was most probable still is. The mean hides one argument that has turned over. */
+  readonly stays: number;
 };
 
 /** Holds lessons back with the parent's own view of them. */
@@ -51,7 +53,7 @@ export async function look(
   const scores = await scoreHeld(engine, held.lessons, { adapter, vocabSize });
   const others = held.lessons.flatMap((lesson, index) => {
     const before = held.before.get(lesson);
-    return before === undefined ? [] : [meanKlNats(before.full, at(scores, index).full, vocabSize)];
+    return before === undefined ? [] : [{ before, after: at(scores, index) }];
   });
   const silent = held.lessons.flatMap((lesson, index) =>
     lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : [],
@@ -63,7 +65,8 @@ export async function look(
         agrees(tokenizer, held.correction, { lesson: at(held.lessons, index), score: at(scores, index) }),
       ),
     ),
-    driftNats: mean(others),
+    driftNats: mean(others.map(({ before, after }) => meanKlNats(before.full, after.full, vocabSize))),
+    stays: share(others.map(({ before, after }) => before.argmax.every((token, index) => token === after.argmax[index]))),
   };
 }
 
@@ -73,15 +76,20 @@ function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack)
   return share(silent.map(({ context, own }) => shows(context, correction, readAnswer(tokenizer, own))));
 }
 
-/** Shares over the candidate's own greedy answers; `won`: how many stated contexts `kept` is a share of. */
-async function confirm(ask: AskPolicy, tokenizer: Tokenizer, held: HeldBack): Promise<{ honoured: number; kept: number; won: number }> {
+/** Shares over the candidate's own greedy answers: `honoured` of the `silent` contexts, `kept` of the stated ones that were `won` before. */
+async function confirm(
+  ask: AskPolicy,
+  tokenizer: Tokenizer,
+  held: HeldBack,
+): Promise<{ honoured: number; silent: number; kept: number; won: number }> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
   const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
   const right = [...silent, ...won].map(({ context }, index) =>
     shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
   );
-  return { honoured: share(right.slice(0, silent.length)), kept: share(right.slice(silent.length)), won: won.length };
+  const [honoured, kept] = [share(right.slice(0, silent.length)), share(right.slice(silent.length))];
+  return { honoured, silent: silent.length, kept, won: won.length };
 }
 
 /** What the candidate's own answers fall short of, if anything. */
@@ -89,14 +97,14 @@ export async function confirmationFailure(
   held: HeldBack,
   { ask, tokenizer, settings }: { ask: AskPolicy; tokenizer: Tokenizer; settings: UpdateSettings },
 ): Promise<RefusedCorrection | undefined> {
-  const { honoured, kept, won } = await confirm(ask, tokenizer, held);
+  const { honoured, silent, kept, won } = await confirm(ask, tokenizer, held);
   const before = honouredBefore(tokenizer, held);
-  if (honoured < Math.max(settings.honouredBar, before))
+  // Of four or more, a single one lost says little.
+  if (honoured < Math.max(settings.honouredBar, before - 1 / Math.max(silent, FEW)))
     return refuse(
       "update/notLearned",
       `used unasked in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
     );
-  // Of four or more, a single one lost says little.
   if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
     return refuse(
       "update/deaf",

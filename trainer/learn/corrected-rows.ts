@@ -1,8 +1,15 @@
-/** The corrected turns' own sampled tokens, with what the teacher under the hint says about each and the credited reward. */
-import { withGuidance } from "../../shared/chat.ts";
+/**
+ * The corrected turns' own sampled tokens, with what the teacher under the hint says about each and the credited reward.
+ * Outside the corrected argument the teacher differs by habit alone: under a hint it begins the call with what the hint
+ * names, and taken as advice that would push away the right first argument.
+ */
+import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
 import { hintText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
+import { readCalls } from "../data/calls.ts";
+import { argumentSpan } from "../data/span.ts";
+import type { Correction } from "../teacher/contexts.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import type { Objective } from "./objective.ts";
 import { fits, type Row } from "./rows.ts";
@@ -10,13 +17,18 @@ import { scoreRows, type RowScore, type Scoring } from "./scores.ts";
 
 export type CorrectedRow = {
   readonly row: Row;
+  /** Tokens [from, to) of the answer that hindsight and reward are about: the corrected argument, or all for a method that credits all. */
+  readonly span: { readonly from: number; readonly to: number };
   /** Under the hint, at the student's tokens. */
   readonly teacher: RowScore;
   /** A_t of the binary reward. */
   readonly advantages: readonly number[];
 };
 
-/** Rows of every turn of the exchanges that the context holds. Turns drawn with top_p < 1 or a mask carry no reward: their ratios mean nothing. */
+/**
+ * Rows of every turn of the exchanges that the context holds and that has the tokens in question. Turns drawn with
+ * top_p < 1 or a mask carry no reward: their ratios mean nothing.
+ */
 export async function correctedRows(
   engine: Scoring,
   corrected: readonly CorrectedExchange[],
@@ -28,20 +40,22 @@ export async function correctedRows(
     vocabSize,
   }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
 ): Promise<CorrectedRow[]> {
-  const turns = corrected.flatMap(({ correction, reward, turns: own }) =>
-    own.map(({ payload }) => ({ payload, hint: hintText(correction.hint), reward })),
-  );
-  const pairs = turns.flatMap(({ payload, hint, reward }) => {
+  const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, correction, reward })));
+  const pairs = turns.flatMap(({ payload, correction, reward }) => {
     const { promptTokens, responseTokens, sampling } = payload.rollout;
+    const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
+    const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
+    if (span === undefined) return [];
     const teacherPrompt = tokenizer.encodePrompt({
-      messages: withGuidance(payload.messages, { hint }),
+      messages: withGuidance(payload.messages, { hint: hintText(correction.hint) }),
       tools: payload.tools,
       addGenerationPrompt: true,
     });
-    if (!fits(teacherPrompt.length, responseTokens.length)) return [];
+    if (!fits(Math.max(teacherPrompt.length, promptTokens.length), responseTokens.length)) return [];
     const comparable = sampling.topP >= 1 && !sampling.masked;
     return [
       {
+        span,
         student: { prompt: promptTokens, answer: responseTokens },
         teacher: { prompt: teacherPrompt, answer: responseTokens },
         advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
@@ -58,13 +72,18 @@ export async function correctedRows(
     pairs.map(({ teacher }) => teacher),
     { adapter: parent, full: true, vocabSize },
   );
-  return pairs.flatMap(({ student: row, advantage }, index) => {
+  return pairs.flatMap(({ student: row, span, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
     const credited =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ row, teacher, advantages: credited }];
+    const advantages = credited.map((each, token) => (token >= span.from && token < span.to ? each : 0));
+    return [{ row, span, teacher, advantages }];
   });
+}
+
+function callsTool(answer: ChatMessage, { tool }: Correction): boolean {
+  return readCalls(answer).some(({ name }) => name === tool.function.name);
 }

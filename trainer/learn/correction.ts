@@ -40,10 +40,12 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   if (failure !== undefined) return failure;
   const taught = await teach(deps, lessons.training, { correction, adapters });
   const lifts = await measureLifts(deps, { group, taught, adapters });
-  if (lifts.mean < settings.minLiftNats)
+  // Generated contexts may be mastered where the user's own is not yet.
+  const lift = Math.max(lifts.mean, ...lifts.byEvent.values());
+  if (lift < settings.minLiftNats)
     return refuse(
       "teacher/noLift",
-      `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`,
+      `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
   const held = await holdBack(engine, lessons.heldBack, { correction, parent: adapters.parent, vocabSize });
   const corrected = await correctedRows(engine, group, {

@@ -49,10 +49,11 @@ export async function collectLessons(
     ...read(settings.readings),
     ...generateContexts(source, settings.contexts, random),
   ];
-  const heldBack = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
+  const drawn = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
+  const { training: learnt, heldBack } = apart(training, drawn);
   const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
-  const led = await leadToCalls([...training, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
-  const held = new Set(led.slice(training.length).map((each) => each?.context));
+  const led = await leadToCalls([...learnt, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
+  const held = new Set(led.slice(learnt.length).map((each) => each?.context));
   const { lessons, failed } = await askLessons(
     led.filter((each) => each !== undefined),
     { correction, tokenizer, ask, fits: roomy },
@@ -64,6 +65,19 @@ export async function collectLessons(
     silentAsked: silentFailed + lessons.filter(({ context }) => context.kind === "silent").length,
     silentFailed,
   };
+}
+
+/** Each context once, and none both trained on and looked at: a short request has few readings, and what is known by heart shows nothing. */
+function apart(training: readonly Context[], drawn: readonly Context[]): { training: Context[]; heldBack: Context[] } {
+  const seen = new Set<string>();
+  const once = (contexts: readonly Context[]): Context[] =>
+    contexts.filter(({ messages, tools }) => {
+      const key = JSON.stringify([messages, tools.map((tool) => tool.function.name).sort()]);
+      const first = !seen.has(key);
+      seen.add(key);
+      return first;
+    });
+  return { training: once(training), heldBack: once(drawn) };
 }
 
 /** Lessons by context and guidance, e.g. `silent by note`, and the silent contexts that gave none. */

@@ -97,7 +97,7 @@ async function accumulateCorrected(
     const terms = emptyTerms(size);
     packed.rowIndices.forEach((row, place) => {
       const offset = at(packed.offsets, place);
-      const { teacher, advantages, row: tokens } = at(corrected, row);
+      const { teacher, advantages, span, row: tokens } = at(corrected, row);
       const student = at(students, row);
       const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
       const width = candidates.tokens.length / tokens.answer.length;
@@ -107,7 +107,7 @@ async function accumulateCorrected(
       terms.candidateOld.set(candidates.oldLogProbs, offset * width);
       terms.advantages.set(advantages, offset);
       terms.old.set(student.logProbs, offset);
-      terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset, offset + tokens.answer.length);
+      terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset + span.from, offset + span.to);
       terms.rewardWeights.fill(
         step < objective.rewardSteps ? objective.reward / corrected.length : 0,
         offset,

@@ -7,7 +7,7 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { humanise, readParameters, type Parameter } from "../data/parameters.ts";
+import { findParameter, humanise, readParameters, type Parameter } from "../data/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import type { Random } from "../random.ts";
@@ -71,31 +71,39 @@ function statedContext(source: ContextSource, random: Random): Context | undefin
   return { kind: "stated", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name, stated };
 }
 
-// A tool that knows the corrected parameter is not "other": what the note means there is the teacher's to say.
+/** Another tool of the agent. Where that has the corrected parameter, too, the user states it: else what the note means there is the teacher's to say. */
 function otherContext(source: ContextSource, random: Random): Context | undefined {
-  const { tool, parameter } = source.correction;
-  const others = source.tools.filter((each) => !readParameters(each).some(({ name }) => name === parameter.name));
+  const { tool, parameter, hint } = source.correction;
+  const others = source.tools.filter((each) => each.function.name !== tool.function.name);
   if (others.length === 0 || random.next() < UNREADY_SHARE) return unreadyContext(source, tool, random);
   const other = random.pick(others);
-  const facts = chooseFacts(other, [], random);
+  const namesake = findParameter(other, parameter.name);
+  const stated = namesake === undefined ? undefined : makeValue(namesake, random, [hint.value]);
+  if (namesake !== undefined && stated === undefined) return undefined;
+  const facts = [
+    ...chooseFacts(other, [parameter.name], random),
+    ...(namesake === undefined || stated === undefined ? [] : [{ parameter: namesake, value: stated }]),
+  ];
   return {
     kind: "other",
     origin: "generated",
-    messages: converse(source, other, facts, random),
+    messages: converse(source, other, random.shuffled(facts), random),
     tools: offerTools(source, other, random),
     tool: other.function.name,
   };
 }
 
 const UNREADY_SHARE = 0.3;
+const NAMESAKE_SHARE = 0.4;
 const MOST_ANCHOR_TOOLS = 6; // offered beside the due one
 const MOST_EARLIER = 3; // requests that were settled before
 
 /** A request that no tool of the agent is for, with tools that are. */
 function anchorContext(source: ContextSource, random: Random): Context | undefined {
   const own = new Set(source.tools.map((tool) => tool.function.name));
-  const [due, ...others] = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
-  if (due === undefined) return undefined;
+  const [drawn, ...others] = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
+  if (drawn === undefined) return undefined;
+  const due = random.next() < NAMESAKE_SHARE ? withParameter(drawn, source.correction) : drawn;
   const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
   const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
   const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
@@ -103,6 +111,14 @@ function anchorContext(source: ContextSource, random: Random): Context | undefin
   const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(anchored, random.pick(tools), random)).flat();
   const messages = [...anchored.system, ...earlier, ...request.slice(anchored.system.length)];
   return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
+}
+
+/** The tool with one more parameter: the corrected one's namesake, which the correction is not about. */
+function withParameter(tool: ToolDefinition, { tool: corrected, parameter }: Correction): ToolDefinition {
+  const { properties: own, ...rest } = { properties: {}, ...tool.function.parameters };
+  const { properties: theirs } = { properties: {}, ...corrected.function.parameters };
+  const lent = Object.entries({ ...theirs }).filter(([name]) => name === parameter.name);
+  return { ...tool, function: { ...tool.function, parameters: { ...rest, properties: { ...Object.fromEntries(lent), ...own } } } };
 }
 
 /** A request with its call, result and reply, as they stand in the history of a longer conversation. */
@@ -123,37 +139,46 @@ function settled(source: ContextSource, tool: ToolDefinition, random: Random): C
 /** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */
 function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Random): Context | undefined {
   if (!readParameters(tool).some(({ required }) => required)) return undefined;
-  const messages: ChatMessage[] = [...source.system, { role: "user", content: sayOpening(aimOf(tool), random) }];
+  const messages: ChatMessage[] = [...source.system, { role: "user", content: sayOpening(aimOf(tool, random), random) }];
   return { kind: "other", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name };
 }
 
-/** Values for every required parameter and some optional ones, in random order. */
+/** Values for every required parameter and some optional ones, for one at least, in random order. */
 function chooseFacts(tool: ToolDefinition, except: readonly string[], random: Random): Fact[] {
-  const chosen = readParameters(tool).filter(({ name, required }) => !except.includes(name) && (required || random.next() < 0.3));
+  const others = readParameters(tool).filter(({ name }) => !except.includes(name));
+  const drawn = others.filter(({ required }) => required || random.next() < OPTIONAL_SHARE);
+  const chosen = drawn.length > 0 || others.length === 0 ? drawn : [random.pick(others)];
   const facts = chosen.map((parameter) => ({ parameter, value: makeValue(parameter, random) }));
   return random.shuffled(facts.filter((fact): fact is Fact => fact.value !== undefined));
 }
 
+const OPTIONAL_SHARE = 0.3;
+
 /** A request in one message, or over a few turns in which the assistant asks for what is missing. */
 function converse({ system }: ContextSource, tool: ToolDefinition, facts: readonly Fact[], random: Random): ChatMessage[] {
   const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.below(3));
-  const opening = [sayOpening(aimOf(tool), random), ...facts.slice(0, atOnce).map((fact) => sayFact(fact, random))];
+  const opening = [sayOpening(aimOf(tool, random), random), ...facts.slice(0, atOnce).map((fact) => sayFact(fact, random))];
   const messages: ChatMessage[] = [...system, { role: "user", content: (random.next() < 0.8 ? opening : opening.reverse()).join(" ") }];
   for (const fact of facts.slice(atOnce))
     messages.push({ role: "assistant", content: askFor(fact.parameter, random) }, { role: "user", content: replyWith(fact, random) });
   return messages;
 }
 
-/** The due tool with all or some of its neighbours, in random order, so that position teaches nothing. */
+/** The due tool with all or some of its neighbours; half the time in random order, so that position teaches nothing. */
 function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Random): ToolDefinition[] {
   const others = random.shuffled(tools.filter((tool) => tool !== due));
   const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.below(2)));
-  return tools.filter((tool) => tool === due || kept.includes(tool));
+  const offered = tools.filter((tool) => tool === due || kept.includes(tool));
+  return random.next() < 0.5 ? offered : random.shuffled(offered);
 }
 
-/** What the tool is for, as the tail of "I want to …". */
-function aimOf(tool: ToolDefinition): string {
-  const description = (tool.function.description ?? "").split(/[.;\n]/)[0]?.trim() ?? "";
-  const words = description === "" ? humanise(tool.function.name) : description;
+/**
+ * What the tool is for, as the tail of "I want to …". People say it in fewer words than a description, whose tail may name
+ * the very argument that the user is to be silent about.
+ */
+function aimOf(tool: ToolDefinition, random: Random): string {
+  const described = (tool.function.description ?? "").split(/[.;\n]/)[0]?.trim() ?? "";
+  const [short = ""] = described.split(/,| (?:by|in|for|with|and|at|on|using|based) /);
+  const words = short === "" || random.next() < 0.5 ? humanise(tool.function.name) : short;
   return words.charAt(0).toLowerCase() + words.slice(1);
 }

@@ -4,7 +4,7 @@
  */
 import type { Parameter } from "../data/parameters.ts";
 import type { Random } from "../random.ts";
-import { numberWord } from "../data/spoken.ts";
+import { writtenForms } from "../data/spoken.ts";
 
 export type Fact = { readonly parameter: Parameter; readonly value: string };
 
@@ -18,6 +18,16 @@ const OPENINGS = [
   (aim: string) => `Hi, I need help to ${aim}.`,
   (aim: string) => `I'm trying to ${aim}.`,
 ] as const;
+
+/** Statements that leave it to the value to tell which parameter is meant, by kind. */
+const NAMELESS: Partial<Record<Parameter["kind"], readonly ((value: string) => string)[]>> = {
+  place: [(value) => `In ${value}, please.`, (value) => `Somewhere in ${value}.`, (value) => `It's for ${value}.`],
+  person: [(value) => `With ${value}.`, (value) => `Something with ${value} in it.`, (value) => `I like ${value}.`],
+  date: [(value) => `On ${value}.`, (value) => `For ${value}, please.`, (value) => `It's for ${value}.`],
+  time: [(value) => `At ${value}.`, (value) => `Around ${value}, please.`, (value) => `For ${value}.`],
+  enum: [(value) => `${capitalise(value)}, please.`, (value) => `I prefer ${value}.`, (value) => `I'd like ${value}.`],
+};
+const NAMELESS_SHARE = 0.4;
 
 const QUESTIONS = [
   (words: string) => `What ${words} do you want?`,
@@ -74,6 +84,8 @@ export function sayFact({ parameter, value }: Fact, random: Random): string {
   if (parameter.kind === "boolean") return random.pick(isTrue(value) ? AFFIRMED : DENIED)(topicOf(parameter));
   const counted = countedNoun(parameter);
   if (counted !== undefined && random.next() < 0.6) return countSentence(counted, spoken(value, random), random);
+  const nameless = NAMELESS[parameter.kind];
+  if (nameless !== undefined && random.next() < NAMELESS_SHARE) return random.pick(nameless)(spoken(value, random));
   return random.pick(STATEMENTS)(parameter, spoken(value, random));
 }
 
@@ -98,11 +110,13 @@ function countedNoun({ words }: Parameter): string | undefined {
   return /^(?:number(?: of)?|count of|num)\s+(.+)$/.exec(words)?.[1] ?? undefined;
 }
 
+/** As a person may write it: dates and times rarely as machines do. */
 function spoken(value: string, random: Random): string {
-  const word = numberWord(value);
-  const text = value.replaceAll("_", " ");
-  return word !== undefined && random.next() < 0.4 ? word : text;
+  const [plain = value, ...others] = [...new Set(writtenForms(value).map((form) => form.replaceAll("_", " ")))];
+  return others.length > 0 && random.next() < SPOKEN_SHARE ? random.pick(others) : plain;
 }
+
+const SPOKEN_SHARE = 0.5;
 
 function topicOf({ words }: Parameter): string {
   return words.replace(/^(?:has|have|is|are|wants?|includes?)\s+/, "");

@@ -1,9 +1,9 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
-import { argumentText, sameText } from "../data/calls.ts";
-import { mentions, wasOffered, wordsBy } from "../data/mention.ts";
-import { readParameters } from "../data/parameters.ts";
+import { argumentText, findTool, sameText } from "../data/calls.ts";
+import { wasOffered, wasSaid } from "../data/mention.ts";
+import { findParameter, readParameters } from "../data/parameters.ts";
 import { writtenForm } from "../data/spoken.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
@@ -19,9 +19,10 @@ export type ReplayTurn = {
 };
 
 /**
- * What a replayed turn teaches about the correction. A turn whose user already asked for the value itself, or may have
- * agreed to one that was offered, teaches nothing; a `corrected` turn never that the value it used was meant, since its
- * user said that it was not.
+ * What a replayed turn teaches about the correction. The user was silent where the call left the argument out or used
+ * the schema's default, and spoke where their words name the value. Any other value may have been said in other words,
+ * offered, or made up: nothing is taught where whose it is cannot be told. A `corrected` turn never teaches that the
+ * value it used was meant, since its user said that it was not.
  */
 export function replayContext(
   turn: ReplayTurn,
@@ -29,16 +30,19 @@ export function replayContext(
   { corrected = false }: { corrected?: boolean } = {},
 ): Context | undefined {
   const { turnId: origin, messages, tools } = turn;
-  const call = turn.called.find(({ name }) => name === tool.function.name);
+  const call = turn.called.findLast(({ name }) => name === tool.function.name);
   if (call === undefined) return { kind: "other", origin, messages, tools, tool: turn.called[0]?.name ?? "" };
+  const shown = findTool(tools, call.name);
+  // Another version of the tool may not have the parameter.
+  if (shown === undefined || findParameter(shown, parameter.name) === undefined) return undefined;
   const used = call.arguments[parameter.name];
-  const stated = used === undefined ? undefined : argumentText(used);
-  if (!corrected && stated !== undefined) {
-    if (mentions(wordsBy(messages, "user"), { parameter, value: stated }))
-      return sameText(stated, hint.value) ? undefined : { kind: "stated", origin, messages, tools, tool: call.name, stated };
-    if (wasOffered(messages, { parameter, value: stated, args: call.arguments })) return undefined;
-  }
-  return { kind: "silent", origin, messages, tools, tool: call.name };
+  const silent: Context = { kind: "silent", origin, messages, tools, tool: call.name };
+  if (corrected || used === undefined) return silent;
+  const stated = argumentText(used);
+  if (wasSaid(messages, { parameter, value: stated, args: call.arguments }))
+    return sameText(stated, hint.value) ? undefined : { ...silent, kind: "stated", stated };
+  const untouched = parameter.fallback !== undefined && sameText(stated, parameter.fallback);
+  return untouched && !wasOffered(messages, { parameter, value: stated, args: call.arguments }) ? silent : undefined;
 }
 
 /** The same turn with one more sentence, in which the user states another value: the counter-case of a real request. */
@@ -59,7 +63,7 @@ export function withStatement(context: Context, { parameter, hint }: Correction,
  */
 export function reread(context: Context, turn: ReplayTurn, { tool, parameter }: Correction, random: Random): Context | undefined {
   if (context.messages.some((message) => message.role === "tool")) return undefined;
-  const call = turn.called.find(({ name }) => name === tool.function.name);
+  const call = turn.called.findLast(({ name }) => name === tool.function.name);
   const swaps = readParameters(tool).flatMap((each) => {
     const said = call?.arguments[each.name];
     if (each.name === parameter.name || typeof said !== "string" || writtenForm(said) !== undefined || each.kind === "boolean") return [];

@@ -45,6 +45,14 @@ describe("assembleSignal", () => {
     expect(assembled?.status === "signal" && assembled.signal.turns.map(({ turnId }) => turnId)).toEqual([called.turnId, replied.turnId]);
   });
 
+  it("takes an answer that was asked for once more for any other, once something follows it", () => {
+    const cache = new EventCache(10);
+    const again = turn([ASK], CALL, { origin: "regeneration" });
+    cache.add(again);
+    const assembled = assembleSignal(nextState(again, [user("No, two rooms.")]), cache);
+    expect(assembled).toMatchObject({ status: "signal", signal: { turns: [again] } });
+  });
+
   it("counts results that come with the user's message to what was answered", () => {
     const cache = new EventCache(10);
     const called = turn([ASK], CALL);

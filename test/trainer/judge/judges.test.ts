@@ -220,4 +220,14 @@ describe("groundedCandidates", () => {
     expect(found("No, the visit time is 2:30 p.m.")).toEqual(["visit_time should be 14:30."]);
     expect(found("No, the time is 2:30 pm.")).toEqual(["visit_time should be 14:30."]);
   });
+
+  it("writes a day that the call left out as the conversation writes days, else as it was said, and never a part of it", () => {
+    const tool = { type: "function" as const, function: { name: "Visit", parameters: { properties: { visit_date: { type: "string" } } } } };
+    const found = (asked: string): string[] =>
+      groundedCandidates(
+        signalOf(call("Visit", {}), [user("Oops, the visit date needs fixing: March 8th.")], user(asked), { tools: [tool] }),
+      ).map(hintText);
+    expect(found("A visit, please. Today is 2019-03-01.")).toEqual(["visit_date should be 2019-03-08."]);
+    expect(found("A visit, please.")).toEqual(["visit_date should be March 8th."]);
+  });
 });

@@ -77,6 +77,13 @@ async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVersion>[
   return z.object({ versions: z.array(PolicyVersion) }).parse(body).versions;
 }
 
+async function refusedCodes(agent: string): Promise<string[]> {
+  const { audit } = z
+    .object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) })
+    .parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
+  return audit.flatMap(({ refused }) => refused.map(({ code }) => code));
+}
+
 const REJECTS: Verdict = {
   judge: "embedded",
   reward: -1,
@@ -184,10 +191,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const { cursor, stable } = await headOf(agent);
     expect(cursor).toBeGreaterThan(0);
     expect(stable).toBe(0);
-    const { audit } = z
-      .object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) })
-      .parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
-    expect(audit.flatMap(({ refused }) => refused.map(({ code }) => code))).toEqual(["judge/notNegative"]);
+    expect(await refusedCodes(agent)).toEqual(["judge/notNegative"]);
   });
 
   it("after a restart reads its judgements from the log instead of judging again", async () => {
@@ -228,6 +232,32 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(learner.updates).toBe(1);
     expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1 });
   });
+
+  it.each(["while it waits for a correction", "while it learns from one"])(
+    "publishes nothing for an agent whose learning is switched off %s",
+    async (moment) => {
+      const agent = await correctedAgent();
+      const switchOff = (): Promise<void> => put(`/api/agents/${agent}`, { learning: { enabled: false } });
+      const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+      const learner = learning();
+      const waits = moment.includes("waits");
+      const pull: EdgePort["pull"] = async (span) => {
+        const page = await client.pull(span);
+        if (waits) await switchOff();
+        return page;
+      };
+      const update: Learner["update"] = async (request) => {
+        const outcome = await learner.update(request);
+        await switchOff();
+        return outcome;
+      };
+      const loop = loopOf(agent, { judge: judging(REJECTS), learner: { update }, changed: { pull } });
+      expect(await loop.step(2_000)).toBe("advanced");
+      expect(learner.updates).toBe(waits ? 0 : 1);
+      expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 0 });
+      expect(await refusedCodes(agent)).toEqual(["learning/disabled"]);
+    },
+  );
 
   it("judges again where the judgement did not reach the log, so that every one stands there", async () => {
     const agent = await correctedAgent();

@@ -13,6 +13,7 @@ function correctionOf(name: string, value: string): Correction {
 }
 
 const ROOMS = correctionOf("number_of_rooms", "2");
+const ONE_BY_DEFAULT = { ...ROOMS, parameter: { ...ROOMS.parameter, fallback: "1" } };
 const COUNTS = { silent: 20, stated: 20, other: 20, anchor: 20 };
 
 function userWords({ messages }: Context): string {
@@ -57,6 +58,31 @@ describe("generateContexts", () => {
     }
   });
 
+  it("lends some of them the corrected parameter, which the correction is not about there", () => {
+    const lent = generated(ROOMS, "anchor").filter(({ tools, tool }) => {
+      const due = tools.find(({ function: { name } }) => name === tool);
+      return due !== undefined && findParameter(due, "number_of_rooms") !== undefined;
+    });
+    expect(lent.length).toBeGreaterThan(3);
+    expect(lent.length).toBeLessThan(17);
+  });
+
+  it("asks a tool of the agent that has the parameter, too, only with a value for it", () => {
+    const namesake = { ...SEARCH, function: { ...SEARCH.function, name: "BookHotel" } };
+    const drawn = generateContexts({ correction: ROOMS, tools: [SEARCH, namesake], system: [] }, COUNTS, new Random(1));
+    const others = drawn.filter(({ kind, tool }) => kind === "other" && tool === "BookHotel");
+    expect(others.length).toBeGreaterThan(3);
+    for (const context of others)
+      expect(["1", "3"].some((value) => mentions(userWords(context), { parameter: ROOMS.parameter, value }))).toBe(true);
+  });
+
+  it("says what a tool is for without the tail of its description", () => {
+    const described = { ...SEARCH, function: { ...SEARCH.function, description: "Find a hotel by city and number of rooms" } };
+    const correction = { ...ROOMS, tool: described };
+    for (const context of generateContexts({ correction, tools: [described, ...TOOLS], system: [] }, COUNTS, new Random(2)))
+      if (context.kind === "silent") expect(userWords(context)).not.toMatch(/room/i);
+  });
+
   it("makes no counter-case that the schema does not allow", () => {
     const only = { ...ROOMS, parameter: { ...ROOMS.parameter, allowed: ["2"] } };
     expect(generated(only, "stated")).toEqual([]);
@@ -82,7 +108,7 @@ describe("replayContext", () => {
 
   it.each([
     {
-      name: "silent where the call used a value nobody named",
+      name: "silent where the call used the schema's default",
       turn: turnOf("A hotel in Porto", { city: "Porto", number_of_rooms: "1" }),
       kind: "silent",
     },
@@ -94,7 +120,18 @@ describe("replayContext", () => {
     },
     { name: "other where another tool was called", turn: turnOf("Weather in Porto", { place: "Porto" }, "GetWeather"), kind: "other" },
   ])("is $name", ({ turn, kind }) => {
-    expect(replayContext(turn, ROOMS)?.kind).toBe(kind);
+    expect(replayContext(turn, ONE_BY_DEFAULT)?.kind).toBe(kind);
+  });
+
+  it("learns nothing from a value that may have been made up or said in other words", () => {
+    expect(replayContext(turnOf("A hotel in Porto for us", { city: "Porto", number_of_rooms: "3" }), ONE_BY_DEFAULT)).toBeUndefined();
+    expect(replayContext(turnOf("Not that one, in Porto", { city: "Porto", number_of_rooms: "1" }), ROOMS)).toBeUndefined();
+  });
+
+  it("learns nothing about a parameter that the tool did not have then", () => {
+    const { city } = SEARCH.function.parameters?.properties as Record<string, object>;
+    const older = { ...SEARCH, function: { ...SEARCH.function, parameters: { type: "object", properties: { city } } } };
+    expect(replayContext({ ...turnOf("A hotel in Porto", { city: "Porto" }), tools: [older] }, ROOMS)).toBeUndefined();
   });
 
   it("learns nothing from a user who asked for the value anyway", () => {
@@ -102,8 +139,8 @@ describe("replayContext", () => {
   });
 
   it("takes no number of a date for the value of an argument", () => {
-    const turn = turnOf("A hotel in Porto from March 1st", { city: "Porto", number_of_rooms: "1" });
-    expect(replayContext(turn, ROOMS)?.kind).toBe("silent");
+    const turn = turnOf("A hotel in Porto, rooms from March 1st", { city: "Porto", number_of_rooms: "1" });
+    expect(replayContext(turn, ONE_BY_DEFAULT)?.kind).toBe("silent");
   });
 
   it("learns nothing from a user who may have agreed to what was offered", () => {
@@ -116,7 +153,7 @@ describe("replayContext", () => {
   });
 
   it("never takes the value that a correction rejected for one that its user stated", () => {
-    const turn = turnOf("The 1 hotel in Porto", { city: "Porto", number_of_rooms: "1" });
+    const turn = turnOf("1 room in Porto", { city: "Porto", number_of_rooms: "1" });
     expect(replayContext(turn, ROOMS)?.kind).toBe("stated");
     expect(replayContext(turn, ROOMS, { corrected: true })?.kind).toBe("silent");
   });

@@ -1,0 +1,83 @@
+/** Whom a signal goes to, and what a person's feedback says by itself; what was judged is read back as it was. */
+import { describe, expect, it } from "vitest";
+import type { FeedbackGiven } from "../../../shared/events.ts";
+import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
+import { EventCache } from "../../../trainer/feed/cache.ts";
+import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
+import { createPanel } from "../../../trainer/judge/panel.ts";
+import { call, nextState, result, turn, user } from "../hotel.ts";
+
+const CALL = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
+const made = turn([user("A hotel in Porto, please.")], CALL);
+const cache = new EventCache(10);
+cache.add(made);
+
+function signalOf(event: ReturnType<typeof nextState>): Signal {
+  const assembled = assembleSignal(event, cache);
+  if (assembled?.status !== "signal") throw new Error("a signal expected");
+  return assembled.signal;
+}
+
+function feedback(given: Partial<FeedbackGiven>): Signal {
+  const event = nextState(made, []);
+  return signalOf({ ...event, payload: { kind: "feedback:given", completionId: made.payload.completionId, ...given } });
+}
+
+// Stands in for a base that always writes this hint: what is tested is who is asked, and what is made of it.
+function writing(hint: string): JobSampler & { asked: number } {
+  const sampler = {
+    asked: 0,
+    answer: async (prompts: readonly unknown[]) => ((sampler.asked += 1), prompts.map(() => hint)),
+    score: async (_: unknown, answers: readonly string[]) => answers.map(() => Number.NEGATIVE_INFINITY),
+  };
+  return sampler;
+}
+
+const OPTIONS = { votes: 3, seed: 0 };
+const TWO = "number_of_rooms should be 2.";
+
+describe("createPanel", () => {
+  it.each([
+    { given: { score: 1 }, reward: 1 },
+    { given: { score: 0 }, reward: 0 },
+    { given: { score: -0.5 }, reward: -1 },
+    { given: { comment: "hm" }, reward: 0 },
+  ])("takes $given for what it says and asks the base nothing", async ({ given, reward }) => {
+    const sampler = writing(TWO);
+    const verdict = await createPanel(sampler).judge(feedback(given), OPTIONS);
+    expect(verdict).toMatchObject({ judge: "feedback", reward, votes: [reward] });
+    expect(verdict?.hint).toBeUndefined();
+    expect(sampler.asked).toBe(0);
+  });
+
+  it.each([{}, { score: -1 }, { score: 0 }, { score: 1 }])("learns from a correction, with whatever score: %j", async (score) => {
+    const given = feedback({ ...score, correction: "The number of rooms should be 2." });
+    expect(await createPanel(writing(TWO)).judge(given, OPTIONS)).toMatchObject({ judge: "feedback", reward: -1, hint: { text: TWO } });
+  });
+
+  it("judges tool results that came alone by what they say, without the base", async () => {
+    const sampler = writing(TWO);
+    const verdict = await createPanel(sampler).judge(signalOf(nextState(made, [result('{"error": "no such city"}')])), OPTIONS);
+    expect(verdict).toMatchObject({ judge: "verifiable", reward: -1 });
+    expect(sampler.asked).toBe(0);
+  });
+
+  it("asks the base where a user spoke, whatever the tools said before", async () => {
+    const verdict = await createPanel(writing("+1")).judge(signalOf(nextState(made, [result("{}"), user("Thanks!")])), OPTIONS);
+    expect(verdict).toMatchObject({ judge: "embedded", reward: 1 });
+  });
+});
+
+describe("a judgement in the log", () => {
+  it("is read back with its hint, or with the reason why it has none", async () => {
+    const given = feedback({ correction: "The number of rooms should be 2." });
+    for (const hint of [TWO, "number_of_rooms should be 7."]) {
+      const verdict = await createPanel(writing(hint)).judge(given, OPTIONS);
+      if (verdict === undefined) throw new Error("a verdict expected");
+      const { payload } = toJudgement(given, verdict, new Date(0));
+      const { detail: _, ...told } = verdict;
+      expect(verdictFromLog(payload, given)).toMatchObject(told);
+    }
+  });
+});
