@@ -50,6 +50,8 @@ type Outcome = {
   updateSeconds: number[];
   notes: string[];
 };
+/** What came of the preferences that were taken from the queue. */
+type Tried = { outcomes: Outcome[]; skipped: string[] };
 
 async function main(): Promise<void> {
   const { sgd: folder, split } = options;
@@ -67,15 +69,11 @@ async function main(): Promise<void> {
   const wanted = options.full ? all.length : Math.min(all.length, Number(options.preferences));
   const served = Math.min(wanted, Number(options.served));
   const unrelated = random.shuffled(requests);
-  const outcomes: Outcome[] = [];
-  const queue = [...all];
-  const work = { queue, unrelated, random, share: Math.ceil(UNRELATED / wanted) };
-  if (served > 0)
-    outcomes.push(
-      ...(await tryAll(await ServedSystem.start(options.base, { threads: Number(options.threads) }), { ...work, count: served })),
-    );
-  outcomes.push(...(await tryAll(await startInProcess(), { ...work, count: wanted - outcomes.length })));
-  summarise(outcomes, { preferences: all.length, served });
+  const tried: Tried = { outcomes: [], skipped: [] };
+  const work = { queue: [...all], unrelated, random, share: Math.ceil(UNRELATED / wanted), tried };
+  if (served > 0) await tryAll(await ServedSystem.start(options.base, { threads: Number(options.threads) }), { ...work, count: served });
+  await tryAll(await startInProcess(), { ...work, count: wanted });
+  summarise(tried, { preferences: all.length, served });
 }
 
 function startInProcess(): Promise<LearningSystem> {
@@ -90,25 +88,28 @@ function startInProcess(): Promise<LearningSystem> {
   });
 }
 
-type Work = { queue: Preference[]; unrelated: readonly FreshRequest[]; random: Random; share: number; count: number };
+type Work = { queue: Preference[]; unrelated: readonly FreshRequest[]; random: Random; share: number; tried: Tried; count: number };
 
-/** Takes preferences from the queue until `count` have been tried. */
-async function tryAll(system: LearningSystem, { queue, unrelated, random, share, count }: Work): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+/** Takes preferences from the queue until `count` have been tried in all. */
+async function tryAll(
+  system: LearningSystem,
+  { queue, unrelated, random, share, tried: { outcomes, skipped }, count }: Work,
+): Promise<void> {
   try {
     for (let preference = queue.shift(); preference !== undefined && outcomes.length < count; preference = queue.shift()) {
       say(`${outcomes.length + 1}/${count} ${nameOf(preference)} (${preference.silent.length} silent, ${preference.stated.length} stated)`);
       const others = random.shuffled(unrelated.filter(({ call }) => call.name !== preference?.tool)).slice(0, share);
       const outcome = await tryPreference(system, preference, others, random);
-      if (outcome === undefined) say("  skipped: the base honours it already or never calls the tool");
-      else outcomes.push(outcome);
+      if (outcome === undefined) {
+        say("  skipped: the base honours it already or never calls the tool");
+        skipped.push(nameOf(preference));
+      } else outcomes.push(outcome);
       await system.forget();
       if (outcomes.length >= count) break;
     }
   } finally {
     await system.close();
   }
-  return outcomes;
 }
 
 /** One user, one preference, one agent. Undefined where there is nothing to correct. */
@@ -209,7 +210,7 @@ async function pairExact(system: LearningSystem, requests: readonly FreshRequest
   return requests.map((request, index) => [exact(request, before[index]), exact(request, after[index])]);
 }
 
-function summarise(outcomes: readonly Outcome[], { preferences, served }: { preferences: number; served: number }): void {
+function summarise({ outcomes, skipped }: Tried, { preferences, served }: { preferences: number; served: number }): void {
   const honoured = outcomes.map((each) => each.honoured);
   const fresh = outcomes.flatMap(({ freshHonoured }) => freshHonoured);
   const calledBefore = outcomes.flatMap(({ freshCalledBefore }) => freshCalledBefore);
@@ -226,6 +227,8 @@ function summarise(outcomes: readonly Outcome[], { preferences, served }: { pref
       threads: Number(options.threads),
       preferences: outcomes.length,
       preferencesInSplit: preferences,
+      // Those that the base honours already, or whose tool it never calls in four requests: there is nothing to correct.
+      skipped,
       subset: !options.full,
       objective: options.objective,
       only: options.only,

@@ -64,7 +64,7 @@ export type EdgeHost = {
 export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost> {
   const stateFolder = resolve(options.stateFolder);
   mkdirSync(stateFolder, { recursive: true });
-  const killed = claimStateFolder(stateFolder, { workerd: "workerd", trainer: "trainer/main" });
+  const killed = claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
   const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, configured, options));

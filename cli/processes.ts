@@ -11,6 +11,9 @@ import { AppError } from "../shared/errors.ts";
 // Waits for its standard input to close, which the kernel does when the host is gone, however it went.
 const GUARD = 'read -r line; for file in "$1"/*.pid; do [ -f "$file" ] && kill -9 "$(cat "$file")"; done; rm -rf "$1"';
 
+/** What a host may leave behind, by name, with what its command line holds. */
+const CHILDREN = { workerd: "workerd", trainer: "trainer/main" } as const;
+
 const HostRecord = z.object({ pid: z.number().int(), startedAt: z.string() });
 
 export function runFolder(stateFolder: string): string {
@@ -40,7 +43,7 @@ export function writePid(stateFolder: string, name: string, pid: number): void {
  * looks like the child it was (`marks` by name, found in the command line) is killed. Returns what was killed.
  * @throws {input/invalid} where another living host has the folder
  */
-export function claimStateFolder(stateFolder: string, marks: Record<string, string>): string[] {
+export function claimStateFolder(stateFolder: string, marks: Record<string, string> = CHILDREN): string[] {
   refuseSecondHost(stateFolder);
   const killed = Object.entries(marks).flatMap(([name, mark]) => killStale(stateFolder, name, mark));
   rmSync(runFolder(stateFolder), { recursive: true, force: true });

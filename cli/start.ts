@@ -1,9 +1,11 @@
 /** `npm start`: brings the system up, says what to do with it, and takes it down without leaving a process behind. */
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { AppError } from "../shared/errors.ts";
 import { keysFile } from "./keys.ts";
 import { portHolder, portProblem } from "./port.ts";
+import { claimStateFolder } from "./processes.ts";
 import type { System } from "./system.ts";
 
 const USAGE = `npm start -- [options]
@@ -29,6 +31,20 @@ function readOptions() {
     throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);
   return { ...values, port };
 }
+
+/** Ends what an earlier run left behind before it is asked who has the port: it may well be that. */
+async function endLeftovers({ state, host, port }: { state: string; host: string; port: number }): Promise<void> {
+  const ended = claimStateFolder(resolve(state));
+  for (const child of ended) say(`start    an earlier run had left ${child} behind; it was ended`);
+  // A killed process lets go of its port a moment later.
+  for (let waitedMs = 0; ended.length > 0 && waitedMs < RELEASE_MS; waitedMs += STEP_MS) {
+    if ((await portProblem(host, port)) === undefined) return;
+    await setTimeout(STEP_MS);
+  }
+}
+
+const RELEASE_MS = 2_000;
+const STEP_MS = 50;
 
 async function refuseTakenPort(host: string, port: number): Promise<void> {
   const problem = await portProblem(host, port);
@@ -92,6 +108,7 @@ async function main(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
   // Bootstrap holds the other end: when it is gone, nobody is left to stop us.
   process.once("disconnect", () => stop(0));
+  await endLeftovers(options);
   await refuseTakenPort(options.host, options.port);
   const onHopeless = (reason: string): void => {
     say(`edge     ${reason}; giving up. What was acknowledged is kept; \`npm start\` continues from it.`);

@@ -47,6 +47,8 @@ export const TurnFinished = z.object({
   rollout: Rollout,
   /** As the client gave it; absent where it gave none. */
   metadata: z.record(z.string(), z.string()).optional(),
+  /** False where the agent's learning was switched off when it was served: such a turn is never trained on, then or later. */
+  learning: z.literal(false).optional(),
 });
 
 export const TurnAborted = z.object({

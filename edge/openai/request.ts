@@ -100,7 +100,7 @@ function toRequest(parameters: Parameters): ChatRequest {
     temperature: parameters.temperature ?? 1,
     topP: parameters.top_p ?? 1,
     stop: typeof stop === "string" ? [stop] : (stop ?? []),
-    maxTokens: parameters.max_completion_tokens ?? parameters.max_tokens ?? undefined,
+    answerLimit: answerLimitOf(parameters),
     logprobs: parameters.logprobs ?? false,
     topLogprobs: parameters.top_logprobs ?? 0,
     stream: parameters.stream ?? false,
@@ -112,12 +112,17 @@ function toRequest(parameters: Parameters): ChatRequest {
   };
 }
 
+function answerLimitOf({ max_tokens: older, max_completion_tokens: newer }: Parameters): TurnSampling["answerLimit"] {
+  if (isSet(newer)) return { param: "max_completion_tokens", tokens: newer };
+  return isSet(older) ? { param: "max_tokens", tokens: older } : undefined;
+}
+
 /** Whose conversation it is. Where both names are given and differ, both count: nobody's `user` is ignored. */
 function userOf({ safety_identifier: identifier, user }: Parameters): string | undefined {
   const names = [...new Set([identifier ?? "", user ?? ""])].filter((name) => name !== "");
   return names.length > 1 ? canonicalJson(names) : names[0];
 }
 
-function isSet(value: unknown): boolean {
+function isSet<Value>(value: Value | null | undefined): value is Value {
   return value !== null && value !== undefined;
 }

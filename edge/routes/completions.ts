@@ -45,7 +45,7 @@ type TurnParts = { request: ChatRequest; headers: TurnHeaders; head: LineHead; s
 
 function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): UnplacedTurn {
   const tools = request.tools ?? head.settings.tools;
-  const { temperature, topP, stop, seed, maxTokens, logprobs, topLogprobs, parallelToolCalls } = request;
+  const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls } = request;
   return {
     scope,
     line: head.line,
@@ -61,7 +61,7 @@ function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): Un
       temperature,
       topP,
       stop,
-      maxTokens,
+      answerLimit,
       logprobs,
       topLogprobs,
       parallelToolCalls,
@@ -69,6 +69,7 @@ function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): Un
     },
     metadata: request.metadata,
     store: request.store,
+    learning: head.settings.learning.enabled,
     retry: { requestDigest, idempotencyKey: headers.idempotencyKey, retryCount: headers.retryCount },
   };
 }

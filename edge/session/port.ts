@@ -27,8 +27,8 @@ export type TurnSampling = {
   readonly temperature: number;
   readonly topP: number;
   readonly stop: readonly string[];
-  /** Undefined: what is left of the context. */
-  readonly maxTokens: number | undefined;
+  /** Most tokens of the answer and the parameter that says so; undefined: what is left of the context. */
+  readonly answerLimit: { readonly param: "max_tokens" | "max_completion_tokens"; readonly tokens: number } | undefined;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
   readonly toolChoice: ToolChoice;
@@ -50,6 +50,8 @@ export type TurnRequest = {
   readonly metadata: Readonly<Record<string, string>>;
   /** False: nothing but digests is kept. */
   readonly store: boolean;
+  /** Whether the agent learns; what is served while it does not is never trained on. */
+  readonly learning: boolean;
   /** Two open sessions hold this conversation. */
   readonly ambiguous: boolean;
   /** The session closes after this turn. */

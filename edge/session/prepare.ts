@@ -28,7 +28,7 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   const promptTokens = encodeIfShort(policy, { messages, tools: request.tools, addGenerationPrompt: true });
   const maxTokens = fitContext({
     promptCount: promptTokens.length,
-    maxTokens: request.sampling.maxTokens,
+    answerLimit: request.sampling.answerLimit,
     contextTokens: policy.contextTokens,
   });
   checkRecord({ messages, tools: request.tools, metadata: request.metadata });
@@ -92,23 +92,29 @@ function checkRecord(record: Pick<TurnRequest, "tools" | "metadata"> & { message
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
 function fitContext({
   promptCount,
-  maxTokens,
+  answerLimit,
   contextTokens,
 }: {
   promptCount: number;
-  maxTokens: number | undefined;
+  answerLimit: TurnRequest["sampling"]["answerLimit"];
   contextTokens: number;
 }): number {
-  const wanted = maxTokens ?? Math.max(contextTokens - promptCount, 1);
-  if (promptCount + wanted <= contextTokens) return wanted;
-  const asked = maxTokens === undefined ? "room for an answer" : `${maxTokens} for the answer`;
-  throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and ${asked}`);
+  const left = contextTokens - promptCount;
+  if (left < 1) throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and room for an answer`);
+  if (answerLimit === undefined) return left;
+  const { param, tokens } = answerLimit;
+  if (tokens <= left) return tokens;
+  throw new AppError(
+    "input/invalid",
+    `${param}: at most ${left} expected, which a prompt of ${promptCount} leaves of ${contextTokens} tokens of context, got ${tokens}; lower it or leave it out`,
+    { details: { param, code: "context_length_exceeded", promptTokens: promptCount, contextTokens } },
+  );
 }
 
 function overflow({ contextTokens, promptCount }: { contextTokens: number; promptCount: number }, got: string): AppError {
   return new AppError(
     "input/invalid",
-    `messages: at most ${contextTokens} tokens of context expected, got ${got}; shorten the conversation or lower max_completion_tokens`,
+    `messages: at most ${contextTokens} tokens of context expected, got ${got}; shorten the conversation`,
     {
       details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
     },

@@ -158,7 +158,7 @@ export class TurnRun {
   }
 
   #finishedEvent({ prepared, opened }: Running, recorder: AnswerRecorder, now: number): NewEvent {
-    const { session, tools, metadata } = this.#request;
+    const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
     const { promptTokens, seed, temperature, topP } = prepared.completion;
     return turnFinished(
@@ -175,6 +175,7 @@ export class TurnRun {
         finishReason: recorder.finished().finishReason,
         rollout: recorder.rollout({ promptTokens, seed, temperature, topP }),
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+        ...(learning ? {} : { learning }),
       },
     );
   }

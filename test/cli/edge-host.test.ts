@@ -1,3 +1,4 @@
+/** The local edge: keys, base files and migrations as a first start leaves them, and as a second finds them. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

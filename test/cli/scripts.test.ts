@@ -1,3 +1,4 @@
+/** What the repository promises of itself: pinned versions, one test command, a Worker that fits Cloudflare's limits. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";

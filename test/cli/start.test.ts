@@ -91,6 +91,24 @@ describe("npm start, killed", { timeout: PATIENCE_MS }, () => {
   });
 });
 
+describe("npm start, after one that left workerd behind", { timeout: PATIENCE_MS }, () => {
+  it("ends it, says so, and takes its port", async () => {
+    const first = start("left", 0);
+    const { port } = new URL(await first.endpoint());
+    const [workerd = 0] = first.children();
+    // Host and guard at once, as when a machine runs out of memory.
+    process.kill(guardOf(first), "SIGKILL");
+    first.process.kill("SIGKILL");
+    await first.exit();
+    expect(describeProcess(workerd)).toBeDefined();
+    const second = start("left", Number(port));
+    expect(await second.endpoint()).toContain(`:${port}/`);
+    expect(second.output()).toContain(`an earlier run had left workerd (process ${workerd}) behind; it was ended`);
+    second.process.kill("SIGINT");
+    expect(await second.exit()).toBe(0);
+  });
+});
+
 describe("npm start, refused", { timeout: PATIENCE_MS }, () => {
   it("says what is wrong with an option", async () => {
     const run = start("wrong", 70_000, LAUNCHED);
@@ -136,6 +154,15 @@ function start(name: string, port = 0, command: readonly string[] = DIRECT): Run
     children: () => [readPid(state, "workerd") ?? 0, readPid(state, "trainer") ?? 0],
     exit: () => exit,
   };
+}
+
+/** The guard is started by the host, so its process id is one of the next. */
+function guardOf({ process: { pid = 0 }, state }: Run): number {
+  for (let candidate = pid + 1; candidate < pid + 2_000; candidate += 1) {
+    const command = describeProcess(candidate)?.command ?? "";
+    if (command.includes("nextstate-guard") && command.includes(state)) return candidate;
+  }
+  throw new Error(`a guard of ${state} expected among the processes after ${pid}`);
 }
 
 async function until(condition: () => boolean): Promise<void> {

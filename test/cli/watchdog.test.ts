@@ -1,3 +1,4 @@
+/** A workerd that hangs is ended and replaced; an edge beyond help is given up with the reason. */
 import { describe, expect, it } from "vitest";
 import { startWatchdog } from "../../cli/watchdog.ts";
 import { withEdge } from "../helpers/edge.ts";

@@ -1,3 +1,4 @@
+/** 16-bit floats: every number back to itself, rounding to nearest even, the edges of the range. */
 import { describe, expect, it } from "vitest";
 import { decodeBfloat16, decodeFloat16, encodeBfloat16, encodeFloat16 } from "../../shared/float16.ts";
 

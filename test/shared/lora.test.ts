@@ -1,3 +1,4 @@
+/** Adapter files as PEFT names and shapes them, read back as they were written. */
 import { describe, expect, it } from "vitest";
 import { randomAdapter } from "../../bench/random-checkpoint.ts";
 import { linearShape, parseAdapter, writeAdapter } from "../../shared/lora.ts";

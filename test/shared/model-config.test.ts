@@ -1,3 +1,4 @@
+/** What a config.json says, what each family leaves unsaid, and what is refused. */
 import { describe, expect, it } from "vitest";
 import { parseModelConfig } from "../../shared/model-config.ts";
 

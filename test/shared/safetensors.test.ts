@@ -1,3 +1,4 @@
+/** The safetensors format against a file written by hand. */
 import { describe, expect, it } from "vitest";
 import { parseSafetensors, toFloat32, writeSafetensors } from "../../shared/safetensors.ts";
 

@@ -1,3 +1,4 @@
+/** JSON with spaces as Python writes it, value by value and text by text. */
 import { describe, expect, it } from "vitest";
 import { respaceJson, spacedJson } from "../../shared/spaced-json.ts";
 

@@ -48,6 +48,7 @@ export function assembleSignal(event: LoggedEvent, lookup: TurnLookup): Assemble
 export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: string } | undefined {
   const { responseTokens, rolloutLogProbs, promptTokens } = turn.rollout;
   if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
+  if (turn.learning === false) return { code: "learning/disabled", detail: "learning was switched off when it was served" };
   if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
   if (turn.messages.length === 0 || promptTokens.length === 0)
     return { code: "turn/notStored", detail: "store was false, so only digests were kept" };

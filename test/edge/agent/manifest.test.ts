@@ -1,3 +1,4 @@
+/** What a manifest may not say, and by which digest a policy is known. */
 import { describe, expect, it } from "vitest";
 import { manifestFault, policyDigestOf } from "../../../edge/agent/manifest.ts";
 import { lineage, manifestOf } from "../../helpers/call.ts";

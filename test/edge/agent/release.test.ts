@@ -1,3 +1,4 @@
+/** The moves of a line, one by one and over thousands of random ones: what always holds of its numbers. */
 import { describe, expect, it } from "vitest";
 import { FIRST_STATE, MOVES, type LineState, type Transition } from "../../../edge/agent/release.ts";
 

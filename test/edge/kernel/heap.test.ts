@@ -1,3 +1,4 @@
+/** The kernel's memory: blocks that never overlap, and are used again. */
 import { describe, expect, it } from "vitest";
 import { Heap } from "../../../edge/kernel/heap.ts";
 

@@ -96,7 +96,7 @@ describe("a request", () => {
       temperature: 0,
       topP: 0.5,
       stop: ["END"],
-      maxTokens: 9,
+      answerLimit: { param: "max_tokens", tokens: 9 },
       logprobs: true,
       topLogprobs: 3,
       stream: true,

@@ -1,3 +1,4 @@
+/** Adapters held in the kernel: which one goes when room is needed, and that none in use ever does. */
 import { describe, expect, it } from "vitest";
 import { randomAdapter } from "../../../bench/random-checkpoint.ts";
 import { createKernel } from "../../../edge/kernel/kernel.ts";

@@ -1,3 +1,4 @@
+/** The counter-based generator against its published words, and how seeds and indices spread. */
 import { describe, expect, it } from "vitest";
 import { philox, uniform } from "../../../edge/policy/philox.ts";
 

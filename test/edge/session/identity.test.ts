@@ -1,3 +1,4 @@
+/** A user's name is its key's own. */
 import { describe, expect, it } from "vitest";
 import { scopedUser } from "../../../edge/session/identity.ts";
 

@@ -1,6 +1,7 @@
 /** Retries, aborts and turns that nobody may keep, in real workerd. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { call, putAgent } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
@@ -162,6 +163,19 @@ describe("store: false", () => {
   });
 });
 
+describe("an agent whose learning is switched off", () => {
+  it("serves turns that say for good that they are not to be trained on", async () => {
+    await putAgent(edge, "still", { learning: { enabled: false } });
+    const { ask, logged } = talkTo(edge, "still");
+    const first = await ask([says("one")]);
+    await putAgent(edge, "still");
+    // Isolates remember an agent's settings for a second.
+    await setTimeout(1_500);
+    await ask([says("one"), first.message, says("two")]);
+    expect(turnsOf(await logged("turn:finished", 2)).map(({ learning }) => learning)).toEqual([false, undefined]);
+  });
+});
+
 describe("feedback", () => {
   it("is an event about the completion's turn, once however often it is sent", async () => {
     const { ask, logged } = await agentFor("rated");
@@ -201,7 +215,11 @@ describe("a prompt that does not fit the context", () => {
       error: { code: "context_length_exceeded", param: "messages", type: "invalid_request_error" },
     });
     expect(refused.error?.message).toMatch(/at most 2048 tokens .* got 25\d\d in the prompt/);
-    expect((await ask([says("short")], { extra: { max_tokens: 2_048 } })).status).toBe(400);
+    for (const param of ["max_tokens", "max_completion_tokens"]) {
+      const greedy = await ask([says("short")], { extra: { max_tokens: undefined, [param]: 2_048 } });
+      expect(greedy).toMatchObject({ status: 400, error: { param, code: "context_length_exceeded" } });
+      expect(greedy.error?.message).toMatch(new RegExp(`^${param}: at most \\d+ expected`));
+    }
     expect(await events()).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+/** Top-k hindsight candidates by their formula. */
 import { describe, expect, it } from "vitest";
 import { hindsightCandidates, topIndices } from "../../../trainer/advantage/hindsight.ts";
 

@@ -1,3 +1,4 @@
+/** The running baseline, and which tokens a reward is credited to. */
 import { describe, expect, it } from "vitest";
 import { runningBaseline } from "../../../trainer/advantage/baseline.ts";
 import { creditedAdvantages } from "../../../trainer/advantage/credit.ts";

@@ -1,3 +1,4 @@
+/** The graph shares nodes and refuses what does not fit; gradients take no detour. */
 import { describe, expect, it } from "vitest";
 import { add, fusedMatMul, gemm, mul, reduceSum } from "../../../trainer/autodiff/build.ts";
 import { gradients } from "../../../trainer/autodiff/grad.ts";

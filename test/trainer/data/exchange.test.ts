@@ -1,3 +1,4 @@
+/** What a next state is paired with, and which turns are never trained on. */
 import { describe, expect, it } from "vitest";
 import type { TurnFinished } from "../../../shared/events.ts";
 import { assembleSignal } from "../../../trainer/data/exchange.ts";
@@ -75,6 +76,7 @@ describe("assembleSignal", () => {
 
   it.each<{ name: string; changes: Partial<TurnFinished>; code: string }>([
     { name: "a side turn", changes: { turnKind: "side" }, code: "turn/side" },
+    { name: "a turn served while learning was off", changes: { learning: false }, code: "learning/disabled" },
     { name: "an ambiguous session", changes: { origin: "ambiguous" }, code: "turn/ambiguous" },
     { name: "a turn that was not stored", changes: { messages: [] }, code: "turn/notStored" },
     {

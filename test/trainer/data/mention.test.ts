@@ -1,3 +1,4 @@
+/** When words mention a value, and what a schema says of its parameters. */
 import { describe, expect, it } from "vitest";
 import { mentions } from "../../../trainer/data/mention.ts";
 import { readParameters, typedValue } from "../../../trainer/data/parameters.ts";

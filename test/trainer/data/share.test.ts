@@ -1,3 +1,4 @@
+/** No user has more than a share of a batch. */
 import { describe, expect, it } from "vitest";
 import { capShares } from "../../../trainer/data/share.ts";
 

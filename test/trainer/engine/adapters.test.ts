@@ -1,3 +1,4 @@
+/** LoRA in the engine: shapes, arithmetic, gradients, and what is refused. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LossBatch } from "../../../trainer/engine/adapter-trainer.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";

@@ -1,3 +1,4 @@
+/** The engine's gradients against differences of the loss, its determinism, its refusals, its thread. */
 import { describe, expect, it } from "vitest";
 import type { TokenBatch } from "../../../trainer/engine/batch.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";

@@ -1,3 +1,4 @@
+/** Decoding in the engine gives what a full forward pass would. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { Random } from "../../../trainer/random.ts";

@@ -1,3 +1,4 @@
+/** The trainer's memory of recent turns and rewards is bounded and in log order. */
 import { describe, expect, it } from "vitest";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { call, turn, user } from "../hotel.ts";

@@ -1,3 +1,4 @@
+/** How long a retry waits, what is tried again, and what is not. */
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
 import { backoffMs, retryForever } from "../../../trainer/feed/retry.ts";

@@ -1,3 +1,4 @@
+/** What judges make of a next state: reward, grounded hint, or the reason why there is none. */
 import { describe, expect, it } from "vitest";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";

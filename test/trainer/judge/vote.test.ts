@@ -1,3 +1,4 @@
+/** The plurality of votes; ties are 0. */
 import { describe, expect, it } from "vitest";
 import { countVotes } from "../../../trainer/judge/vote.ts";
 

@@ -1,3 +1,4 @@
+/** Rows in static shapes: every answer token predicted from the position before it. */
 import { describe, expect, it } from "vitest";
 import { packRows } from "../../../trainer/learn/rows.ts";
 

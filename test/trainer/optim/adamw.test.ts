@@ -1,3 +1,4 @@
+/** AdamW against the published algorithm and PyTorch's numbers. */
 import { describe, expect, it } from "vitest";
 import { Random } from "../../../trainer/random.ts";
 import { adamWUpdate } from "../../../trainer/optim/adamw.ts";

@@ -1,3 +1,4 @@
+/** The norm of a gradient, and how one that is too long is shortened. */
 import { describe, expect, it } from "vitest";
 import { clipFactor, gradientNorm } from "../../../trainer/optim/clip.ts";
 

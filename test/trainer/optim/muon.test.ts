@@ -1,3 +1,4 @@
+/** Muon's orthogonaliser, momentum and step by their formulas. */
 import { describe, expect, it } from "vitest";
 import { sizeOf } from "../../../trainer/autodiff/shape.ts";
 import { Random } from "../../../trainer/random.ts";

@@ -1,3 +1,4 @@
+/** The learning rate over a run. */
 import { describe, expect, it } from "vitest";
 import { scheduleFactor } from "../../../trainer/optim/schedule.ts";
 

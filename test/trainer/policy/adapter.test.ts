@@ -1,3 +1,4 @@
+/** An adapter's files hold exactly what was measured. */
 import { describe, expect, it } from "vitest";
 import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";

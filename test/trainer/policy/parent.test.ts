@@ -1,3 +1,4 @@
+/** Which parent a version is trained from, and that bases are never mixed. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

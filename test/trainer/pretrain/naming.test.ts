@@ -1,3 +1,4 @@
+/** Under which names training shows a service. */
 import { describe, expect, it } from "vitest";
 import { drawNaming, drawShown, type Naming } from "../../../trainer/pretrain/naming.ts";
 import type { Service } from "../../../trainer/pretrain/sgd.ts";

@@ -1,3 +1,4 @@
+/** Contexts made from schemas and from real turns say what their kind promises, and no more. */
 import { describe, expect, it } from "vitest";
 import { mentions } from "../../../trainer/data/mention.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";

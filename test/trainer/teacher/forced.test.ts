@@ -1,3 +1,4 @@
+/** One argument of a call held to a value, in its tokens and in its distributions. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

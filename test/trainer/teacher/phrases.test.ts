@@ -1,3 +1,4 @@
+/** Generated words share no template with evaluation, and every value can be found in them. */
 import { describe, expect, it } from "vitest";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../../bench/phrases.ts";
 import { Random } from "../../../trainer/random.ts";
