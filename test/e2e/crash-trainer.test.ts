@@ -1,5 +1,5 @@
 /**
- * Kills the trainer with SIGKILL at random moments while conversations go on. Afterwards every event has been consumed
+ * Kills the trainer with SIGKILL again and again while conversations go on. Afterwards every event has been consumed
  * once: the cursor only ever moved forward, up to the last signal, no signal was accounted for twice or judged twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -5,20 +5,17 @@
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { TrainerConfig } from "../../../trainer/config.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
-import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
+import type { Judge } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
-import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
-import { readAdapterFiles, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
-import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
 import { readStored } from "../../helpers/adapters.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
+import { ACCEPTS, judging, learning, loopOf as standInLoop, REJECTS } from "./stand-ins.ts";
 
 const edge = withEdge();
 let shape: ModelConfig;
@@ -84,89 +81,18 @@ async function refusedCodes(agent: string): Promise<string[]> {
   return audit.flatMap(({ refused }) => refused.map(({ code }) => code));
 }
 
-const REJECTS: Verdict = {
-  judge: "embedded",
-  reward: -1,
-  votes: [-1, -1, 0],
-  detail: "by votes",
-  hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
-};
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
-const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
-
-function judging(verdict: Verdict): Judge & { calls: number } {
-  const judge = { calls: 0, judge: async () => ((judge.calls += 1), verdict) };
-  return judge;
-}
-
-/** "Learns" by an adapter whose values tell which update made it. */
-function learning(offset = 0): Learner & { updates: number } {
-  const learner = {
-    updates: 0,
-    update: async (request: Parameters<Learner["update"]>[0]) => {
-      learner.updates += 1;
-      const metrics = {
-        objective: request.objective,
-        steps: 1,
-        loss: 0.1,
-        lossBefore: 1,
-        klToParentNats: 0,
-        klToBaseNats: 0,
-        contexts: 1,
-        seconds: 0,
-      };
-      const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
-      return {
-        status: "learned" as const,
-        adapter: constantAdapter(0.01 * (offset + learner.updates)),
-        metrics,
-        changes: [],
-        lifts,
-        refused: [],
-      };
-    },
-  };
-  return learner;
-}
-
-function constantAdapter(value: number): AdapterTensors {
-  const tensors = new Map<string, Float32Array>();
-  for (let layer = 0; layer < shape.layerCount; layer += 1)
-    for (const linear of linearNames()) {
-      const { out, in: width } = linearShape(shape, linear);
-      tensors.set(loraTensorName(layer, linear, "A"), new Float32Array(2 * width).fill(value));
-      tensors.set(loraTensorName(layer, linear, "B"), new Float32Array(out * 2).fill(value));
-    }
-  return { rank: 2, alpha: 4, tensors };
-}
-
 function loopOf(
   agent: string,
-  { judge, learner, reported = [], changed = {} }: { judge: Judge; learner: Learner; reported?: string[]; changed?: Partial<EdgePort> },
-): LineLoop {
-  const client = { ...createEdgeClient({ edge: edge.url, key: edge.keys.trainer }), ...changed };
-  const deps: LoopDependencies = {
-    edge: client,
-    judge,
-    learner,
-    metrics: (name) => void reported.push(name),
-    config: TrainerConfig.parse({ edge: edge.url, key: edge.keys.trainer, base: "base", state: "state" }),
-    now: () => new Date(),
-    loadAdapter: async ({ adapter }) => {
-      if (adapter === null) return null;
-      const [configBytes, weightBytes] = await Promise.all([client.getFile(adapter.configDigest), client.getFile(adapter.weightsDigest)]);
-      return readAdapterFiles(shape, { configBytes, weightBytes });
-    },
-    writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
-    runtime: { node: process.version },
-  };
-  return new LineLoop({ agent, line: "shared" }, deps);
+  { judge, learner, changed = {} }: { judge: Judge; learner: Learner; changed?: Partial<EdgePort> },
+): ReturnType<typeof standInLoop> {
+  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, judge, learner, changed: () => changed });
 }
 
 describe("LineLoop", { timeout: 60_000 }, () => {
   it("publishes a version from one corrected turn, with its lineage, and trains on nothing twice", async () => {
     const agent = await correctedAgent();
-    const [judge, learner] = [judging(REJECTS), learning()];
+    const [judge, learner] = [judging(REJECTS), learning(shape)];
     const loop = loopOf(agent, { judge, learner });
     expect(await loop.step(2_000)).toBe("published");
     const head = await headOf(agent);
@@ -186,7 +112,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
 
   it("consumes what needs no update, and says why", async () => {
     const agent = await correctedAgent();
-    const loop = loopOf(agent, { judge: judging(ACCEPTS), learner: learning() });
+    const loop = loopOf(agent, { judge: judging(ACCEPTS), learner: learning(shape) });
     expect(await loop.step(2_000)).toBe("advanced");
     const { cursor, stable } = await headOf(agent);
     expect(cursor).toBeGreaterThan(0);
@@ -201,7 +127,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await expect(loopOf(agent, { judge, learner: dying }).step(2_000)).rejects.toThrow("killed");
     expect(judge.calls).toBe(1);
     const second = judging(ACCEPTS);
-    const result = await loopOf(agent, { judge: second, learner: learning() }).step(2_000);
+    const result = await loopOf(agent, { judge: second, learner: learning(shape) }).step(2_000);
     expect(second.calls).toBe(0);
     expect(result).toBe("advanced"); // the random base made no call, so the logged hint finds no tool to be grounded in
   });
@@ -209,8 +135,8 @@ describe("LineLoop", { timeout: 60_000 }, () => {
   it("lets exactly one of two trainers publish from the same events", async () => {
     const agent = await correctedAgent();
     const loops = [
-      loopOf(agent, { judge: judging(REJECTS), learner: learning() }),
-      loopOf(agent, { judge: judging(REJECTS), learner: learning(7) }),
+      loopOf(agent, { judge: judging(REJECTS), learner: learning(shape) }),
+      loopOf(agent, { judge: judging(REJECTS), learner: learning(shape, 7) }),
     ];
     const results = await Promise.all(loops.map((loop) => loop.step(2_000)));
     expect(results.toSorted()).toEqual(["published", "stale"]);
@@ -219,7 +145,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
 
   it("never learns the events of a rolled-back version again", async () => {
     const agent = await correctedAgent();
-    const learner = learning();
+    const learner = learning(shape);
     expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
     const rolledBack = await fetch(`${edge.url}/api/agents/${agent}/rollback`, {
       method: "POST",
@@ -239,7 +165,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
       const agent = await correctedAgent();
       const switchOff = (): Promise<void> => put(`/api/agents/${agent}`, { learning: { enabled: false } });
       const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
-      const learner = learning();
+      const learner = learning(shape);
       const waits = moment.includes("waits");
       const pull: EdgePort["pull"] = async (span) => {
         const page = await client.pull(span);
@@ -265,7 +191,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
     let away = true;
     const changed: Partial<EdgePort> = { postJudgements: (batch) => (away ? Promise.reject(UNREACHED) : client.postJudgements(batch)) };
-    const loop = loopOf(agent, { judge, learner: learning(), changed });
+    const loop = loopOf(agent, { judge, learner: learning(shape), changed });
     await expect(loop.step(2_000)).rejects.toThrow("POST /judgements");
     away = false;
     expect(await loop.step(2_000)).toBe("advanced");
@@ -289,7 +215,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
       advanceCursor: async (_, { to }) => ({ status: "advanced", cursor: to }),
     };
     const judge = judging(ACCEPTS);
-    expect(await loopOf(agent, { judge, learner: learning(), changed }).step(0)).toBe("advanced");
+    expect(await loopOf(agent, { judge, learner: learning(shape), changed }).step(0)).toBe("advanced");
     expect(judge.calls).toBe(1);
   });
 });

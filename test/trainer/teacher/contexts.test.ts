@@ -130,8 +130,7 @@ describe("replayContext", () => {
   });
 
   it("learns nothing about a parameter that the tool did not have then", () => {
-    const { city } = SEARCH.function.parameters?.properties as Record<string, object>;
-    const older = { ...SEARCH, function: { ...SEARCH.function, parameters: { type: "object", properties: { city } } } };
+    const older = { ...SEARCH, function: { ...SEARCH.function, parameters: { type: "object", properties: { city: { type: "string" } } } } };
     expect(replayContext({ ...turnOf("A hotel in Porto", { city: "Porto" }), tools: [older] }, ROOMS)).toBeUndefined();
   });
 

@@ -1,0 +1,91 @@
+/** A judge that says what it is told and a learner that "learns" in no time: what the loop promises does not depend on them. */
+import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
+import type { ModelConfig } from "../../../shared/model-config.ts";
+import { TrainerConfig } from "../../../trainer/config.ts";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
+import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
+import type { Learner } from "../../../trainer/learn/learner.ts";
+import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
+import { readAdapterFiles, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
+
+export const REJECTS: Verdict = {
+  judge: "embedded",
+  reward: -1,
+  votes: [-1, -1, 0],
+  detail: "by votes",
+  hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
+};
+export const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
+
+export function judging(verdict: Verdict): Judge & { calls: number } {
+  const judge = { calls: 0, judge: async () => ((judge.calls += 1), verdict) };
+  return judge;
+}
+
+/** "Learns" by an adapter whose values tell which update made it. */
+export function learning(shape: ModelConfig, offset = 0): Learner & { updates: number } {
+  const learner = {
+    updates: 0,
+    update: async (request: Parameters<Learner["update"]>[0]) => {
+      learner.updates += 1;
+      const metrics = {
+        objective: request.objective,
+        steps: 1,
+        loss: 0.1,
+        lossBefore: 1,
+        klToParentNats: 0,
+        klToBaseNats: 0,
+        contexts: 1,
+        seconds: 0,
+      };
+      const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
+      const adapter = constantAdapter(shape, 0.01 * (offset + learner.updates));
+      return { status: "learned" as const, adapter, metrics, changes: [], lifts, refused: [] };
+    },
+  };
+  return learner;
+}
+
+function constantAdapter(shape: ModelConfig, value: number): AdapterTensors {
+  const tensors = new Map<string, Float32Array>();
+  for (let layer = 0; layer < shape.layerCount; layer += 1)
+    for (const linear of linearNames()) {
+      const { out, in: width } = linearShape(shape, linear);
+      tensors.set(loraTensorName(layer, linear, "A"), new Float32Array(2 * width).fill(value));
+      tensors.set(loraTensorName(layer, linear, "B"), new Float32Array(out * 2).fill(value));
+    }
+  return { rank: 2, alpha: 4, tensors };
+}
+
+export type LoopParts = {
+  readonly edge: { readonly url: string; readonly key: string };
+  readonly shape: ModelConfig;
+  readonly judge: Judge;
+  readonly learner: Learner;
+  readonly metrics?: LoopDependencies["metrics"];
+  /** Over the real client's. */
+  readonly changed?: (client: EdgePort) => Partial<EdgePort>;
+};
+
+/** The loop of an agent's shared line, on a real edge. */
+export function loopOf(agent: string, { edge, shape, judge, learner, metrics = () => undefined, changed }: LoopParts): LineLoop {
+  const client = createEdgeClient({ edge: edge.url, key: edge.key });
+  const port = { ...client, ...changed?.(client) };
+  const deps: LoopDependencies = {
+    edge: port,
+    judge,
+    learner,
+    metrics,
+    config: TrainerConfig.parse({ edge: edge.url, key: edge.key, base: "base", state: "state" }),
+    now: () => new Date(),
+    loadAdapter: async ({ adapter }) => {
+      if (adapter === null) return null;
+      const [configBytes, weightBytes] = await Promise.all([port.getFile(adapter.configDigest), port.getFile(adapter.weightsDigest)]);
+      return readAdapterFiles(shape, { configBytes, weightBytes });
+    },
+    writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
+    runtime: { node: process.version },
+  };
+  return new LineLoop({ agent, line: "shared" }, deps);
+}
