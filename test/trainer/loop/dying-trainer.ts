@@ -14,7 +14,7 @@ async function reach(moment: string): Promise<void> {
 }
 
 /** The client with a moment before each of its writes and one after. */
-function watched({ postJudgements, putFile, publish, advanceCursor }: EdgePort): Partial<EdgePort> {
+function watched(edge: EdgePort): Partial<EdgePort> {
   const around =
     <Sent extends unknown[], Got>(name: string, send: (...sent: Sent) => Promise<Got>) =>
     async (...sent: Sent): Promise<Got> => {
@@ -24,10 +24,10 @@ function watched({ postJudgements, putFile, publish, advanceCursor }: EdgePort):
       return got;
     };
   return {
-    postJudgements: around("the judgement", postJudgements),
-    putFile: around("a file", putFile),
-    publish: around("the version", publish),
-    advanceCursor: around("the cursor", advanceCursor),
+    postJudgements: around("the judgement", (...sent: Parameters<EdgePort["postJudgements"]>) => edge.postJudgements(...sent)),
+    putFile: around("a file", (...sent: Parameters<EdgePort["putFile"]>) => edge.putFile(...sent)),
+    publish: around("the version", (...sent: Parameters<EdgePort["publish"]>) => edge.publish(...sent)),
+    advanceCursor: around("the cursor", (...sent: Parameters<EdgePort["advanceCursor"]>) => edge.advanceCursor(...sent)),
   };
 }
 
