@@ -228,7 +228,7 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
       preferences: outcomes.length,
       preferencesInSplit: preferences,
       // Those that the base honours already, or whose tool it never calls in four requests: there is nothing to correct.
-      skipped,
+      skipped: skipped.join("; "),
       subset: !options.full,
       objective: options.objective,
       only: options.only,

@@ -7,7 +7,7 @@ import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import type { LoggedEvent } from "../shared/events.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
-import { assembleSignal } from "./data/exchange.ts";
+import { type Assembled, assembleSignal } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import { capShares } from "./data/share.ts";
 import { EventCache } from "./feed/cache.ts";
@@ -184,7 +184,7 @@ export class LineLoop {
     );
     for (const event of this.#pending) {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
-      const assembled = assembleSignal(event, this.#cache);
+      const assembled = await this.#pair(event);
       if (assembled === undefined) continue;
       if (assembled.status === "refused") {
         this.#refusals.set(event.eventId, assembled.refusal);
@@ -211,6 +211,15 @@ export class LineLoop {
         refused: verdict.refused?.code,
       });
     }
+  }
+
+  /** The event with its turn; one that is further back than the cache goes is read from the log again. */
+  async #pair(event: LoggedEvent): Promise<Assembled | undefined> {
+    const paired = assembleSignal(event, this.#cache);
+    if (paired?.status !== "refused" || paired.refusal.code !== "turn/unknown") return paired;
+    const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId });
+    turns.forEach((turn) => this.#cache.add(turn));
+    return assembleSignal(event, this.#cache);
   }
 
   async #pull(waitMs: number): Promise<void> {

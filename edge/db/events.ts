@@ -1,5 +1,5 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
-import { and, asc, eq, gt, inArray, max } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, max } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -46,6 +46,23 @@ export async function pageAfter(
     .limit(limit);
   const page = await readEvents(log, rows);
   return { events: page, cursor: page.at(-1)?.seq ?? cursor };
+}
+
+/** The last finished turns of one of the agent's sessions, in log order, at most `limit`. */
+export async function turnsOfSession(
+  log: EventLog,
+  { agent, session, limit }: { agent: string; session: string; limit: number },
+): Promise<LoggedEvent[]> {
+  const rows = await drizzle(log.DB)
+    .select()
+    .from(events)
+    // A turn's id begins with its session's, and the events' ids with the turn's, so their index holds a session in one range.
+    .where(
+      and(gt(events.eventId, `${session}/`), lt(events.eventId, `${session}0`), eq(events.agent, agent), eq(events.kind, "turn:finished")),
+    )
+    .orderBy(desc(events.seq))
+    .limit(limit);
+  return readEvents(log, rows).then((turns) => turns.reverse());
 }
 
 /** The highest `seq` of the log, 0 while it is empty. */

@@ -1,9 +1,9 @@
-/** The trainer's feed: a long poll over the event log. */
+/** The trainer's feed: a long poll over the event log, and the turns of one session again. */
 import { z } from "zod";
 import { AgentName } from "../../shared/agent.ts";
 import type { FeedPage } from "../../shared/events.ts";
 import { agentOf } from "../agent/port.ts";
-import { pageAfter } from "../db/events.ts";
+import { pageAfter, turnsOfSession } from "../db/events.ts";
 import type { App, Env } from "../env.ts";
 import { Cursor, found, PageLimit, queryOf } from "./params.ts";
 
@@ -15,6 +15,9 @@ const FeedQuery = z.object({
   limit: PageLimit,
   waitMs: z.coerce.number().int().min(0).max(25_000).default(0),
 });
+const TurnsQuery = z.object({ agent: AgentName, session: z.string().min(1).max(256) });
+/** A correction is about one of a session's last turns. */
+const MOST_TURNS = 50;
 type FeedQuery = z.infer<typeof FeedQuery>;
 
 export function mountTrainerFeed(app: App): void {
@@ -22,6 +25,12 @@ export function mountTrainerFeed(app: App): void {
     const query = queryOf(context, FeedQuery);
     found(await agentOf(context.env, query.agent).read(), `agent ${query.agent}`);
     return context.json(await waitForPage(context.env, query, context.req.raw.signal));
+  });
+
+  app.get("/trainer/v1/turns", async (context) => {
+    const query = queryOf(context, TurnsQuery);
+    found(await agentOf(context.env, query.agent).read(), `agent ${query.agent}`);
+    return context.json({ events: await turnsOfSession(context.env, { ...query, limit: MOST_TURNS }) });
   });
 }
 

@@ -36,7 +36,7 @@ export function assembleSignal(event: LoggedEvent, lookup: TurnLookup): Assemble
   const { payload } = event;
   if (payload.kind !== "nextState:arrived" && payload.kind !== "feedback:given") return undefined;
   const turn = lookup.byCompletion(payload.completionId);
-  if (turn === undefined) return refuse(event, "turn/unknown", `no finished turn ${payload.completionId} in the log read so far`);
+  if (turn === undefined) return refuse(event, "turn/unknown", `no finished turn ${payload.completionId} in the log`);
   const reason = untrainable(turn.payload);
   if (reason !== undefined) return refuse(event, reason.code, reason.detail);
   const next = payload.kind === "nextState:arrived" ? payload.messages : correctionMessages(payload);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError, type ErrorCode } from "../../shared/errors.ts";
-import { FeedPage } from "../../shared/events.ts";
+import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { LineHead } from "../../shared/policy.ts";
 import { parseObject } from "../data/calls.ts";
 import type { EdgePort, LineName } from "./edge-port.ts";
@@ -18,6 +18,7 @@ const PublishAnswer = z.discriminatedUnion("status", [
   z.object({ status: z.literal("missing"), digests: z.array(z.string()) }),
 ]);
 
+const TurnList = z.object({ events: z.array(LoggedEvent) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
 
 export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: ClientOptions): EdgePort {
@@ -70,6 +71,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, {
         timeoutMs: waitMs + CALL_TIMEOUT_MS,
       }),
+    readTurns: async (session) => (await callJson(TurnList, `/turns?${new URLSearchParams(session)}`)).events,
     async putFile(bytes) {
       const digest = await sha256(bytes);
       await call(`/files/${digest}`, { method: "PUT", body: bytes });

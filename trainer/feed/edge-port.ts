@@ -1,6 +1,6 @@
 /** What the trainer needs of the edge. The HTTP client implements it; a test may stand in for the network, never for the edge's rules. */
 import type { z } from "zod";
-import type { CursorAdvance, FeedPage, JudgementBatch } from "../../shared/events.ts";
+import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 
 export type LineName = { readonly agent: string; readonly line: string };
@@ -12,6 +12,8 @@ export interface EdgePort {
   readHead(line: LineName): Promise<LineHead>;
   /** Events after the cursor, in order; waits up to `waitMs` for the first. */
   pull(request: { agent: string; cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
+  /** The last finished turns of a session, however long ago, in log order. */
+  readTurns(session: { agent: string; session: string }): Promise<LoggedEvent[]>;
   /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
   putFile(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
   getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;

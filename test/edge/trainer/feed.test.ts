@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FeedPage } from "../../../shared/events.ts";
 import { call, judgement, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
+import { says, talkTo } from "../session/talk.ts";
 
 const edge = withEdge();
 const append = (agent: string, ids: string[]) =>
@@ -90,5 +91,23 @@ describe("the feed", () => {
     const forged = { ...judgement("forged", "forged-1"), payload: { kind: "session:closed", reason: "done" } };
     const { status, body } = await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [forged] });
     expect([status, body.error.param]).toEqual([400, "judgements.0.payload.kind"]);
+  });
+});
+
+describe("the turns of a session", () => {
+  it("are given again in log order, those of no other session or agent among them", async () => {
+    await Promise.all([putAgent(edge, "told"), putAgent(edge, "untold")]);
+    const { ask, logged } = talkTo(edge, "told");
+    const first = await ask([says("one")], { headers: { "x-session-id": "a" } });
+    const second = await ask([says("one"), first.message, says("two")], { headers: { "x-session-id": "a" } });
+    await ask([says("one")], { headers: { "x-session-id": "b" } });
+    await logged("turn:finished", 3);
+    const read = async (agent: string): Promise<string[]> => {
+      const { body } = await call(edge, "trainer", `GET /trainer/v1/turns?agent=${agent}&session=${first.sessionId}`);
+      return body.events.map(({ payload }: { payload: { completionId: string } }) => payload.completionId);
+    };
+    expect(await read("told")).toEqual([first.id, second.id]);
+    expect(await read("untold")).toEqual([]);
+    expect(await call(edge, "client", `GET /trainer/v1/turns?agent=told&session=${first.sessionId}`)).toMatchObject({ status: 403 });
   });
 });

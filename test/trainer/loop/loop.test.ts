@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
-import type { Judge } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
 import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -15,7 +14,7 @@ import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts
 import { readStored } from "../../helpers/adapters.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
-import { ACCEPTS, judging, learning, loopOf as standInLoop, REJECTS } from "./stand-ins.ts";
+import { ACCEPTS, judging, learning, type LoopParts, loopOf as standInLoop, REJECTS } from "./stand-ins.ts";
 
 const edge = withEdge();
 let shape: ModelConfig;
@@ -43,11 +42,12 @@ async function correctedAgent(): Promise<string> {
   return agent;
 }
 
-async function complete(agent: string, messages: readonly unknown[]): Promise<unknown> {
-  const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH] });
+async function complete(agent: string, messages: readonly unknown[], session = agent): Promise<unknown> {
+  // Without a call: what is echoed below is text.
+  const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH], tool_choice: "none" });
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
-    headers: bearer(edge.keys.client, { "x-session-id": agent }),
+    headers: bearer(edge.keys.client, { "x-session-id": session }),
     body,
   });
   expect(response.status).toBe(200);
@@ -84,9 +84,9 @@ async function refusedCodes(agent: string): Promise<string[]> {
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
 function loopOf(
   agent: string,
-  { judge, learner, changed = {} }: { judge: Judge; learner: Learner; changed?: Partial<EdgePort> },
+  { judge, learner, config = {}, changed = {} }: Pick<LoopParts, "judge" | "learner" | "config"> & { changed?: Partial<EdgePort> },
 ): ReturnType<typeof standInLoop> {
-  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, judge, learner, changed: () => changed });
+  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, judge, learner, config, changed: () => changed });
 }
 
 describe("LineLoop", { timeout: 60_000 }, () => {
@@ -198,6 +198,14 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(judge.calls).toBe(2);
     const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
     expect(events.filter(({ payload }) => payload.kind === "judgement:made")).toHaveLength(1);
+  });
+
+  it("reads the turns of a correction again that are further back than it remembers", async () => {
+    const agent = await correctedAgent();
+    for (const session of ["b", "c"]) await complete(agent, [{ role: "user", content: "Another matter" }], session);
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), config: { cacheTurns: 2 } });
+    await expect.poll(() => loop.step(200), { timeout: 10_000 }).toBe("published");
+    expect(await refusedCodes(agent)).toEqual([]);
   });
 
   it("finds the turn of a late correction again after a restart, however much other agents have logged since", async () => {

@@ -64,12 +64,13 @@ export type LoopParts = {
   readonly judge: Judge;
   readonly learner: Learner;
   readonly metrics?: LoopDependencies["metrics"];
+  readonly config?: Partial<TrainerConfig>;
   /** Over the real client's. */
   readonly changed?: (client: EdgePort) => Partial<EdgePort>;
 };
 
 /** The loop of an agent's shared line, on a real edge. */
-export function loopOf(agent: string, { edge, shape, judge, learner, metrics = () => undefined, changed }: LoopParts): LineLoop {
+export function loopOf(agent: string, { edge, shape, judge, learner, metrics = () => undefined, config, changed }: LoopParts): LineLoop {
   const client = createEdgeClient({ edge: edge.url, key: edge.key });
   const port = { ...client, ...changed?.(client) };
   const deps: LoopDependencies = {
@@ -77,7 +78,7 @@ export function loopOf(agent: string, { edge, shape, judge, learner, metrics = (
     judge,
     learner,
     metrics,
-    config: TrainerConfig.parse({ edge: edge.url, key: edge.key, base: "base", state: "state" }),
+    config: TrainerConfig.parse({ edge: edge.url, key: edge.key, base: "base", state: "state", ...config }),
     now: () => new Date(),
     loadAdapter: async ({ adapter }) => {
       if (adapter === null) return null;
