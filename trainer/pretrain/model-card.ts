@@ -4,11 +4,13 @@ export function modelCard({
   tokens,
   examples,
   seed,
+  runs,
 }: {
   parameters: number;
   tokens: number;
   examples: number;
   seed: number;
+  runs: readonly string[];
 }): string {
   return `---
 license: cc-by-sa-4.0
@@ -28,6 +30,10 @@ what the user said next: +1, 0, −1) and **hint** (which argument should have b
 message is obeyed; a \`<note>\` there is a default that yields to what the user says.
 
 \`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
+
+## Runs
+
+${runs.map((run) => `- ${run}`).join("\n")}
 
 ## Limits
 

@@ -19,7 +19,14 @@ import type { Sgd } from "./sgd.ts";
 import { tokenizerConfig, trainTokenizer } from "./tokenizer.ts";
 
 /** Where a run stands; with the weights, all that is needed to go on. */
-export const TrainingState = z.object({ seed: z.number(), examples: z.number(), tokens: z.number(), steps: z.number() });
+export const TrainingState = z.object({
+  seed: z.number(),
+  examples: z.number(),
+  tokens: z.number(),
+  steps: z.number(),
+  /** What each run did, in words, oldest first; whoever changes weights otherwise writes that here, too. */
+  runs: z.array(z.string()).default([]),
+});
 export type TrainingState = z.infer<typeof TrainingState>;
 
 export type PretrainOptions = {
@@ -55,7 +62,8 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const { sgd, configJson, out, from, seed, say } = options;
   const config = parseModelConfig(configJson);
   const resumed = existsSync(join(from, STATE_FILE)) ? readCheckpoint(from) : undefined;
-  const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0 } : readState(from);
+  const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0, runs: [] } : readState(from);
+  if (resumed === undefined || from !== out) state.runs.push(describeRun(state, options));
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
   const tokenizerFiles =
     resumed === undefined
@@ -144,6 +152,11 @@ async function accumulateStep(
   const parts = await Promise.all(pending);
   const weight = parts.reduce((sum, part) => sum + part.weight, 0);
   return { tokens, loss: parts.reduce((sum, part) => sum + part.loss * part.weight, 0) / weight };
+}
+
+function describeRun({ tokens }: TrainingState, { runTokens, rate, warmupSteps, decayShare }: PretrainOptions): string {
+  const schedule = `${warmupSteps} steps of warm-up, falling to zero over the last ${Math.round(decayShare * 100)} %`;
+  return `from ${tokens.toLocaleString("en")} tokens: ${runTokens.toLocaleString("en")} more planned, rate ×${rate}, ${schedule}`;
 }
 
 function readState(folder: string): TrainingState {

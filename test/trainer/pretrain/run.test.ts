@@ -1,5 +1,5 @@
 /** A run goes on from what its checkpoint folder holds: 16-bit weights and the data position. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -58,6 +58,10 @@ describe("pretrain", () => {
     expect(mean(second)).toBeLessThan(mean(first.slice(-4)));
     expect(mean(first.slice(-4))).toBeLessThan(mean(first.slice(0, 4)));
     expect(readCheckpoint(out).tokenizerFiles).toEqual(before.tokenizerFiles);
+    expect(second[0]?.state.runs).toEqual([
+      "from 0 tokens: 49,152 more planned, rate ×3, 1 steps of warm-up, falling to zero over the last 0 %",
+    ]);
+    expect(readFileSync(join(out, "README.md"), "utf8")).toContain(`- ${second[0]?.state.runs[0]}\n`);
     expect(readdirSync(out).filter((name) => name.endsWith(".partial"))).toEqual([]);
   }, 120_000);
 });
