@@ -78,6 +78,11 @@ export function findParameter(tool: ToolDefinition, name: string): Parameter | u
   return readParameters(tool).find((parameter) => parameter.name === name);
 }
 
+/** Whether a value by itself tells that this parameter of the tool is meant: an option does, and the only place, but not one of two dates. */
+export function isPlain(tool: ToolDefinition, { name, kind }: Parameter): boolean {
+  return kind === "enum" || readParameters(tool).every((other) => other.name === name || other.kind !== kind);
+}
+
 /** `SearchOnewayFlight` and `search_oneway_flight` → `search oneway flight`. */
 export function humanise(identifier: string): string {
   return identifier

@@ -7,7 +7,7 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { findParameter, humanise, readParameters, type Parameter } from "../data/parameters.ts";
+import { findParameter, humanise, isPlain, readParameters, type Parameter } from "../data/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import type { Random } from "../random.ts";
@@ -157,7 +157,8 @@ const OPTIONAL_SHARE = 0.3;
 /** A request in one message, or over a few turns in which the assistant asks for what is missing. */
 function converse({ system }: ContextSource, tool: ToolDefinition, facts: readonly Fact[], random: Random): ChatMessage[] {
   const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.below(3));
-  const opening = [sayOpening(aimOf(tool, random), random), ...facts.slice(0, atOnce).map((fact) => sayFact(fact, random))];
+  const stated = facts.slice(0, atOnce).map((fact) => sayFact(fact, random, { plain: isPlain(tool, fact.parameter) }));
+  const opening = [sayOpening(aimOf(tool, random), random), ...stated];
   const messages: ChatMessage[] = [...system, { role: "user", content: (random.next() < 0.8 ? opening : opening.reverse()).join(" ") }];
   for (const fact of facts.slice(atOnce))
     messages.push({ role: "assistant", content: askFor(fact.parameter, random) }, { role: "user", content: replyWith(fact, random) });

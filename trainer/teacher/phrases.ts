@@ -79,12 +79,12 @@ export function askFor(parameter: Parameter, random: Random): string {
   return random.pick(QUESTIONS)(parameter.words);
 }
 
-/** One sentence in which the user states a value outright. */
-export function sayFact({ parameter, value }: Fact, random: Random): string {
+/** One sentence in which the user states a value outright; `plain` where the value alone tells which parameter is meant. */
+export function sayFact({ parameter, value }: Fact, random: Random, { plain = false }: { plain?: boolean } = {}): string {
   if (parameter.kind === "boolean") return random.pick(isTrue(value) ? AFFIRMED : DENIED)(topicOf(parameter));
   const counted = countedNoun(parameter);
   if (counted !== undefined && random.next() < 0.6) return countSentence(counted, spoken(value, random), random);
-  const nameless = NAMELESS[parameter.kind];
+  const nameless = plain ? NAMELESS[parameter.kind] : undefined;
   if (nameless !== undefined && random.next() < NAMELESS_SHARE) return random.pick(nameless)(spoken(value, random));
   return random.pick(STATEMENTS)(parameter, spoken(value, random));
 }

@@ -3,7 +3,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
 import { argumentText, findTool, sameText } from "../data/calls.ts";
 import { wasOffered, wasSaid } from "../data/mention.ts";
-import { findParameter, readParameters } from "../data/parameters.ts";
+import { findParameter, isPlain, readParameters } from "../data/parameters.ts";
 import { writtenForm } from "../data/spoken.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
@@ -46,12 +46,12 @@ export function replayContext(
 }
 
 /** The same turn with one more sentence, in which the user states another value: the counter-case of a real request. */
-export function withStatement(context: Context, { parameter, hint }: Correction, random: Random): Context | undefined {
+export function withStatement(context: Context, { tool, parameter, hint }: Correction, random: Random): Context | undefined {
   const stated = makeValue(parameter, random, [hint.value]);
   const last = context.messages.findLastIndex(({ role }) => role === "user");
   const message = context.messages[last];
   if (stated === undefined || message?.role !== "user") return undefined;
-  const content = `${message.content} ${sayFact({ parameter, value: stated }, random)}`;
+  const content = `${message.content} ${sayFact({ parameter, value: stated }, random, { plain: isPlain(tool, parameter) })}`;
   const messages = context.messages.map((each, index) => (index === last ? { ...message, content } : each));
   return { ...context, kind: "stated", messages, stated };
 }
