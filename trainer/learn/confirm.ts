@@ -27,6 +27,8 @@ export type Look = {
   readonly honoured: number;
   /** Share of the stated contexts won before in which the user's value would still win. */
   readonly kept: number;
+  /** The same share of all stated contexts: what the policy misread before it may read now. */
+  readonly stated: number;
   /** Mean KL(parent ‖ candidate) per token on contexts that must stay as they are, nats. */
   readonly driftNats: number;
   /** Share of those in which every token that was most probable still is. The mean hides one argument that has turned over. */
@@ -55,16 +57,12 @@ export async function look(
     const before = held.before.get(lesson);
     return before === undefined ? [] : [{ before, after: at(scores, index) }];
   });
-  const silent = held.lessons.flatMap((lesson, index) =>
-    lesson.context.kind === "silent" ? [agrees(tokenizer, held.correction, { lesson, score: at(scores, index) })] : [],
-  );
+  const agreed = held.lessons.map((lesson, index) => agrees(tokenizer, held.correction, { lesson, score: at(scores, index) }));
+  const ofKind = (kind: ContextKind): boolean[] => agreed.filter((_, index) => at(held.lessons, index).context.kind === kind);
   return {
-    honoured: share(silent),
-    kept: share(
-      wonBefore(tokenizer, held).map((index) =>
-        agrees(tokenizer, held.correction, { lesson: at(held.lessons, index), score: at(scores, index) }),
-      ),
-    ),
+    honoured: share(ofKind("silent")),
+    kept: share(wonBefore(tokenizer, held).map((index) => at(agreed, index))),
+    stated: share(ofKind("stated")),
     driftNats: mean(others.map(({ before, after }) => meanKlNats(before.full, after.full, vocabSize))),
     stays: share(others.map(({ before, after }) => before.argmax.every((token, index) => token === after.argmax[index]))),
   };

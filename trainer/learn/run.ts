@@ -98,9 +98,9 @@ function between(from: AdapterTensors, to: AdapterTensors, part: number): Adapte
 }
 
 /** Both bars first, because a candidate below either is refused; beyond them deafness and what turned over cost as much as learning gains. */
-function valueOf({ honoured, kept, stays }: Look, { honouredBar, statedBar }: UpdateSettings): number {
+function valueOf({ honoured, kept, stated, stays }: Look, { honouredBar, statedBar }: UpdateSettings): number {
   const shortfall = Math.max(0, honouredBar - honoured) + Math.max(0, statedBar - kept);
-  return honoured + kept + stays - SHORTFALL_COST * shortfall;
+  return honoured + stated + stays - SHORTFALL_COST * shortfall;
 }
 
 const SHORTFALL_COST = 10; // more than all that can be gained
