@@ -55,15 +55,15 @@ describe("actExample", () => {
       '<tool_call>{"name": "FindCabin", "arguments": {"valley": "Alder Valley", "number_of_beds": "1"}}</tool_call><|im_end|>',
     );
     expect(full).toHaveLength(2);
-    expect(weighing(example, 0.33)[0]).toMatch(/^\S/);
+    expect(weighing(example, 0.15)[0]).toMatch(/^\S/);
     expect(weighing(example, 0.1).every((text) => text.endsWith("<|im_end|>") && !text.includes("<tool_call>"))).toBe(true);
   });
 
   it("weighs words of users and tools little, and the system prompt not at all", () => {
     const example = actExample(tokenizer, plain, 4096);
     expect(weighing(example, 0.03).join("")).toContain('"count": 1');
-    expect([1, 0.33, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
-    expect([1, 0.33, 0.1, 0.03].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
+    expect([1, 0.15, 0.1].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("count");
+    expect([1, 0.15, 0.1, 0.03].flatMap((weight) => weighing(example, weight)).join("")).not.toContain("# Tools");
   });
 });
 
