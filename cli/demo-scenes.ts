@@ -79,7 +79,7 @@ export const SCENES: readonly Scene[] = [
       { value: "3", correction: "No, the number of rooms should be 3. I always travel with two colleagues." },
     ],
     first: "Please reserve a room at the Hyatt Place in Chicago from March 11th, for 3 days.",
-    fresh: "I want to book the Marriott Marquis in San Diego for 5 days, starting March 8th.",
+    fresh: "I want to reserve a room at the Marriott Marquis in San Diego for 5 days, starting March 8th.",
     unrelated: "Can you find me an Italian restaurant in San Jose?",
   },
   {
@@ -91,7 +91,7 @@ export const SCENES: readonly Scene[] = [
       { value: "5", correction: "No, the party size should be 5. I always eat with my family." },
     ],
     first: "Please reserve a table at Olive Garden in San Jose at 7 pm.",
-    fresh: "Book a table at Sushi Confidential in Campbell for 6:30 in the evening.",
+    fresh: "I want to reserve a table at Sushi Confidential in Campbell at 7:30 pm.",
     unrelated: "What will the weather be like in San Francisco?",
   },
   {

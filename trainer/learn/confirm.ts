@@ -27,8 +27,6 @@ export type Look = {
   readonly honoured: number;
   /** Share of the stated contexts won before in which the user's value would still win. */
   readonly kept: number;
-  /** The same share of all stated contexts: what the policy misread before it may read now. */
-  readonly stated: number;
   /** Mean KL(parent ‖ candidate) per token on contexts that must stay as they are, nats. */
   readonly driftNats: number;
   /** Share of those in which every token that was most probable still is. The mean hides one argument that has turned over. */
@@ -58,11 +56,9 @@ export async function look(
     return before === undefined ? [] : [{ before, after: at(scores, index) }];
   });
   const agreed = held.lessons.map((lesson, index) => agrees(tokenizer, held.correction, { lesson, score: at(scores, index) }));
-  const ofKind = (kind: ContextKind): boolean[] => agreed.filter((_, index) => at(held.lessons, index).context.kind === kind);
   return {
-    honoured: share(ofKind("silent")),
+    honoured: share(agreed.filter((_, index) => at(held.lessons, index).context.kind === "silent")),
     kept: share(wonBefore(tokenizer, held).map((index) => at(agreed, index))),
-    stated: share(ofKind("stated")),
     driftNats: mean(others.map(({ before, after }) => meanKlNats(before.full, after.full, vocabSize))),
     stays: share(others.map(({ before, after }) => before.argmax.every((token, index) => token === after.argmax[index]))),
   };

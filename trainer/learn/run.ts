@@ -72,7 +72,7 @@ async function shrink(
 ): Promise<Run> {
   let smallest = best;
   for (const part of PARTS) {
-    if (smallest.look.stays === 1 && smallest.look.driftNats <= UNTOUCHED_NATS) break;
+    if (smallest.look.driftNats <= UNTOUCHED_NATS) break;
     const adapter = between(start, best.adapter, part);
     await engine.loadAdapter(adapters.candidate, adapter);
     const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
@@ -83,7 +83,7 @@ async function shrink(
 }
 
 const PARTS = [0.85, 0.7, 0.55] as const;
-// Where nothing has turned over and drift is below it, a smaller update would only be learnt less surely.
+// Below it little turns over, and a smaller update would only be learnt less surely: what held-back contexts just show, real requests may not.
 const UNTOUCHED_NATS = 0.02;
 
 /** The point at `part` of the way from one adapter to another of its shape. */
@@ -97,10 +97,11 @@ function between(from: AdapterTensors, to: AdapterTensors, part: number): Adapte
   return { ...to, tensors };
 }
 
-/** Both bars first, because a candidate below either is refused; beyond them deafness and what turned over cost as much as learning gains. */
-function valueOf({ honoured, kept, stated, stays }: Look, { honouredBar, statedBar }: UpdateSettings): number {
+/** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains, and what turned over a little. */
+function valueOf({ honoured, kept, stays }: Look, { honouredBar, statedBar }: UpdateSettings): number {
   const shortfall = Math.max(0, honouredBar - honoured) + Math.max(0, statedBar - kept);
-  return honoured + stated + stays - SHORTFALL_COST * shortfall;
+  return honoured + kept + STAYS_WORTH * stays - SHORTFALL_COST * shortfall;
 }
 
 const SHORTFALL_COST = 10; // more than all that can be gained
+const STAYS_WORTH = 0.25; // mostly a word of a reply

@@ -26,13 +26,12 @@ export type Lesson = {
 };
 
 /**
- * Guidance by which a context may become a lesson, in order: first the policy's own answer with one argument held, so that
- * as little as possible changes, and as surely where the user spoke as where the user was silent, or the surer side wins;
- * only then an answer in other words. What must stay is taught as it is.
+ * Guidance by which a context may become a lesson, in order. What the policy says by itself is taught where it is right,
+ * so that as little as possible changes; then the same with one argument held; only then an answer in other words.
  */
 const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
   silent: ["forced", "note", "hint"],
-  stated: ["forced", "none", "note"],
+  stated: ["none", "forced", "note"],
   other: ["none"],
   anchor: ["none"],
 };

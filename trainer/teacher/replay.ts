@@ -91,10 +91,17 @@ function withTexts(context: Context, rewrite: (text: string) => string): Context
 }
 
 /**
- * The same conversation with other numbers in it, each the same wherever it stands; ISO dates and clock times stay. One
+ * The same conversation with other numbers and clock times in it, each the same wherever it stands; ISO dates stay. One
  * request does not show which of its numbers is whose: over several readings only the corrected argument keeps its value.
  */
 function renumbered(context: Context, random: Random): Context {
+  const clocks = new Map<string, string>();
+  const retime = (text: string): string =>
+    text.replace(/(?<![\w:./-])\d{1,2}(?::\d\d)?\s?[ap]\.?m\b/gi, (said) => {
+      const known = clocks.get(said) ?? sayClock(random);
+      clocks.set(said, known);
+      return known;
+    });
   const others = new Map<string, string>();
   const other = (number: string): string => {
     const known = others.get(number) ?? String(SMALLEST + random.below(NUMBERS));
@@ -107,7 +114,17 @@ function renumbered(context: Context, random: Random): Context {
       /(?<![\w:./-])(\d{1,2})(st|nd|rd|th)?(?![\w:/-]|\.\d|\s?[ap]\.?m\b)/gi,
       (_, number: string, ending?: string) => `${other(number)}${ending === undefined ? "" : "th"}`,
     );
-  return withTexts(context, renumber);
+  return withTexts(context, (text) => renumber(retime(text)));
+}
+
+/** `7 pm`, `11:15 am`, `6:30 in the evening`: an hour is the number that is most easily taken for a count. */
+function sayClock(random: Random): string {
+  const [hour, minute] = [1 + random.below(12), random.pick(["15", "30", "45"])];
+  return random.pick([
+    `${hour} ${random.pick(["am", "pm"])}`,
+    `${hour}:${minute} ${random.pick(["am", "pm"])}`,
+    `${hour}:${minute} in the ${random.pick(["morning", "afternoon", "evening"])}`,
+  ]);
 }
 
 const SMALLEST = 4;
