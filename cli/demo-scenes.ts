@@ -79,7 +79,7 @@ export const SCENES: readonly Scene[] = [
       { value: "3", correction: "No, the number of rooms should be 3. I always travel with two colleagues." },
     ],
     first: "Please reserve a room at the Hyatt Place in Chicago from March 11th, for 3 days.",
-    fresh: "I want to reserve a room at the Marriott Marquis in San Diego for 5 days, starting March 8th.",
+    fresh: "I want to book the Marriott Marquis in San Diego for 5 days, starting March 8th.",
     unrelated: "Can you find me an Italian restaurant in San Jose?",
   },
   {
@@ -123,7 +123,7 @@ export const SCENES: readonly Scene[] = [
 /** What the application behind the tool would answer to a call with these arguments, as the policy wrote them. */
 export function runTool(args: string): string {
   try {
-    return JSON.stringify({ status: "success", ...JSON.parse(args) });
+    return JSON.stringify({ count: 1, results: [JSON.parse(args)] });
   } catch {
     return JSON.stringify({ status: "error", message: "the arguments are not JSON" });
   }
