@@ -51,8 +51,6 @@ export type EdgeHost = {
   readonly baseDigest: string;
   /** Migrations applied by this start. */
   readonly migrated: readonly string[];
-  /** Children of an earlier run that were found alive and killed. */
-  readonly killed: readonly string[];
   workerdPid(): number | undefined;
   /** Live bindings; ask again after a restart of workerd. */
   getD1(): Promise<D1Database>;
@@ -64,7 +62,7 @@ export type EdgeHost = {
 export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost> {
   const stateFolder = resolve(options.stateFolder);
   mkdirSync(stateFolder, { recursive: true });
-  const killed = claimStateFolder(stateFolder);
+  claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
   const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, configured, options));
@@ -81,7 +79,7 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
     const keys = await ensureKeys(stateFolder, await getD1());
     await uploadBase(await getR2(), base);
     const workerdPid = (): number | undefined => readPid(stateFolder, "workerd");
-    return { url, keys, stateFolder, baseDigest: base.digest, migrated, killed, workerdPid, getD1, getR2, close };
+    return { url, keys, stateFolder, baseDigest: base.digest, migrated, workerdPid, getD1, getR2, close };
   } catch (error) {
     await close();
     throw error;

@@ -44,7 +44,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const file = createWriteStream(edgeLog, { flags: "a" });
   log = (line) => void file.write(`${line}\n`);
   lines.forEach(log);
-  for (const child of edge.killed) say(`start    an earlier run had left ${child} behind; it was ended`);
   const stopWatchdog = startWatchdog(edge, { say, onHopeless });
   const trainer = startTrainer(edge, { baseFolder, say });
   const close = async (): Promise<void> => {

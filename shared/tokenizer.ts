@@ -3,9 +3,9 @@
  * Only what the chat template itself writes can become a special token: literals such as `<|im_end|>` inside a
  * message are encoded as the plain characters that they are.
  */
-import { escapeRegExp } from "./regexp.ts";
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { escapeRegExp } from "./regexp.ts";
 import type { PromptMessage, ToolDefinition } from "./chat.ts";
 import { respaceJson } from "./spaced-json.ts";
 

@@ -15,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
-import { disabled, refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
+import { refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -95,12 +95,6 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    const { settings } = await this.#deps.edge.readHead(this.#line);
-    if (!settings.learning.enabled)
-      return this.#advance(
-        batch,
-        batch.corrected.map(({ signal }) => disabled(signal)),
-      );
     return this.#publish(batch, outcome, seed);
   }
 

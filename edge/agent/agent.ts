@@ -149,8 +149,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const state = this.#stateOf(line);
     const transition = MOVES.publish(state, { parent, fromSeq, toSeq });
     if (transition.status === "refused") return transition;
-    if (transition.status !== "moved")
-      return this.#alreadyPublished(manifest, state) ?? { status: "stale", latest: state.latest, cursor: state.cursor };
+    const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
+    if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
+    // Switched off while the update ran: its trainer reads the settings again and passes the corrections over.
+    if (this.#store.readAgent()?.settings.learning.enabled !== true) return stale;
     const version = transition.next.latest;
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() });
     this.#record({ line, move: "publish", actor, refused }, state, transition.next);

@@ -42,9 +42,6 @@ export function withEdge(options: TestEdgeOptions = {}): EdgeHost {
     get migrated() {
       return edge().migrated;
     },
-    get killed() {
-      return edge().killed;
-    },
     workerdPid: () => edge().workerdPid(),
     getD1: () => edge().getD1(),
     getR2: () => edge().getR2(),

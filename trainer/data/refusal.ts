@@ -25,6 +25,9 @@ export const REFUSAL_CODES = [
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
+/** Of a reason that is stored: one line for people. */
+export const DETAIL_CHARS = 300;
+
 export type Refusal = { readonly eventId: string; readonly code: RefusalCode; readonly detail: string };
 
 /** How often each code was given; codes never given are absent. */

@@ -24,9 +24,10 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
   const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
-  const form = formOf(parameter, exampleOf(parameter, held, signal));
+  const example = exampleOf(parameter, held, signal);
+  const form = formOf(parameter, example);
   if (form !== undefined && writtenForm(value) !== form)
-    return refuse(`${hint.parameter} must be a ${form} as in ${exampleOf(parameter, held, signal) ?? ""}, got ${value}`);
+    return refuse(`${hint.parameter} must be a ${form} as in ${example ?? ""}, got ${value}`);
   if (isClock(parameter) && !/\d/.test(value)) return refuse(`${hint.parameter} must tell the ${parameter.kind} in full, got ${value}`);
   const words = wordsBy(exchange.nextState, "user");
   if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);

@@ -3,14 +3,12 @@ import type { z } from "zod";
 import type { EventHeader, JudgementMade } from "../../shared/events.ts";
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { REFUSAL_CODES } from "../data/refusal.ts";
+import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
 import { groundHint } from "./ground.ts";
 import type { JudgeName, Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
-
-const DETAIL_CHARS = 300;
 
 export function toJudgement({ event }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
   const { agent, line, sessionId, turnId, user, eventId } = event;

@@ -1,7 +1,7 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
 import type { LineHead } from "../../shared/policy.ts";
 import type { Signal } from "../data/exchange.ts";
-import type { Refusal } from "../data/refusal.ts";
+import { DETAIL_CHARS, type Refusal } from "../data/refusal.ts";
 import type { Verdict } from "../judge/judge.ts";
 
 export type Judged = { readonly signal: Signal; readonly verdict: Verdict };
@@ -15,8 +15,6 @@ export type Batch = {
   readonly refusals: readonly Refusal[];
 };
 
-const DETAIL_CHARS = 300; // one line for people; votes and texts stand in full in the judgement's own event
-
 /** Every signal of the batch that an update was not trained on, once each, with its reason. */
 export function refusalsOf(
   { judged, refusals }: Batch,
@@ -28,15 +26,11 @@ export function refusalsOf(
   return [...refusals, ...refused, ...rest].map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
 }
 
-export function disabled({ event: { eventId } }: Signal): Refusal {
-  return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
-}
-
 /** Why a judged signal was consumed without an update. */
 function toUnlearnt({ signal, verdict }: Judged): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
-  if (verdict.hint !== undefined) return disabled(signal);
+  if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
   return verdict.reward < 0
     ? { eventId, code: "hint/none", detail: verdict.detail }
     : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };

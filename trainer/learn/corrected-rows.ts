@@ -79,8 +79,7 @@ export async function correctedRows(
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    const advantages = credited.map((each, token) => (token >= span.from && token < span.to ? each : 0));
-    return [{ row, span, teacher, advantages }];
+    return [{ row, span, teacher, advantages: credited }];
   });
 }
 

@@ -110,8 +110,8 @@ async function accumulateCorrected(
       terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset + span.from, offset + span.to);
       terms.rewardWeights.fill(
         step < objective.rewardSteps ? objective.reward / corrected.length : 0,
-        offset,
-        offset + tokens.answer.length,
+        offset + span.from,
+        offset + span.to,
       );
     });
     const { losses } = await engine.accumulateAdapter(adapter, {

@@ -178,7 +178,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
         return outcome;
       };
       const loop = loopOf(agent, { judge: judging(REJECTS), learner: { update }, changed: { pull } });
-      expect(await loop.step(2_000)).toBe("advanced");
+      await expect.poll(() => loop.step(200), { timeout: 10_000 }).toBe("advanced");
       expect(learner.updates).toBe(waits ? 0 : 1);
       expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 0 });
       expect(await refusedCodes(agent)).toEqual(["learning/disabled"]);
