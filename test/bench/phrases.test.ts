@@ -10,6 +10,7 @@ import {
   HINTS,
   loosely,
   NOTES,
+  OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
 import { Random } from "../../trainer/random.ts";
 
@@ -34,7 +35,7 @@ describe("evaluation wordings", () => {
   });
 
   it("contain no training core whole", () => {
-    const cores = [...HINTS, ...NOTES, ...CORRECTION_CORES]
+    const cores = [...HINTS, ...NOTES, ...OBJECTIONS, ...CORRECTION_CORES]
       .map((core) => bare(core))
       .filter(
         (core) =>

@@ -9,6 +9,7 @@ import {
   plainView,
   type ServiceView,
   SGD_TODAY,
+  type Step,
   toolDefinition,
   type ToolView,
   toSteps,
@@ -25,6 +26,7 @@ import { madeUpWord } from "./values.ts";
 const TYPED_SHARE = 0.15;
 const EXTENDED_SHARE = 0.5;
 const NEW_VALUES_SHARE = 0.65;
+const LOWER_CASE_SHARE = 0.1;
 const MAX_DISTRACTORS = 2;
 
 export function drawConversation(dialogue: Dialogue, schemas: Schemas, revaluer: Revaluer, random: Random): Conversation {
@@ -37,8 +39,14 @@ export function drawConversation(dialogue: Dialogue, schemas: Schemas, revaluer:
     system: drawSystem(hasDates(dialogue), random),
     tools: tools.map(toolDefinition),
     views,
-    steps: toSteps(revalued(dialogue, swap), views),
+    steps: drawCasing(toSteps(revalued(dialogue, swap), views), random),
   };
+}
+
+/** Now and then a user who writes no capitals: the call has them all the same. */
+export function drawCasing(steps: Step[], random: Random): Step[] {
+  if (!random.chance(LOWER_CASE_SHARE)) return steps;
+  return steps.map((step) => (step.kind === "user" ? { ...step, text: step.text.toLowerCase() } : step));
 }
 
 /** The dialogue exactly as the data has it: what evaluation shows. */

@@ -4,10 +4,11 @@ import type { Random } from "../random.ts";
 import type { ParameterView, ToolView } from "./conversation.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { madeUpName, madeUpWord, spokenName } from "./values.ts";
-import { ARRANGING, FINDING, HEADS, type Kind, NOUNS, PAIRS } from "./wordbook.ts";
+import { ARRANGING, ENDINGS, FINDING, HEADS, type Kind, NOUNS, PAIRS } from "./wordbook.ts";
 
-/** A parameter with what its values are, and the words before one of them where another parameter is of the same kind. */
-export type ErrandParameter = ParameterView & { readonly kind: Kind; readonly unit: string; readonly words: string | undefined };
+/** What is said before the value of one of two parameters of a kind, and which the other is. */
+export type Paired = { readonly words: readonly string[]; readonly other: string; readonly comesFirst: boolean };
+export type ErrandParameter = ParameterView & { readonly kind: Kind; readonly unit: string; readonly pair: Paired | undefined };
 export type ErrandTool = { readonly tool: ToolView; readonly parameters: readonly ErrandParameter[]; readonly spoken: string };
 /** `title` is the parameter of `arranging` that names what `finding` found. */
 export type ErrandService = {
@@ -21,6 +22,7 @@ const KINDS: readonly Kind[] = ["place", "name", "date", "time", "count", "amoun
 const PAIR_SHARE = 0.5;
 const OPTIONS_SHARE = 0.75;
 const REAL_SHARE = 0.5;
+const NEAR_SHARE = 0.3;
 
 export function drawErrandService(vocabulary: Vocabulary, random: Random): ErrandService {
   const noun = random.pick(NOUNS);
@@ -65,6 +67,17 @@ function camelCase(name: string): string {
   return name.replace(/_(\p{L})/gu, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Options that begin alike, as Psychologist and Psychiatrist do: only the whole word tells them apart. */
+function nearOptions(random: Random): string[] {
+  const word = (): string => {
+    const drawn = random.chance(0.5) ? random.pick(NOUNS) : madeUpWord(random);
+    return drawn.slice(0, 1).toUpperCase() + drawn.slice(1);
+  };
+  const stem = word();
+  const ending = random.chance(0.5) ? (): string => ` ${word()}` : (): string => random.pick(ENDINGS);
+  return [...new Set(Array.from({ length: 2 + random.below(3) }, () => stem + ending())), word()];
+}
+
 /** Names and values for parameters: English words, and the values that the data knows by what they look like. */
 export class Vocabulary {
   readonly #values: Readonly<Record<"place" | "name" | "date" | "time", readonly string[]>>;
@@ -93,11 +106,11 @@ export class Vocabulary {
     const { kind, names, words } = random.pick(PAIRS);
     const head = random.pick(HEADS[kind].filter((each) => !each.includes("{noun}")));
     const required = random.chance(0.8);
-    return names.map((name, at) => ({
-      ...this.parameter(kind, name.replace("{head}", head), noun, random),
-      required,
-      words: words[at],
-    }));
+    const [first, second] = names.map((name) => name.replace("{head}", head)) as [string, string];
+    return [
+      { ...this.parameter(kind, first, noun, random), required, pair: { words: words[0], other: second, comesFirst: true } },
+      { ...this.parameter(kind, second, noun, random), required, pair: { words: words[1], other: first, comesFirst: false } },
+    ];
   }
 
   parameter(kind: Kind, name: string, noun: string, random: Random): ErrandParameter {
@@ -105,7 +118,7 @@ export class Vocabulary {
     const description = random.pick([`${unit} of the ${noun}`, `The ${unit}`, `${unit} for the ${noun}`, `Which ${unit} to use`, ""]);
     const options = this.#drawOptions(kind, random);
     const required = random.chance(kind === "flag" ? 0.1 : 0.5);
-    return { slot: name, name, description, type: "string", options, required, fallback: undefined, kind, unit, words: undefined };
+    return { slot: name, name, description, type: "string", options, required, fallback: undefined, kind, unit, pair: undefined };
   }
 
   value({ kind, options }: ErrandParameter, random: Random): string {
@@ -123,6 +136,7 @@ export class Vocabulary {
     if (kind === "count") return random.chance(0.5) ? Array.from({ length: 3 + random.below(4) }, (_, at) => String(at + 1)) : [];
     if (kind !== "choice" || !random.chance(OPTIONS_SHARE)) return [];
     if (this.#options.length > 0 && random.chance(0.35)) return [...random.pick(this.#options)];
+    if (random.chance(NEAR_SHARE)) return nearOptions(random);
     const word = random.chance(0.6) ? (): string => random.pick(NOUNS) : (): string => madeUpWord(random);
     const capital = random.chance(0.6);
     return [

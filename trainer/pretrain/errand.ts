@@ -4,22 +4,26 @@
  * a schema they teach of those names only; here every conversation has other names.
  */
 import type { Random } from "../random.ts";
-import { drawSystem } from "./augment.ts";
+import { drawCasing, drawSystem } from "./augment.ts";
 import { type Conversation, type ServiceView, type Step, toolDefinition, type ToolView } from "./conversation.ts";
 import { drawErrandService, type ErrandParameter, type ErrandService, type ErrandTool, type Vocabulary } from "./errand-tools.ts";
 import type { Lexicon, ValuePool } from "./lexicon.ts";
 import type { Act } from "./sgd.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { madeUpName, spokenName, spokenValue } from "./values.ts";
+import { madeUpName, madeUpWord, spokenName, spokenValue } from "./values.ts";
 import {
   AGREEMENTS,
   ALTERNATIVES,
   CHANGES,
   CONFIRMATIONS,
+  COUNTED,
+  FAILURES,
   NO_SAYINGS,
   OFFERS,
   OPENERS,
   QUESTIONS,
+  RECEIPTS,
+  REGRETS,
   SAYINGS,
   SUCCESSES,
   TAKEN,
@@ -30,6 +34,9 @@ import {
 export type Errand = { conversation: Conversation; values: ValuePool };
 
 const POOL_SIZE = 6;
+const IN_ORDER_SHARE = 0.85;
+const MAX_REDRAWS = 6;
+const FAILURE_SHARE = 0.12; // of arrangements
 const JOINERS = [" ", " ", ", ", " and ", ". "] as const;
 
 export function drawErrand(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Errand {
@@ -37,7 +44,7 @@ export function drawErrand(vocabulary: Vocabulary, forms: Lexicon["forms"], rand
   const others = Array.from({ length: random.below(3) }, () => drawErrandService(vocabulary, random));
   const tools = random.shuffled([service, ...others].flatMap(({ finding, arranging }) => [finding.tool, arranging.tool]));
   const distinct = [...new Map(tools.map((tool) => [tool.name, tool])).values()];
-  const steps = new Talk(service, vocabulary, forms, random).steps();
+  const steps = drawCasing(new Talk(service, vocabulary, forms, random).steps(), random);
   const dated = steps.some((step) => step.kind === "call" && Object.values(step.values).some((value) => /^\d{4}-/.test(value)));
   const view: ServiceView = {
     service: { service_name: "Errand", description: "", slots: [], intents: [] },
@@ -168,15 +175,22 @@ class Talk {
     const named = Object.fromEntries(known.map(({ slot, name }) => [name, values[slot] ?? ""]));
     this.#steps.push({ kind: "call", service: "Errand", tool, values });
     const { title, arranging } = this.#service;
+    const filled = (text: string): string =>
+      text.replace("{values}", spacedJson(named)).replace("{code}", madeUpWord(random).toUpperCase());
     if (tool === arranging.tool) {
-      this.#steps.push({ kind: "result", content: random.pick(['{"status": "ok"}', `{"count": 1, "results": [${spacedJson(named)}]}`]) });
-      this.#reply(random.pick(SUCCESSES), []);
+      const failed = random.chance(FAILURE_SHARE);
+      this.#steps.push({ kind: "result", content: filled(random.pick(failed ? FAILURES : RECEIPTS)) });
+      this.#reply(random.pick(failed ? REGRETS : SUCCESSES), []);
       return;
     }
     const found = madeUpName(random);
     this.#values.set(title.slot, found);
     const count = 1 + random.below(8);
-    this.#steps.push({ kind: "result", content: `{"count": ${count}, "results": [${spacedJson({ [title.name]: found, ...named })}]}` });
+    const item = spacedJson({ [title.name]: found, ...named });
+    const content = random.chance(0.7)
+      ? `{"count": ${count}, "results": [${item}]}`
+      : random.pick([`[${item}]`, `{"status": "success", "items": [${item}]}`, `{"found": ${count}, "first": ${item}}`, item]);
+    this.#steps.push({ kind: "result", content });
     this.#reply(random.pick(OFFERS).replace("{title}", found).replace("{count}", String(count)), [["OFFER", title.slot, [found]]]);
   }
 
@@ -193,20 +207,33 @@ class Talk {
   }
 
   #drawValue(parameter: ErrandParameter): string {
-    const value = this.#vocabulary.value(parameter, this.#random);
+    const random = this.#random;
+    let value = this.#vocabulary.value(parameter, random);
+    // Nobody comes back before leaving; now and then only the words tell which is which.
+    if (random.chance(IN_ORDER_SHARE))
+      for (let redraws = 0; redraws < MAX_REDRAWS && !this.#inOrder(parameter, value); redraws++)
+        value = this.#vocabulary.value(parameter, random);
     this.#values.set(parameter.slot, value);
     return value;
+  }
+
+  #inOrder({ kind, pair }: ErrandParameter, value: string): boolean {
+    const other = pair === undefined || (kind !== "date" && kind !== "time") ? undefined : this.#values.get(pair.other);
+    return other === undefined || (pair?.comesFirst ? value < other : value > other);
   }
 
   /** Draws a value for the parameter and says it: by its own words where another could be meant. */
   #say(parameter: ErrandParameter, outright: boolean): string {
     const random = this.#random;
     const value = this.#drawValue(parameter);
-    const { kind, words } = parameter;
+    const { kind, pair } = parameter;
     const unit = random.chance(0.85) ? parameter.unit : spokenName(parameter.name);
     if (kind === "flag") return random.pick(value === "True" ? YES_SAYINGS : NO_SAYINGS).replace("{unit}", unit);
     const spoken = this.#spoken(parameter, value);
-    if (words !== undefined) return random.chance(0.75) ? `${words} ${spoken}` : `the ${spokenName(parameter.name)} is ${spoken}`;
+    if (pair !== undefined)
+      return random.chance(0.8) ? `${random.pick(pair.words)} ${spoken}` : `the ${spokenName(parameter.name)} is ${spoken}`;
+    const counted = COUNTED.find(({ names }) => names.includes(parameter.name));
+    if (counted !== undefined && random.chance(0.8)) return random.pick(counted.sayings).replace("{value}", spoken);
     const sayings = SAYINGS[kind].filter((saying) => !outright || saying.includes("{unit}"));
     return (sayings.length > 0 ? random.pick(sayings) : "the {unit} is {value}").replace("{value}", spoken).replace("{unit}", unit);
   }

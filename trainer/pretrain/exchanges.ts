@@ -5,7 +5,7 @@ import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
-import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely } from "./phrases.ts";
+import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
@@ -46,8 +46,9 @@ export function correctedExchange(
 function correction(name: string, value: string, { asides }: Lexicon, random: Random): string {
   const slot = random.chance(0.8) ? spokenName(name) : name;
   const spoken = random.chance(0.6) ? spokenValue(value, random) : value;
-  const core = random.chance(0.3) ? loosely(slot, spoken, asides, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
-  const said = `${random.pick(CORRECTION_OPENERS)}${core}${random.pick(CORRECTION_CLOSERS)}`;
+  const core = random.chance(0.4) ? loosely(slot, spoken, asides, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
+  const opener = random.chance(0.35) ? `${random.pick(OBJECTIONS)} ` : random.pick(CORRECTION_OPENERS);
+  const said = `${opener}${core}${random.pick(CORRECTION_CLOSERS)}`;
   return random.chance(0.7) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
 }
 

@@ -62,6 +62,28 @@ export const CORRECTION_OPENERS = [
   "That is incorrect, ",
 ] as const;
 
+/** Objections that stand for themselves before what is wanted; or none, and the other value alone says it. */
+export const OBJECTIONS = [
+  "That's wrong.",
+  "That is not what I asked for.",
+  "I didn't want that.",
+  "You misunderstood me.",
+  "There is a mistake.",
+  "That won't do.",
+  "Not what I meant.",
+  "You got it wrong.",
+  "Please try again.",
+  "Do it over.",
+  "That's not the one.",
+  "I said something else.",
+  "Almost right.",
+  "One thing is off.",
+  "Fix this please.",
+  "No good.",
+  "I'd like that changed.",
+  "Let's do it again.",
+] as const;
+
 export const CORRECTION_CORES = [
   "I wanted {value} for the {slot}",
   "the {slot} should have been {value}",

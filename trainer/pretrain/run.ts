@@ -12,6 +12,7 @@ import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts
 import { listParameters } from "../model/parameters.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import { Batcher } from "./batches.ts";
+import { deepened } from "./deepen.ts";
 import { plantInductionHead } from "./induction-init.ts";
 import { Mixture } from "./mixture.ts";
 import { modelCard } from "./model-card.ts";
@@ -63,7 +64,9 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const config = parseModelConfig(configJson);
   const resumed = existsSync(join(from, STATE_FILE)) ? readCheckpoint(from) : undefined;
   const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0, runs: [] } : readState(from);
-  if (resumed === undefined || from !== out) state.runs.push(describeRun(state, options));
+  const added = resumed === undefined ? 0 : config.layerCount - resumed.config.layerCount;
+  if (resumed === undefined || from !== out)
+    state.runs.push(`${describeRun(state, options)}${added > 0 ? `, with ${added} new layers of ${config.layerCount}` : ""}`);
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
   const tokenizerFiles =
     resumed === undefined
@@ -98,7 +101,7 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
 async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined, { threads, seed }: PretrainOptions): Promise<Engine> {
   const engine = await Engine.start({ config, threads });
   if (resumed !== undefined) {
-    await engine.loadWeights(resumed.weights);
+    await engine.loadWeights(deepened(resumed.weights, resumed.config, config));
     return engine;
   }
   await engine.initialise({ seed });

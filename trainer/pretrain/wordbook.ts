@@ -34,6 +34,18 @@ export const ARRANGING: readonly string[] = [
   "Purchase",
 ];
 
+/** Parameters that count people, or units of time: how many nobody says by the parameter's name. */
+export const COUNTED: readonly { names: readonly string[]; sayings: readonly string[] }[] = [
+  {
+    names: ["travelers", "passengers", "guests", "party_size", "people", "riders", "group_size", "attendees", "seats"],
+    sayings: ["for {value} people", "there will be {value} of us", "for {value}", "{value} people", "{value} of us", "a group of {value}"],
+  },
+  {
+    names: ["number_of_days", "stay_length", "duration", "nights", "rental_length", "length_in_days"],
+    sayings: ["for {value} days", "{value} days", "for {value} nights", "staying {value} nights", "{value} days long"],
+  },
+];
+
 /** Last words of parameters' names by kind; `{noun}` takes any noun. */
 export const HEADS: Readonly<Record<Kind, readonly string[]>> = {
   place: [
@@ -53,30 +65,118 @@ export const HEADS: Readonly<Record<Kind, readonly string[]>> = {
   name: ["name", "title", "owner", "company", "brand", "contact", "author", "host", "model", "label", "{noun}_name", "{noun}_title"],
   date: ["date", "day", "{noun}_date", "date_of_{noun}", "on_date"],
   time: ["time", "hour", "{noun}_time", "start_time", "time_of_{noun}"],
-  count: ["number_of_{noun}s", "{noun}s", "{noun}_count", "num_{noun}s", "quantity", "group_size", "duration", "{noun}_length"],
+  count: [
+    "number_of_{noun}s",
+    "{noun}s",
+    "{noun}_count",
+    "num_{noun}s",
+    "quantity",
+    "{noun}_length",
+    ...COUNTED.flatMap(({ names }) => names),
+  ],
   amount: ["amount", "price", "budget", "{noun}_price", "max_price", "weight", "{noun}_amount", "total"],
   flag: ["has_{noun}", "{noun}_included", "needs_{noun}", "with_{noun}", "{noun}_allowed", "is_{noun}_free", "offers_{noun}"],
   choice: ["type", "category", "class", "size", "style", "color", "level", "{noun}_type", "{noun}_class", "kind", "subcategory", "genre"],
 };
 
+/** Ends of words that begin alike. */
+export const ENDINGS: readonly string[] = ["er", "ist", "ing", "ette", "ology", "an", "ese", "ic", "al", "ium", "o", "ia", "ure", "ment"];
+
+type Pair = { kind: Kind; names: readonly [string, string]; words: readonly [readonly string[], readonly string[]] };
+const FROM_TO = [
+  ["from", "leaving", "starting at", "out of", "departing from"],
+  ["to", "going to", "into", "with the destination", "bound for", "heading for"],
+] as const;
+const START_END = [
+  ["starting", "from", "beginning", "starting on", "as of"],
+  ["until", "ending", "till", "up to", "through", "and it ends"],
+] as const;
+const OUT_BACK = [
+  ["leaving", "leaving on", "going", "departing", "setting off on", "flying out"],
+  ["returning", "coming back", "back", "with the return on", "back home on", "and I return"],
+] as const;
+const PICKUP_DROPOFF = [
+  ["picked up on", "pickup on", "I'll get it", "I need it from", "collecting it"],
+  ["dropped off on", "until", "returned", "I'll bring it back", "I need it until", "giving it back"],
+] as const;
+
 /** Two parameters of one kind that only their words tell apart: name parts, and what people say before the value. */
-export const PAIRS: readonly { kind: Kind; names: readonly [string, string]; words: readonly [string, string] }[] = [
-  { kind: "place", names: ["from_{head}", "to_{head}"], words: ["from", "to"] },
-  { kind: "place", names: ["origin_{head}", "destination_{head}"], words: ["from", "to"] },
-  { kind: "place", names: ["start_{head}", "end_{head}"], words: ["starting in", "ending in"] },
-  { kind: "place", names: ["pickup_{head}", "dropoff_{head}"], words: ["picked up in", "dropped off in"] },
-  { kind: "place", names: ["departure_{head}", "arrival_{head}"], words: ["leaving", "going to"] },
-  { kind: "date", names: ["pickup_{head}", "dropoff_{head}"], words: ["picked up on", "dropped off on"] },
-  { kind: "date", names: ["start_{head}", "end_{head}"], words: ["starting", "until"] },
-  { kind: "date", names: ["departure_{head}", "return_{head}"], words: ["leaving", "returning"] },
-  { kind: "date", names: ["outbound_{head}", "inbound_{head}"], words: ["going", "coming back"] },
-  { kind: "date", names: ["check_in_{head}", "check_out_{head}"], words: ["checking in on", "checking out"] },
-  { kind: "date", names: ["{head}_from", "{head}_until"], words: ["from", "until"] },
-  { kind: "time", names: ["opening_{head}", "closing_{head}"], words: ["from", "to"] },
-  { kind: "time", names: ["pickup_{head}", "return_{head}"], words: ["picked up at", "back by"] },
-  { kind: "name", names: ["sender_{head}", "recipient_{head}"], words: ["from", "to"] },
-  { kind: "name", names: ["written_by", "performed_by"], words: ["written by", "performed by"] },
-  { kind: "count", names: ["number_of_adults", "number_of_children"], words: ["adults:", "children:"] },
+export const PAIRS: readonly Pair[] = [
+  { kind: "place", names: ["from_{head}", "to_{head}"], words: FROM_TO },
+  { kind: "place", names: ["origin_{head}", "destination_{head}"], words: FROM_TO },
+  { kind: "place", names: ["origin", "destination"], words: FROM_TO },
+  {
+    kind: "place",
+    names: ["start_{head}", "end_{head}"],
+    words: [
+      ["starting in", "beginning in"],
+      ["ending in", "finishing in"],
+    ],
+  },
+  {
+    kind: "place",
+    names: ["pickup_{head}", "dropoff_{head}"],
+    words: [
+      ["picked up in", "collected in"],
+      ["dropped off in", "left in"],
+    ],
+  },
+  { kind: "place", names: ["departure_{head}", "arrival_{head}"], words: FROM_TO },
+  { kind: "date", names: ["pickup_{head}", "dropoff_{head}"], words: PICKUP_DROPOFF },
+  { kind: "date", names: ["pickup_{head}", "return_{head}"], words: PICKUP_DROPOFF },
+  { kind: "date", names: ["start_{head}", "end_{head}"], words: START_END },
+  { kind: "date", names: ["departure_{head}", "return_{head}"], words: OUT_BACK },
+  { kind: "date", names: ["outbound_{head}", "inbound_{head}"], words: OUT_BACK },
+  {
+    kind: "date",
+    names: ["check_in_{head}", "check_out_{head}"],
+    words: [
+      ["checking in on", "check in", "arriving", "from"],
+      ["checking out", "check out on", "leaving on", "until"],
+    ],
+  },
+  { kind: "date", names: ["{head}_from", "{head}_until"], words: START_END },
+  { kind: "time", names: ["opening_{head}", "closing_{head}"], words: START_END },
+  {
+    kind: "time",
+    names: ["pickup_{head}", "return_{head}"],
+    words: [
+      ["picked up at", "I'll come at"],
+      ["back by", "returned at"],
+    ],
+  },
+  {
+    kind: "name",
+    names: ["sender_{head}", "recipient_{head}"],
+    words: [
+      ["from", "sent by"],
+      ["to", "for"],
+    ],
+  },
+  {
+    kind: "name",
+    names: ["written_by", "performed_by"],
+    words: [
+      ["written by", "by the writer"],
+      ["performed by", "sung by"],
+    ],
+  },
+  {
+    kind: "name",
+    names: ["director", "actor"],
+    words: [
+      ["directed by", "from the director"],
+      ["starring", "with", "played by"],
+    ],
+  },
+  {
+    kind: "count",
+    names: ["number_of_adults", "number_of_children"],
+    words: [
+      ["adults:", "adults"],
+      ["children:", "kids:"],
+    ],
+  },
 ];
 
 /** How a value of the kind is said in passing; `{unit}` is the parameter in words. */
@@ -142,6 +242,9 @@ export const CHANGES: readonly string[] = [
   "Almost, but {saying}",
   "No, {saying}",
   "Change it, {saying} please",
+  "Not quite, {saying}",
+  "Can we do it {saying} instead?",
+  "Everything but one thing: {saying}",
 ];
 export const OFFERS: readonly string[] = [
   "I found {title}. Would you like that?",
@@ -157,6 +260,35 @@ export const ALTERNATIVES: readonly string[] = [
   "Something else, please.",
 ];
 export const TAKEN: readonly string[] = ["That works. ", "Great. ", "I like that. ", "Perfect, ", "Okay, ", "", "Sounds nice. "];
+/** What a tool may return when it has arranged something; `{values}` is an object of the call's arguments. */
+export const RECEIPTS: readonly string[] = [
+  '{"status": "ok"}',
+  '{"count": 1, "results": [{values}]}',
+  '{"count": 1, "results": [{values}]}',
+  '{"count": 1, "results": [{values}]}',
+  '{"status": "success"}',
+  '{"status": "success", "id": "{code}"}',
+  '{"success": true, "reference": "{code}"}',
+  '{"ok": true}',
+  '{"result": {values}}',
+  "[{values}]",
+  '{"confirmation": "{code}", "details": {values}}',
+  "Done, reference {code}",
+  "OK",
+];
+/** What a tool may return when it could not, and what there is to say then. */
+export const FAILURES: readonly string[] = [
+  '{"error": "not available"}',
+  '{"status": "failed", "reason": "{code}"}',
+  '{"count": 0, "results": []}',
+  "Error: could not be completed",
+];
+export const REGRETS: readonly string[] = [
+  "I am sorry, that did not work.",
+  "Sorry, that is not available.",
+  "It could not be done. Shall I try something else?",
+  "Unfortunately, it failed.",
+];
 export const SUCCESSES: readonly string[] = [
   "All done.",
   "Your request went through.",
