@@ -2,6 +2,7 @@
 import OpenAI from "openai";
 import { z } from "zod";
 import { LoggedEvent } from "../shared/events.ts";
+import { Note } from "../shared/note.ts";
 import { PolicyVersion } from "../shared/policy.ts";
 import type { LocalKeys } from "./keys.ts";
 import { SYSTEM, type Tool } from "./demo-scenes.ts";
@@ -25,6 +26,7 @@ const Versions = z.object({
 const EventsPage = z.object({ events: z.array(LoggedEvent), cursor: z.number() });
 const Refusal = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 const Audit = z.object({ audit: z.array(z.object({ id: z.number(), refused: z.array(Refusal) })) });
+const Notes = z.object({ notes: z.array(Note) });
 const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
@@ -46,13 +48,18 @@ export class DemoClient {
    * Sends a conversation as it stands; temperature 0, so that equal policies give equal answers. The session is named
    * because the demo holds the same conversation several times, and only its user can tell them apart.
    */
-  async ask(sessionId: string, messages: readonly Message[], tools: readonly Tool[]): Promise<Answer> {
+  async ask(
+    { sessionId, user }: { sessionId: string; user: string },
+    messages: readonly Message[],
+    tools: readonly Tool[],
+  ): Promise<Answer> {
     const { data, response } = await this.#openai.chat.completions
       .create({
         model: this.#agent,
         messages: [{ role: "system", content: SYSTEM }, ...messages],
         tools: [...tools],
         metadata: { session_id: sessionId },
+        safety_identifier: user,
         temperature: 0,
         max_tokens: MAX_ANSWER_TOKENS,
       })
@@ -73,6 +80,11 @@ export class DemoClient {
   /** The agent's last moves, newest first, with what the trainer refused to learn from. */
   async audit(): Promise<z.infer<typeof Audit>["audit"]> {
     return Audit.parse(await this.#api("/audit")).audit;
+  }
+
+  /** The note that the event gave; undefined while there is none. */
+  async noteOf(eventId: string): Promise<string | undefined> {
+    return Notes.parse(await this.#api("/notes")).notes.find((note) => note.eventId === eventId)?.text;
   }
 
   /** The tokens of the prompt that a completion answered, from the event log; undefined while they are not there. */

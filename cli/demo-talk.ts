@@ -12,11 +12,13 @@ export class Talk {
   readonly #sessionId = randomUUID();
   readonly #client: DemoClient;
   readonly #tools: readonly Tool[];
+  readonly #user: string;
   readonly #messages: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [];
 
-  constructor(client: DemoClient, tools: readonly Tool[]) {
+  constructor(client: DemoClient, { tools, user }: { tools: readonly Tool[]; user: string }) {
     this.#client = client;
     this.#tools = tools;
+    this.#user = user;
   }
 
   get last(): Answer | undefined {
@@ -62,7 +64,7 @@ export class Talk {
   }
 
   async #answer(): Promise<Answer> {
-    const answer = await this.#client.ask(this.#sessionId, this.#messages, this.#tools);
+    const answer = await this.#client.ask({ sessionId: this.#sessionId, user: this.#user }, this.#messages, this.#tools);
     show("assistant", describe(answer));
     this.#messages.push(answer.message);
     this.answers.push(answer);

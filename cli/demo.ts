@@ -2,6 +2,7 @@
  * `npm run demo`: corrects the running system once, in plain words, and shows what became of it. Talks to it as a user
  * and its owner would; every step is checked, and the first that does not happen ends the demo with exit code 1.
  */
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,7 +11,7 @@ import { z } from "zod";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
 import { DemoClient } from "./demo-client.ts";
-import { SCENES, type Scene, type Tool } from "./demo-scenes.ts";
+import { SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
 
@@ -18,6 +19,9 @@ const LEARNING_MS = 240_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
+const NOTE_MS = 15_000;
+// A note is in force for who gave it; what everybody gets is the weights'.
+const [TEACHER, STRANGER] = [randomUUID(), randomUUID()];
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
 class StepFailed extends Error {}
@@ -50,16 +54,17 @@ async function run(): Promise<void> {
 
   title(`1. Before the lesson: version ${before.stable} answers`);
   const { scene, fresh } = await chooseScene(client);
-  const { parameter, tools } = scene;
-  const unrelated = await ask(client, tools, scene.unrelated);
+  const { parameter } = scene;
+  const unrelated = await ask(client, scene, scene.unrelated);
 
   title("2. A user asks, and corrects the answer in plain words");
-  const { wanted, corrected } = await lesson(client, scene, fresh);
+  const { wanted, corrected, correctedAt } = await lesson(client, scene, fresh);
+  await showNote(client, scene, { wanted, corrected, correctedAt });
 
   title("3. The trainer learns from it");
   const version = await waitForVersion(client, { latest: before.latest, lastMove, corrected });
 
-  title("4. A new conversation: the weights alone");
+  title("4. Another user's conversation: the weights alone");
   const after = await askUnder(version, client, scene);
   check(
     after.argument(parameter) === wanted,
@@ -67,7 +72,7 @@ async function run(): Promise<void> {
     `${parameter} ${wanted} expected, got ${describeLast(after)}`,
   );
   await showPrompt(client, tokenizer, after);
-  const untouched = await ask(client, tools, scene.unrelated);
+  const untouched = await ask(client, scene, scene.unrelated);
   check(
     sameAnswers(untouched, unrelated),
     "an unrelated request is answered as before",
@@ -84,7 +89,7 @@ async function run(): Promise<void> {
 /** The first scene in which the policy makes the call by itself, and its answers to the fresh request. */
 async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: Talk }> {
   for (const scene of SCENES) {
-    const fresh = await ask(client, scene.tools, scene.fresh);
+    const fresh = await ask(client, scene, scene.fresh);
     if (fresh.last?.call?.name === scene.tools[0].function.name) return { scene, fresh };
     say(`  (this policy does not get to ${scene.name}; the user talks about something else)`);
   }
@@ -92,20 +97,18 @@ async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: T
 }
 
 /** Asks, lets the tool run, then corrects; returns the value that the user insisted on, and the event that says so. */
-async function lesson(
-  client: DemoClient,
-  { tools, first, parameter, wishes }: Scene,
-  fresh: Talk,
-): Promise<{ wanted: string; corrected: string }> {
-  const talk = await ask(client, tools, first);
+async function lesson(client: DemoClient, scene: Scene, fresh: Talk): Promise<{ wanted: string; corrected: string; correctedAt: number }> {
+  const { tools, first, parameter, wishes } = scene;
+  const talk = await ask(client, scene, first, TEACHER);
   const answer = talk.last;
   if (answer?.call?.name !== tools[0].function.name)
     throw new StepFailed(`a call of ${tools[0].function.name} expected, got ${describeLast(talk)}`);
   const wish = wishes.find(({ value }) => value !== talk.argument(parameter) && value !== fresh.argument(parameter));
   if (wish === undefined) throw new StepFailed(`a ${parameter} that can be corrected expected, got ${describeLast(talk)}`);
   const { completionId } = await talk.runTools(answer);
+  const correctedAt = Date.now();
   await talk.say(wish.correction);
-  return { wanted: wish.value, corrected: await logged(() => client.nextStateEvent(completionId)) };
+  return { wanted: wish.value, correctedAt, corrected: await logged(() => client.nextStateEvent(completionId)) };
 }
 
 /** Returns the new version once it answers; meanwhile shows what the trainer refuses to learn from, and why. */
@@ -146,18 +149,37 @@ function showLineage(version: Partial<PolicyVersion> | undefined): void {
     );
 }
 
+/** Shows the correction in force as a note, where the agent has notes: for the user who gave it, before the weights have it. */
+async function showNote(
+  client: DemoClient,
+  scene: Scene,
+  { wanted, corrected, correctedAt }: { wanted: string; corrected: string; correctedAt: number },
+): Promise<void> {
+  let note = await client.noteOf(corrected);
+  for (; note === undefined && Date.now() - correctedAt < NOTE_MS; note = await client.noteOf(corrected)) await pause();
+  if (note === undefined) return;
+  say(`  a note is in force for this user after ${((Date.now() - correctedAt) / 1_000).toFixed(1)} s: "${note}"`);
+  await pause(2 * POLL_MS); // running isolates learn of it within about a second
+  const talk = await ask(client, scene, scene.fresh, TEACHER);
+  say(
+    talk.argument(scene.parameter) === wanted
+      ? `  ✓ ${scene.parameter} is ${wanted} already, in a new conversation of the same user`
+      : `  (the policy does not follow the note here: ${describeLast(talk)})`,
+  );
+}
+
 /** Asks in a conversation of its own. */
-async function ask(client: DemoClient, tools: readonly Tool[], request: string): Promise<Talk> {
-  const talk = new Talk(client, tools);
+async function ask(client: DemoClient, { tools }: Scene, request: string, user: string = STRANGER): Promise<Talk> {
+  const talk = new Talk(client, { tools, user });
   await talk.askFor(request);
   return talk;
 }
 
 /** The fresh request, answered by this version throughout; running isolates learn of a swap within about a second. */
-async function askUnder(version: number, client: DemoClient, { tools, fresh }: Scene): Promise<Talk> {
+async function askUnder(version: number, client: DemoClient, scene: Scene): Promise<Talk> {
   const started = Date.now();
   for (;;) {
-    const talk = await ask(client, tools, fresh);
+    const talk = await ask(client, scene, scene.fresh);
     const versions = talk.answers.map((answer) => answer.version);
     if (versions.every((each) => each === version)) return talk;
     if (Date.now() - started > SWAP_MS) throw new StepFailed(`version ${version} expected to answer, got ${versions.join(", ")}`);
@@ -212,6 +234,6 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
+function pause(ms = POLL_MS): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

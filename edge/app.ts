@@ -9,6 +9,7 @@ import { drainBody } from "./middleware/drain.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountAgents } from "./routes/api-agents.ts";
+import { mountNotes } from "./routes/api-notes.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback } from "./routes/feedback.ts";
@@ -31,7 +32,7 @@ export function createApp(): App {
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
-  for (const mount of [mountAgents, mountStats]) mount(app);
+  for (const mount of [mountAgents, mountNotes, mountStats]) mount(app);
   for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
   return app;
 }

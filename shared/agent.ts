@@ -11,6 +11,8 @@ export const LearningSettings = z.object({
   /** … or when one has waited this long. */
   maxWaitMs: z.number().int().min(0).default(60_000),
   objective: z.enum(["hybrid", "paper"]).default("hybrid"),
+  /** Whose next turns a correction is put before as a note until the weights have taken it up: the same user's, everybody's, or nobody's. */
+  notes: z.enum(["off", "user", "agent"]).default("user"),
   /** Votes per judgement; odd, so that ties are rare. */
   votes: z.number().int().min(1).max(9).default(3),
 });

@@ -3,6 +3,7 @@
  * delivery is recognised; `seq` is given by the log, grows monotonically, and is the trainer's cursor.
  */
 import { z } from "zod";
+import { PromptNote } from "./note.ts";
 import { RefusedEvent } from "./policy.ts";
 import { ChatMessage, ToolDefinition } from "./chat.ts";
 
@@ -41,6 +42,8 @@ export const TurnFinished = z.object({
   policyDigest: z.string(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */
   messages: z.array(ChatMessage),
+  /** What stood in the prompt beside it, at the last user message; absent where nothing did. */
+  notes: z.array(PromptNote).optional(),
   tools: z.array(ToolDefinition),
   answer: ChatMessage,
   finishReason: FinishReason,
@@ -83,6 +86,8 @@ export const JudgementMade = z.object({
   votes: z.array(z.number().int()),
   judge: z.enum(["verifiable", "embedded", "llm", "feedback"]),
   hint: z.string().optional(),
+  /** The tool whose parameter the hint names. */
+  tool: z.string().optional(),
   /** Why a rejected answer gave no hint. */
   refused: z.object({ code: z.string(), detail: z.string() }).optional(),
 });
@@ -131,3 +136,4 @@ export const CursorAdvance = z.object({
 export type CursorAdvance = z.infer<typeof CursorAdvance>;
 
 export const JudgementBatch = z.object({ judgements: z.array(EventHeader.extend({ payload: JudgementMade })).max(100) });
+export type JudgementBatch = z.infer<typeof JudgementBatch>;

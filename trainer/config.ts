@@ -10,8 +10,10 @@ export const UpdateSettings = z.object({
   alpha: z.number().positive().default(16),
   /** AdamW, per step. */
   lr: z.number().positive().default(2e-3),
-  /** Optimizer steps; the best look among them is taken. */
-  maxSteps: z.number().int().positive().default(20),
+  /** Optimizer steps at most; the best look among them is taken. */
+  maxSteps: z.number().int().positive().default(40),
+  /** Last steps, over which the rate falls to zero; they begin as soon as a look meets both bars. */
+  settleSteps: z.number().int().positive().default(10),
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(5),
   /** Generated training contexts by kind. */

@@ -3,6 +3,8 @@
  * The line's cursor says what is consumed; a publish or an advance moves it by compare-and-set, so an event trains
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
+import { setTimeout as sleep } from "node:timers/promises";
+import { toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import type { LoggedEvent } from "../shared/events.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
@@ -10,13 +12,14 @@ import type { TrainerConfig } from "./config.ts";
 import { type Assembled, assembleSignal } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import { capShares } from "./data/share.ts";
-import { EventCache } from "./feed/cache.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
+import { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
 import { refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
+import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { publishVersion } from "./policy/publish.ts";
@@ -30,47 +33,55 @@ export type LoopDependencies = {
   readonly now: () => Date;
   /** Loads the adapter a head names; null for the bare base. @throws {policy/digest} when the head is of another base */
   readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
+  readonly reviewNotes: ReviewNotes;
   readonly writeAdapter: (adapter: AdapterTensors) => AdapterBytes;
   readonly runtime: Readonly<Record<string, string>>;
 };
 
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
-const WARM_EVENTS = 1_000; // of the agent, read again before the cursor at a start: turns that coming next states point at
-const WIDER = 8; // a look further back, where a span held fewer
-const PAGE_EVENTS = 100; // the most that the feed gives at once
+const JUDGE_EVERY_MS = 500; // while an update runs
 const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
 
 export class LineLoop {
   readonly #line: LineName;
   readonly #deps: LoopDependencies;
-  readonly #cache: EventCache;
-  #readSeq: number | undefined;
-  /** Events beyond the line's cursor, in order. */
-  #pending: LoggedEvent[] = [];
+  readonly #window: EventWindow;
   #judged = new Map<string, Judged>();
   #refusals = new Map<string, Refusal>();
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
     this.#deps = deps;
-    this.#cache = new EventCache(deps.config.cacheTurns);
+    this.#window = new EventWindow(line, { edge: deps.edge, cacheTurns: deps.config.cacheTurns });
   }
 
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
-    this.#readSeq ??= await this.#warm(known.cursor);
+    await this.#window.open(known.cursor);
     const corrected = [...this.#judged.values()].some(({ verdict }) => verdict.hint !== undefined);
-    await this.#pull(corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    await this.#window.pull(corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
     await this.#judgeNew(head);
     const batch = this.#assemble(head);
-    if (batch === undefined) return this.#pending.length > 0 ? "waiting" : "idle";
-    if (batch.corrected.length === 0) return this.#advance(batch, []);
-    return this.#update(batch);
+    if (batch !== undefined && batch.corrected.length > 0) return this.#update(batch);
+    await this.#reviewNotes(head);
+    if (batch === undefined) return this.#window.pending.length > 0 ? "waiting" : "idle";
+    return this.#advance(batch, []);
+  }
+
+  /** Retires the notes that the stable version does not need. */
+  async #reviewNotes(head: LineHead): Promise<void> {
+    if (!head.hasNotes) return;
+    const { edge, metrics, reviewNotes } = this.#deps;
+    const notes = await edge.readNotes(this.#line);
+    for (const { noteId, text } of await reviewNotes(head, { notes, turns: this.#window.cache.turns() })) {
+      const { status } = await edge.absorbNote(this.#line, noteId, { version: head.stable });
+      if (status === "absorbed") metrics("note:absorbed", { agent: head.agent, noteId, text, version: head.stable });
+    }
   }
 
   async #update(batch: Batch): Promise<StepResult> {
@@ -78,14 +89,16 @@ export class LineLoop {
     const { head } = batch;
     const seed = config.seed + batch.toSeq;
     const parent = await loadAdapter(head);
-    const outcome = await learner.update({
+    const update = learner.update({
       corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
-      replay: toReplay(this.#cache.turns()),
+      replay: toReplay(this.#window.cache.turns()),
       parent,
-      baseline: runningBaseline(this.#cache.rewards(head.cursor)),
+      baseline: runningBaseline(this.#window.cache.rewards(head.cursor)),
       objective: head.settings.learning.objective,
       seed,
     });
+    await this.#judgeDuring(update, head);
+    const outcome = await update;
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
@@ -96,6 +109,25 @@ export class LineLoop {
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
     return this.#publish(batch, outcome, seed);
+  }
+
+  /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is left to the next step. */
+  async #judgeDuring(update: Promise<unknown>, head: LineHead): Promise<void> {
+    let running = true;
+    const ended = update.then(
+      () => (running = false),
+      () => (running = false),
+    );
+    try {
+      for (;;) {
+        await Promise.race([ended, sleep(JUDGE_EVERY_MS, undefined, { ref: false })]);
+        if (!running) return;
+        await this.#window.pull(0);
+        await this.#judgeNew(head);
+      }
+    } catch (error) {
+      this.#deps.metrics("feed:retried", { agent: head.agent, ...toErrorRecord(error), delayMs: 0 });
+    }
   }
 
   async #publish(batch: Batch, outcome: Extract<UpdateOutcome, { status: "learned" }>, seed: number): Promise<StepResult> {
@@ -146,7 +178,7 @@ export class LineLoop {
 
   /** What to do with the pending events now, or undefined while there is reason to wait. */
   #assemble(head: LineHead): Batch | undefined {
-    const last = this.#pending.at(-1);
+    const last = this.#window.pending.at(-1);
     if (last === undefined) return undefined;
     const judged = [...this.#judged.values()];
     const refusals = [...this.#refusals.values()];
@@ -168,15 +200,15 @@ export class LineLoop {
       return kept.length >= head.settings.learning.minSignals || this.#patienceMs(head) <= 0 || !head.settings.learning.enabled
         ? batch
         : undefined;
-    return judged.length + refusals.length > 0 || this.#pending.length >= QUIET_EVENTS ? batch : undefined;
+    return judged.length + refusals.length > 0 || this.#window.pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
   async #judgeNew(head: LineHead): Promise<void> {
     const { judge, metrics, config, edge, now } = this.#deps;
     const logged = new Map(
-      this.#pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
+      this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
     );
-    for (const event of this.#pending) {
+    for (const event of this.#window.pending) {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       if (assembled === undefined) continue;
@@ -209,55 +241,17 @@ export class LineLoop {
 
   /** The event with its turn; one that is further back than the cache goes is read from the log again. */
   async #pair(event: LoggedEvent): Promise<Assembled | undefined> {
-    const paired = assembleSignal(event, this.#cache);
+    const paired = assembleSignal(event, this.#window.cache);
     if (paired?.status !== "refused" || paired.refusal.code !== "turn/unknown") return paired;
     const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId });
-    turns.forEach((turn) => this.#cache.add(turn));
-    return assembleSignal(event, this.#cache);
-  }
-
-  async #pull(waitMs: number): Promise<void> {
-    const page = await this.#deps.edge.pull({ agent: this.#line.agent, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
-    for (const event of page.events) {
-      this.#cache.add(event);
-      if (event.line === this.#line.line) this.#pending.push(event);
-    }
-    this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
-  }
-
-  /** Fills the cache with this agent's last events before the cursor; returns where reading goes on. */
-  async #warm(cursor: number): Promise<number> {
-    // All agents share one sequence, so an agent's own events may lie far apart.
-    let events: LoggedEvent[] = [];
-    for (let span = WARM_EVENTS; events.length < WARM_EVENTS; span *= WIDER) {
-      events = await this.#read(Math.max(0, cursor - span), cursor);
-      if (span >= cursor) break;
-    }
-    events.forEach((event) => this.#cache.add(event));
-    return cursor;
-  }
-
-  async #read(after: number, cursor: number): Promise<LoggedEvent[]> {
-    const events: LoggedEvent[] = [];
-    for (let from = after; from < cursor;) {
-      const page = await this.#deps.edge.pull({
-        agent: this.#line.agent,
-        cursor: from,
-        limit: Math.min(PAGE_EVENTS, cursor - from),
-        waitMs: 0,
-      });
-      const read = page.events.filter(({ seq }) => seq <= cursor);
-      events.push(...read);
-      from = read.length === 0 ? cursor : Math.max(from + 1, page.cursor);
-    }
-    return events;
+    turns.forEach((turn) => this.#window.cache.add(turn));
+    return assembleSignal(event, this.#window.cache);
   }
 
   /** Drops what is consumed, by us or by another trainer of the line. */
   #forget(cursor: number): void {
-    this.#readSeq = Math.max(this.#readSeq ?? cursor, cursor);
-    this.#pending = this.#pending.filter(({ seq }) => seq > cursor);
-    const open = new Set(this.#pending.map(({ eventId }) => eventId));
+    this.#window.forget(cursor);
+    const open = new Set(this.#window.pending.map(({ eventId }) => eventId));
     for (const eventId of [...this.#judged.keys(), ...this.#refusals.keys()].filter((each) => !open.has(each))) {
       this.#judged.delete(eventId);
       this.#refusals.delete(eventId);

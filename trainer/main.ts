@@ -18,6 +18,7 @@ import { retryForever } from "./feed/retry.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createLearner } from "./learn/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
+import { createNoteReview } from "./memory/absorption.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
@@ -49,6 +50,7 @@ async function main(): Promise<void> {
       now: () => performance.now(),
       onTaught: (counts) => metrics("update:taught", counts),
     });
+    const loadAdapter = createParentLoader(edge, { base, folder: config.base });
     await followAgents(
       {
         edge,
@@ -57,7 +59,8 @@ async function main(): Promise<void> {
         metrics,
         config,
         now: () => new Date(),
-        loadAdapter: createParentLoader(edge, { base, folder: config.base }),
+        loadAdapter,
+        reviewNotes: createNoteReview({ engine, base, loadAdapter }),
         writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
         runtime: describeRuntime(config),
       },

@@ -15,6 +15,7 @@ export type MetricName =
   | "policy:published"
   | "policy:stale"
   | "cursor:advanced"
+  | "note:absorbed"
   | "line:failed";
 
 export type Metrics = (name: MetricName, fields: Readonly<Record<string, unknown>>) => void;

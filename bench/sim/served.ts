@@ -19,6 +19,8 @@ const ANSWER_TOKENS = 112;
 const LEARN_MS = 300_000;
 const POLL_MS = 250;
 
+const WEIGHTS_ALONE = { learning: { notes: "off" } };
+
 const Completion = z.object({ choices: z.array(z.object({ message: z.unknown() })) });
 const Audit = z.object({
   audit: z.array(z.object({ cursor: z.number(), refused: z.array(z.object({ code: z.string(), detail: z.string() })) })),
@@ -74,7 +76,7 @@ export class ServedSystem implements LearningSystem {
   /** Agents never share what they learn, so a new agent has learnt nothing; `bare` is one that is never corrected. */
   async forget(): Promise<void> {
     this.#agents += 1;
-    for (const agent of [this.#agent(), "bare"]) await this.#call("admin", "PUT", `/api/agents/${agent}`, {});
+    for (const agent of [this.#agent(), "bare"]) await this.#call("admin", "PUT", `/api/agents/${agent}`, WEIGHTS_ALONE);
   }
 
   async answer(requests: readonly Prompted[], { bare = false }: { bare?: boolean } = {}): Promise<Answer[]> {

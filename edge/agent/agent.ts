@@ -7,11 +7,25 @@ import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
+import type { Note } from "../../shared/note.ts";
 import { Digest, SHARED_LINE, type LineHead, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
-import type { Actor, AdvanceResult, AgentPort, AuditRow, ListedVersion, Page, PublishOutcome, RollbackResult } from "./port.ts";
+import { Notebook } from "./notebook.ts";
+import { notesFor } from "./notes.ts";
+import type {
+  AbsorbResult,
+  Actor,
+  AdvanceResult,
+  AgentPort,
+  AuditRow,
+  GivenNote,
+  ListedVersion,
+  Page,
+  PublishOutcome,
+  RollbackResult,
+} from "./port.ts";
 import { FIRST_STATE, MOVES, type LineState } from "./release.ts";
 import { AgentStore } from "./store.ts";
 import { Waiters } from "./waiters.ts";
@@ -20,11 +34,13 @@ type Audit = { line: string; move: AuditRow["move"]; actor: Actor; reason?: stri
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
+  readonly #notebook: Notebook;
   readonly #waiters = new Waiters();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new AgentStore(ctx.storage);
+    this.#notebook = new Notebook(this.#store);
   }
 
   async put({ name, settings, actor }: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent> {
@@ -54,6 +70,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       stablePolicyDigest: policyDigest,
       baseDigest,
       adapter,
+      hasNotes: this.#store.notes.any(line),
       settings: agent.settings,
     };
   }
@@ -114,7 +131,49 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.readAudit(page);
   }
 
-  async eventsAppended(seq: number): Promise<void> {
+  async remember(line: string, given: readonly GivenNote[], actor: Actor): Promise<void> {
+    const learning = this.#store.readAgent()?.settings.learning;
+    if (learning?.enabled !== true || learning.notes === "off" || this.#store.readLine(line) === undefined) return;
+    this.#store.transaction(() => {
+      for (const note of given)
+        if (this.#notebook.give(line, note, learning)) this.#moveNotes(line, { actor, reason: `${note.noteId} given` });
+    });
+  }
+
+  async notes(line: string, user?: string): Promise<Note[] | undefined> {
+    return this.#store.readLine(line) === undefined ? undefined : this.#notebook.read(line, user);
+  }
+
+  async notesInForce(line: string, user: string): Promise<Note[]> {
+    return this.#store.readLine(line) === undefined ? [] : notesFor(this.#notebook.read(line, user), user);
+  }
+
+  async dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined> {
+    return this.#store.transaction(() => {
+      const note = this.#notebook.find(line, noteId);
+      if (note === undefined || note.status === "dropped") return note;
+      this.#store.notes.drop(noteId);
+      this.#moveNotes(line, { actor, reason: `${noteId} dropped` });
+      return { ...note, status: "dropped" };
+    });
+  }
+
+  async absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined> {
+    return this.#store.transaction(() => {
+      const note = this.#notebook.find(line, noteId);
+      if (note === undefined) return undefined;
+      const { stable } = this.#stateOf(line);
+      if (version !== stable) return { status: "stale", stable };
+      if (note.status !== "inForce") return { status: "absorbed" };
+      this.#store.notes.setAbsorbed(noteId, version);
+      this.#moveNotes(line, { actor, reason: `${noteId} absorbed by version ${version}` });
+      return { status: "absorbed" };
+    });
+  }
+
+  async eventsAppended(seq: number, usedNotes: readonly string[] = []): Promise<void> {
+    const now = new Date().toISOString();
+    for (const noteId of usedNotes) this.#store.notes.addUse(noteId, now);
     this.#waiters.notify(seq);
   }
 
@@ -155,6 +214,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (this.#store.readAgent()?.settings.learning.enabled !== true) return stale;
     const version = transition.next.latest;
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() });
+    for (const { eventId } of manifest.events) this.#store.notes.setLearned(eventId, version);
     this.#record({ line, move: "publish", actor, refused }, state, transition.next);
     return { status: "published", version };
   }
@@ -170,6 +230,12 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const createdAt = new Date().toISOString();
     const [from, to] = [before?.stable ?? null, next.stable];
     this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused, createdAt });
+  }
+
+  #moveNotes(line: string, audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.#stateOf(line);
+    const transition = MOVES.notes(state, {});
+    if (transition.status === "moved") this.#record({ line, move: "notes", ...audit }, state, transition.next);
   }
 
   #stateOf(line: string): LineState {

@@ -4,6 +4,7 @@
  */
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
+import type { Note } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 
@@ -14,7 +15,7 @@ export type Actor = string;
 export type AuditRow = {
   id: number;
   line: string;
-  move: "create" | "publish" | "rollback" | "advance" | "settings";
+  move: "create" | "publish" | "rollback" | "advance" | "settings" | "notes";
   actor: Actor;
   reason: string | null;
   /** Stable version before and after. */
@@ -41,6 +42,13 @@ export type AdvanceResult =
 
 export type PublishOutcome = PublishResult | { status: "refused"; reason: string };
 
+/** A note as a judgement gives it. */
+export type GivenNote = Pick<Note, "noteId" | "tool" | "parameter" | "value" | "text" | "eventId" | "turnId" | "createdAt"> & {
+  user: string;
+};
+
+export type AbsorbResult = { status: "absorbed" } | { status: "stale"; stable: number };
+
 export type Page = { before?: number | undefined; limit: number };
 
 export interface AgentPort {
@@ -56,8 +64,17 @@ export interface AgentPort {
   versions(line: string, page: Page): Promise<ListedVersion[]>;
   /** Newest first. */
   audit(page: Page): Promise<AuditRow[]>;
-  /** Tells those who wait that the log holds events up to `seq`. */
-  eventsAppended(seq: number): Promise<void>;
+  /** Puts notes in force, where the agent's settings allow it; telling of one again changes nothing. */
+  remember(line: string, notes: readonly GivenNote[], actor: Actor): Promise<void>;
+  /** Every note of the line, or a user's and everybody's, newest first. */
+  notes(line: string, user?: string): Promise<Note[] | undefined>;
+  /** Those in force for a user, the most used first. */
+  notesInForce(line: string, user: string): Promise<Note[]>;
+  dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined>;
+  /** Takes a note out of force for as long as a descendant of `version`, which must be the stable one, answers. */
+  absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined>;
+  /** Tells those who wait that the log holds events up to `seq`; `usedNotes` names a note once for every turn that had it. */
+  eventsAppended(seq: number, usedNotes?: readonly string[]): Promise<void>;
   /** Resolves with the highest `seq` told of, once it is above `after` or `waitMs` have passed. */
   waitForEvents(after: number, waitMs: number): Promise<number>;
 }

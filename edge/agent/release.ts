@@ -22,6 +22,8 @@ export type Moves = {
   advance: { from: number; to: number };
   /** The agent's settings were replaced; readers of the head must see it. */
   settings: Record<never, never>;
+  /** A note came, went, or is no longer needed; readers of the head must see it. */
+  notes: Record<never, never>;
 };
 
 export type Transition =
@@ -54,6 +56,10 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
   },
 
   settings(state) {
+    return moved(state, {});
+  },
+
+  notes(state) {
     return moved(state, {});
   },
 };

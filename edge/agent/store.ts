@@ -2,6 +2,7 @@
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
+import { NoteStore } from "./note-store.ts";
 import type { AuditRow, Page } from "./port.ts";
 import type { LineState } from "./release.ts";
 
@@ -34,17 +35,22 @@ type AuditRecord = {
 export class AgentStore {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  readonly notes: NoteStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.#sql = storage.sql;
+    this.notes = new NoteStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
+    // An object of before notes gets their table.
+    if (this.#created) this.notes.create();
   }
 
   create(): void {
     this.#sql.exec(TABLES);
+    this.notes.create();
     this.#created = true;
   }
 
@@ -83,6 +89,19 @@ export class AgentStore {
     if (!this.#created) return undefined;
     const [row] = this.#sql.exec<RecordRow>("SELECT record FROM versions WHERE line = ? AND version = ?", line, version).toArray();
     return row === undefined ? undefined : PolicyVersion.parse(JSON.parse(row.record));
+  }
+
+  /** The version and those it descends from. */
+  readAncestry(line: string, version: number): Set<number> {
+    const query = `WITH RECURSIVE ancestry (version) AS (
+        SELECT ?2 UNION SELECT json_extract(record, '$.parent') FROM versions JOIN ancestry USING (version) WHERE line = ?1)
+      SELECT version FROM ancestry`;
+    return new Set(
+      this.#sql
+        .exec<{ version: number }>(query, line, version)
+        .toArray()
+        .map((row) => row.version),
+    );
   }
 
   /** Newest first, below `before`. */

@@ -3,8 +3,11 @@ import type { Context } from "hono";
 import { AgentName } from "../../shared/agent.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Note } from "../../shared/note.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import { getLineHead } from "../agent/head.ts";
+import { getNotes } from "../agent/known-notes.ts";
+import { promptNotes } from "../agent/notes.ts";
 import type { App, AppEnv, Env } from "../env.ts";
 import { readJson } from "../http-errors.ts";
 import { readDeltas } from "../openai/deltas.ts";
@@ -27,7 +30,8 @@ export function mountCompletions(app: App): void {
     const keyId = context.var.key.id;
     const scope: Scope = { agent: head.agent, keyId, user: await scopedUser(keyId, request.user) };
     const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
-    const answering = await dispatchTurn(context.env, toTurn({ request, headers, head, scope, requestDigest }));
+    const notes = headers.turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
+    const answering = await dispatchTurn(context.env, toTurn({ request, headers, head, scope, notes, requestDigest }));
     return respond(context, request, answering);
   });
 }
@@ -41,9 +45,16 @@ async function requireHead(env: Env, model: string): Promise<LineHead> {
   });
 }
 
-type TurnParts = { request: ChatRequest; headers: TurnHeaders; head: LineHead; scope: Scope; requestDigest: string };
+type TurnParts = {
+  request: ChatRequest;
+  headers: TurnHeaders;
+  head: LineHead;
+  scope: Scope;
+  notes: readonly Note[];
+  requestDigest: string;
+};
 
-function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): UnplacedTurn {
+function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnParts): UnplacedTurn {
   const tools = request.tools ?? head.settings.tools;
   const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls } = request;
   return {
@@ -55,6 +66,7 @@ function toTurn({ request, headers, head, scope, requestDigest }: TurnParts): Un
     messages: request.messages,
     instructions: head.settings.instructions,
     tools,
+    notes: promptNotes(notes, tools),
     policy: { version: head.stable, policyDigest: head.stablePolicyDigest, baseDigest: head.baseDigest, adapter: head.adapter },
     sampling: {
       seed,

@@ -33,6 +33,10 @@ export function versionParam(context: Context<AppEnv>): number {
   return parseWith(VersionParam, context.req.param()).version;
 }
 
+export function noteParam(context: Context<AppEnv>): string {
+  return parseWith(z.object({ note: z.string().min(1).max(100) }), context.req.param()).note;
+}
+
 /** Who asks, for the audit trail. */
 export function actorOf(context: Context<AppEnv>): Actor {
   const { kind, id } = context.var.key;

@@ -1,13 +1,15 @@
 /** /trainer/v1: which versions exist, and how trainers add to them. Outcomes that a trainer must expect answer 200 with a `status`. */
 import { AppError } from "../../shared/errors.ts";
 import { CursorAdvance, JudgementBatch } from "../../shared/events.ts";
+import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { appendEvents, type EventLog, lastSeq } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
-import { actorOf, agentParam, found, lineParam, readHeads, versionParam } from "./params.ts";
+import { notesOf } from "./given-notes.ts";
+import { actorOf, agentParam, found, lineParam, noteParam, readHeads, versionParam } from "./params.ts";
 
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
@@ -45,11 +47,30 @@ export function mountTrainerLines(app: App): void {
     return context.json(result);
   });
 
+  app.get(`${LINE}/notes`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const notes = found(await agentOf(context.env, agent).notes(line), `line ${line} of agent ${agent}`);
+    return context.json({ notes: notes.filter(({ status }) => status === "inForce") });
+  });
+
+  app.post(`${LINE}/notes/:note/absorbed`, async (context) => {
+    const [agent, line, noteId] = [agentParam(context), lineParam(context), noteParam(context)];
+    const { version } = await parseJson(context.req.raw, NoteAbsorbed);
+    const result = await agentOf(context.env, agent).absorbNote(line, noteId, version, actorOf(context));
+    forgetLineHead(agent, line);
+    return context.json(found(result, `note ${noteId} of line ${line} of agent ${agent}`));
+  });
+
   app.post("/trainer/v1/judgements", async (context) => {
     const { judgements } = await parseJson(context.req.raw, JudgementBatch);
     const names = [...new Set(judgements.map(({ agent }) => agent))];
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, name).read(), `agent ${name}`)));
     const seq = await appendEvents(context.env, judgements);
+    // After the log: a note whose judgement is lost could not be explained.
+    for (const { agent, line, notes } of await notesOf(judgements)) {
+      await agentOf(context.env, agent).remember(line, notes, actorOf(context));
+      forgetLineHead(agent, line);
+    }
     await Promise.all(names.map((name) => agentOf(context.env, name).eventsAppended(seq)));
     return context.json({ seq });
   });

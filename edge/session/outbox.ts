@@ -2,6 +2,7 @@
  * Empties what a session still owes to others: its events to the log, its transcripts to the directory, its totals to
  * the counters. Every write is idempotent, so whatever was cut off is simply done again.
  */
+import type { NewEvent } from "../../shared/events.ts";
 import { agentOf } from "../agent/port.ts";
 import { putSessionCounters } from "../db/counters.ts";
 import { appendEvents } from "../db/events.ts";
@@ -44,15 +45,19 @@ async function appendOutbox(env: Env, store: SessionStore): Promise<void> {
     await fault(env, "event:appended");
     store.dequeue(last);
     await fault(env, "outbox:emptied");
-    await tellAgent(env, first.agent, seq);
+    await tellAgent(env, first.agent, { seq, usedNotes: events.flatMap(notesUsed) });
   }
 }
 
-/** A missed notice costs the trainer two seconds and loses nothing. */
-async function tellAgent(env: Env, agent: string, seq: number): Promise<void> {
+/** A missed notice costs the trainer two seconds, and a note a use of its count; nothing else. */
+async function tellAgent(env: Env, agent: string, { seq, usedNotes }: { seq: number; usedNotes: readonly string[] }): Promise<void> {
   await agentOf(env, agent)
-    .eventsAppended(seq)
+    .eventsAppended(seq, usedNotes)
     .catch((thrown: unknown) => logError("agent:untold", thrown, { agent, seq }));
+}
+
+function notesUsed({ payload }: NewEvent): string[] {
+  return payload.kind === "turn:finished" ? (payload.notes ?? []).map(({ noteId }) => noteId) : [];
 }
 
 async function writeCounters(env: Env, store: SessionStore): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
+import type { PromptNote } from "../../shared/note.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import type { ToolChoice } from "../policy/completer.ts";
@@ -45,6 +46,8 @@ export type TurnRequest = {
   /** The agent's, put before the client's own system message. */
   readonly instructions: string;
   readonly tools: readonly ToolDefinition[];
+  /** Put at the last user message, as far as the context has room for them; the most used first. */
+  readonly notes: readonly PromptNote[];
   readonly policy: TurnPolicy;
   readonly sampling: TurnSampling;
   readonly metadata: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
-import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { PromptNote } from "../../shared/note.ts";
 import type { Prompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
@@ -11,12 +12,15 @@ import { residentPolicy } from "../policy/resident.ts";
 import { newSeed } from "./identity.ts";
 import type { TurnRequest } from "./port.ts";
 
+const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
 const MAX_RECORD_BYTES = 1_500_000; // a row holds 2 MB, and the answer's tokens stand beside it
 
 export type PreparedTurn = {
   readonly policy: Policy;
   /** The conversation as rendered into the prompt. */
   readonly messages: readonly ChatMessage[];
+  /** Those that stand in the prompt. */
+  readonly notes: readonly PromptNote[];
   readonly completion: CompletionRequest;
 };
 
@@ -25,12 +29,13 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   const readFile = fileReader(env.ARTIFACTS);
   const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
   const messages = withInstructions(request.instructions, request.messages);
-  const promptTokens = encodeIfShort(policy, { messages, tools: request.tools, addGenerationPrompt: true });
-  const maxTokens = fitContext({
-    promptCount: promptTokens.length,
-    answerLimit: request.sampling.answerLimit,
-    contextTokens: policy.contextTokens,
-  });
+  const bare = encodeIfShort(policy, { messages, tools: request.tools, addGenerationPrompt: true });
+  const { answerLimit } = request.sampling;
+  const { contextTokens } = policy;
+  const least = fitContext({ promptCount: bare.length, answerLimit, contextTokens });
+  const room = contextTokens - Math.min(least, answerLimit?.tokens ?? ANSWER_ROOM);
+  const { notes, promptTokens } = withNotes(policy, { messages, tools: request.tools, notes: request.notes, bare, room });
+  const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit, contextTokens });
   checkRecord({ messages, tools: request.tools, metadata: request.metadata });
   const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
   const { policyDigest, adapter } = request.policy;
@@ -38,8 +43,26 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   return {
     policy,
     messages,
+    notes,
     completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, cacheKey: request.session.sessionId },
   };
+}
+
+/** As many notes as leave room for an answer, the most used first: a note never costs a request its answer. */
+function withNotes(
+  { tokenizer }: Policy,
+  { messages, tools, notes, bare, room }: Pick<TurnRequest, "messages" | "tools" | "notes"> & { bare: readonly number[]; room: number },
+): { notes: readonly PromptNote[]; promptTokens: readonly number[] } {
+  if (!messages.some(({ role }) => role === "user")) return { notes: [], promptTokens: bare };
+  for (let count = notes.length; count > 0; count -= 1) {
+    const kept = notes.slice(0, count);
+    const guided = withGuidance(messages, { notes: kept.map(({ text }) => text) });
+    const promptTokens = tokenizer.encodePrompt({ messages: guided, tools, addGenerationPrompt: true });
+    // A template that knows no notes shows none.
+    if (promptTokens.length === bare.length) break;
+    if (promptTokens.length <= room) return { notes: kept, promptTokens };
+  }
+  return { notes: [], promptTokens: bare };
 }
 
 /** The agent's instructions stand before the client's own system text, in one system message. */

@@ -170,6 +170,7 @@ export class TurnRun {
         policyVersion,
         policyDigest,
         messages: [...prepared.messages],
+        ...(prepared.notes.length === 0 ? {} : { notes: [...prepared.notes] }),
         tools: [...tools],
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,

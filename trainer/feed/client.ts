@@ -3,6 +3,7 @@ import { z } from "zod";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError, type ErrorCode } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
+import { Note } from "../../shared/note.ts";
 import { LineHead } from "../../shared/policy.ts";
 import { parseObject } from "../data/calls.ts";
 import type { EdgePort, LineName } from "./edge-port.ts";
@@ -12,6 +13,8 @@ export type ClientOptions = { readonly edge: string; readonly key: string; reado
 const CALL_TIMEOUT_MS = 30_000;
 
 const AgentList = z.object({ agents: z.array(z.object({ agent: z.string(), line: z.string() })) });
+const NoteList = z.object({ notes: z.array(Note) });
+const AbsorbAnswer = z.object({ status: z.enum(["absorbed", "stale"]) });
 const PublishAnswer = z.discriminatedUnion("status", [
   z.object({ status: z.literal("published"), version: z.number().int() }),
   z.object({ status: z.literal("stale"), latest: z.number().int(), cursor: z.number().int() }),
@@ -86,6 +89,12 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
     advanceCursor: (line, advance) =>
       callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
+    readNotes: async (line) => (await callJson(NoteList, `${linePath(line)}/notes`)).notes,
+    absorbNote: (line, noteId, absorbed) =>
+      callJson(AbsorbAnswer, `${linePath(line)}/notes/${encodeURIComponent(noteId)}/absorbed`, {
+        method: "POST",
+        body: JSON.stringify(absorbed),
+      }),
     async postJudgements(batch) {
       await call("/judgements", { method: "POST", body: JSON.stringify(batch) });
     },

@@ -1,6 +1,7 @@
 /** What the trainer needs of the edge. The HTTP client implements it; a test may stand in for the network, never for the edge's rules. */
 import type { z } from "zod";
 import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
+import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 
 export type LineName = { readonly agent: string; readonly line: string };
@@ -19,6 +20,10 @@ export interface EdgePort {
   getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;
   publish(line: LineName, request: PublishRequest): Promise<PublishResult>;
   advanceCursor(line: LineName, advance: CursorAdvance): Promise<AdvanceResult>;
+  /** The line's notes in force, newest first. */
+  readNotes(line: LineName): Promise<Note[]>;
+  /** Says that `version`, the stable one, does what the note says without it. */
+  absorbNote(line: LineName, noteId: string, absorbed: NoteAbsorbed): Promise<{ readonly status: "absorbed" | "stale" }>;
   /** Writes judgements to the log; writing the same ones again changes nothing. */
   postJudgements(batch: z.infer<typeof JudgementBatch>): Promise<void>;
 }

@@ -18,7 +18,7 @@ export function toJudgement({ event }: Signal, { judge, reward, votes, hint, ref
     reward,
     votes: [...votes],
     judge,
-    ...(hint === undefined ? {} : { hint: hint.text }),
+    ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
   };
   return { eventId: `${eventId}/judged`, agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };

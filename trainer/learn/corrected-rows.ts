@@ -26,7 +26,7 @@ export type CorrectedRow = {
 };
 
 /**
- * Rows of every turn of the exchanges that the context holds and that has the tokens in question. Turns drawn with
+ * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note in its prompt. Turns drawn with
  * top_p < 1 or a mask carry no reward: their ratios mean nothing.
  */
 export async function correctedRows(
@@ -42,6 +42,8 @@ export async function correctedRows(
 ): Promise<CorrectedRow[]> {
   const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, correction, reward })));
   const pairs = turns.flatMap(({ payload, correction, reward }) => {
+    // Served under a note: to push against its value there would teach the policy to be deaf to notes.
+    if (payload.notes !== undefined) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;

@@ -3,7 +3,7 @@ import { correctedRows } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import type { CorrectionResult, Work } from "./result.ts";
-import { trainStep, type Training } from "./train.ts";
+import { paceAt, trainStep, type Training } from "./train.ts";
 
 /** The published recipe, for comparison: the judged turns alone, every token, a fixed number of steps, nothing confirmed. */
 export async function learnAsPublished(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
@@ -17,9 +17,10 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
     baseline: request.baseline,
     vocabSize,
   });
-  const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr, maxSteps: settings.maxSteps };
+  const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];
-  for (let step = 0; step < settings.maxSteps; step += 1) losses.push(await trainStep(training, { step, groups: [], corrected }));
+  for (let step = 0; step < settings.maxSteps; step += 1)
+    losses.push(await trainStep(training, { step, pace: paceAt(step, settings.maxSteps, settings), groups: [], corrected }));
   const adapter = await roundCandidate(engine, adapters.candidate);
   // No held-back contexts here: drift is that of the corrected turns themselves. The teacher gives no answer whose lift could be told.
   const rows = corrected.map(({ row }) => row);

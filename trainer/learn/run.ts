@@ -7,7 +7,7 @@ import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
-import { groupLessons, trainStep, type TaughtLesson, type Training } from "./train.ts";
+import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
 
 export type Run = {
   readonly status: "trained";
@@ -18,7 +18,10 @@ export type Run = {
   readonly look: Look;
 };
 
-/** Trains and looks in turn; keeps the best look whose price is within bounds, made as small as it can be; stops when the policy runs away. */
+/**
+ * Trains and looks in turn: at the full rate until a look meets both bars, then while the rate falls to zero. Keeps the best
+ * look whose price is within bounds, made as small as it can be; stops when the policy runs away.
+ */
 export async function trainUntilShown(
   deps: LearnerDependencies,
   {
@@ -36,21 +39,22 @@ export async function trainUntilShown(
     objective: OBJECTIVES.hybrid,
     vocabSize,
     lr: settings.lr,
-    maxSteps: settings.maxSteps,
   };
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
   let best: Run | undefined;
   let lossBefore: number | undefined;
   let last: Look | undefined;
-  for (let step = 0; step < settings.maxSteps; step += 1) {
-    const loss = await trainStep(training, { step, groups, corrected });
+  let end = settings.maxSteps;
+  for (let step = 0; step < end; step += 1) {
+    const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
     lossBefore ??= loss;
-    if ((step + 1) % settings.checkEvery !== 0) continue;
+    if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
     last = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize });
     deps.onLook?.({ step: step + 1, loss, ...last });
     if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
     if (last.driftNats > settings.driftLimitNats) continue;
+    if (shortfall(last, settings) === 0) end = Math.min(end, step + 1 + settings.settleSteps);
     if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
       best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
   }
@@ -98,9 +102,12 @@ function between(from: AdapterTensors, to: AdapterTensors, part: number): Adapte
 }
 
 /** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains, and what turned over a little. */
-function valueOf({ honoured, kept, stays }: Look, { honouredBar, statedBar }: UpdateSettings): number {
-  const shortfall = Math.max(0, honouredBar - honoured) + Math.max(0, statedBar - kept);
-  return honoured + kept + STAYS_WORTH * stays - SHORTFALL_COST * shortfall;
+function valueOf(seen: Look, settings: UpdateSettings): number {
+  return seen.honoured + seen.kept + STAYS_WORTH * seen.stays - SHORTFALL_COST * shortfall(seen, settings);
+}
+
+function shortfall({ honoured, kept }: Look, { honouredBar, statedBar }: UpdateSettings): number {
+  return Math.max(0, honouredBar - honoured) + Math.max(0, statedBar - kept);
 }
 
 const SHORTFALL_COST = 10; // more than all that can be gained

@@ -1,6 +1,7 @@
 /** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
 import { at, invariant } from "../../shared/assert.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
+import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
@@ -23,14 +24,13 @@ export type Training = {
   readonly adapter: string;
   readonly objective: Objective;
   readonly vocabSize: number;
-  /** The first step's after warm-up; it falls linearly to zero, so that the last steps settle. */
   readonly lr: number;
-  readonly maxSteps: number;
 };
+
+const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
 
 type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Float32Array; readonly weights: Float32Array };
 
-const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
 // Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learnt less by heart.
 const STEP_LESSONS = 14;
 
@@ -64,20 +64,29 @@ function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: P
   });
 }
 
-/** One optimizer step; returns the weighted loss before it, nats. */
+/** Factor on the learning rate at `step` of `end`: warm-up, stable, and falling to zero over the last `settleSteps`. */
+export function paceAt(step: number, end: number, { settleSteps }: Pick<UpdateSettings, "settleSteps">): number {
+  return scheduleFactor(step, { totalSteps: end, warmupSteps: WARM_UP_STEPS, decaySteps: settleSteps });
+}
+
+/** One optimizer step at `pace` times the learning rate; returns the weighted loss before it, nats. */
 export async function trainStep(
   training: Training,
-  { step, groups, corrected }: { step: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] },
+  {
+    step,
+    pace,
+    groups,
+    corrected,
+  }: { step: number; pace: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] },
 ): Promise<number> {
-  const { engine, adapter, lr, maxSteps } = training;
+  const { engine, adapter, lr } = training;
   let loss = 0;
   for (const { packed, teacherLogProbs, weights } of groups[step % groups.length] ?? []) {
     const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
     loss += losses.forwardKl ?? 0;
   }
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
-  const schedule = { totalSteps: maxSteps, warmupSteps: WARM_UP_STEPS, decaySteps: maxSteps - WARM_UP_STEPS };
-  await engine.stepAdapter(adapter, { lr: lr * scheduleFactor(step, schedule) });
+  await engine.stepAdapter(adapter, { lr: lr * pace });
   return loss;
 }
 

@@ -34,6 +34,7 @@ import {
 export type Errand = { conversation: Conversation; values: ValuePool };
 
 const POOL_SIZE = 6;
+const ASKED_SHARE = 0.1; // of optional wishes
 const IN_ORDER_SHARE = 0.85;
 const MAX_REDRAWS = 6;
 const FAILURE_SHARE = 0.12; // of arrangements
@@ -133,7 +134,8 @@ class Talk {
       true,
     );
     let missing = wanted.filter((parameter) => !now.includes(parameter));
-    while (missing.length > 0) {
+    // Whoever asks for what the tool does not need keeps people waiting: optional wishes that were not said are mostly kept to oneself.
+    while (missing.some(({ required }) => required) || (missing.length > 0 && random.chance(ASKED_SHARE))) {
       const asked = missing.find(({ required }) => required) ?? missing[0];
       if (asked === undefined) break;
       this.#reply(random.pick(QUESTIONS).replace("{unit}", asked.unit), [["REQUEST", asked.slot, []]]);
@@ -144,8 +146,6 @@ class Talk {
       const answer = [first, ...more.map((parameter) => this.#say(parameter, true))].join(joiner === " " ? ", " : joiner);
       this.#user(answer, told);
       missing = missing.filter((parameter) => !told.includes(parameter));
-      // Optional wishes that nobody asks about are often kept to oneself.
-      if (missing.every(({ required }) => !required) && random.chance(0.5)) break;
     }
   }
 

@@ -17,6 +17,8 @@ const ROUTES: Record<KeyHolder, string[]> = {
     "GET /api/agents/a/audit",
     "POST /api/agents/a/rollback",
     "GET /api/agents/a/events",
+    "GET /api/agents/a/notes",
+    "DELETE /api/agents/a/notes/n_1",
     "GET /api/stats",
   ],
   trainer: [
@@ -26,6 +28,9 @@ const ROUTES: Record<KeyHolder, string[]> = {
     "GET /trainer/v1/agents/a/lines/shared/versions/0",
     "POST /trainer/v1/agents/a/lines/shared/versions",
     "POST /trainer/v1/agents/a/lines/shared/cursor",
+    "GET /trainer/v1/agents/a/lines/shared/notes",
+    "POST /trainer/v1/agents/a/lines/shared/notes/n_1/absorbed",
+    "GET /trainer/v1/turns?agent=a&session=s",
     `PUT /trainer/v1/files/${"0".repeat(64)}`,
     `GET /trainer/v1/files/${"0".repeat(64)}`,
     "POST /trainer/v1/judgements",

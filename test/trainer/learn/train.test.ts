@@ -60,9 +60,9 @@ function lesson(kind: ContextKind, from: number, token: number): TaughtLesson {
 
 async function trained(name: string, lessons: readonly TaughtLesson[], steps: number): Promise<Training> {
   await engine.createAdapter(name, { rank: 4, alpha: 8, targets: TARGETS, seed: 1 });
-  const training: Training = { engine, adapter: name, objective: OBJECTIVES.hybrid, vocabSize: V, lr: 1e-2, maxSteps: 1_000 };
+  const training: Training = { engine, adapter: name, objective: OBJECTIVES.hybrid, vocabSize: V, lr: 1e-2 };
   const groups = groupLessons(lessons, training);
-  for (let step = 0; step < steps; step += 1) await trainStep(training, { step, groups, corrected: [] });
+  for (let step = 0; step < steps; step += 1) await trainStep(training, { step, pace: Math.min(1, (step + 1) / 4), groups, corrected: [] });
   return training;
 }
 

@@ -10,6 +10,7 @@ import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
 import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
 import { AppError } from "../../../shared/errors.ts";
+import { Note } from "../../../shared/note.ts";
 import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
 import { readStored } from "../../helpers/adapters.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
@@ -84,9 +85,14 @@ async function refusedCodes(agent: string): Promise<string[]> {
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
 function loopOf(
   agent: string,
-  { judge, learner, config = {}, changed = {} }: Pick<LoopParts, "judge" | "learner" | "config"> & { changed?: Partial<EdgePort> },
+  { changed = {}, ...parts }: Pick<LoopParts, "judge" | "learner" | "config" | "reviewNotes"> & { changed?: Partial<EdgePort> },
 ): ReturnType<typeof standInLoop> {
-  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, judge, learner, config, changed: () => changed });
+  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
+}
+
+async function notesOf(agent: string): Promise<Note[]> {
+  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/notes`, { headers: bearer(edge.keys.admin) })).json();
+  return z.object({ notes: z.array(Note) }).parse(body).notes;
 }
 
 describe("LineLoop", { timeout: 60_000 }, () => {
@@ -108,6 +114,39 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
     expect(learner.updates).toBe(1);
+  });
+
+  it("puts corrections in force as notes while an update still runs, those of meanwhile too", async () => {
+    const agent = await correctedAgent();
+    const { update } = learning(shape);
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const slow: Learner = { update: (request) => ended.then(() => update(request)) };
+    const step = loopOf(agent, { judge: judging(REJECTS), learner: slow }).step(2_000);
+    const statuses = async (): Promise<string[]> => (await notesOf(agent)).map(({ status }) => status);
+    await expect.poll(statuses, { timeout: 10_000 }).toEqual(["inForce"]);
+    const ask = { role: "user", content: "A hotel in Faro" };
+    const first = await complete(agent, [ask], "meanwhile");
+    await complete(agent, [ask, first, { role: "user", content: "No, two rooms" }], "meanwhile");
+    await expect.poll(statuses, { timeout: 20_000 }).toEqual(["inForce", "superseded"]);
+    expect((await headOf(agent)).latest).toBe(0);
+    end();
+    expect(await step).toBe("published");
+    expect((await notesOf(agent)).map(({ learnedBy }) => learnedBy)).toEqual([null, 1]);
+  });
+
+  it("retires the notes that the stable version does without", async () => {
+    const agent = await correctedAgent();
+    const reviewed: string[][] = [];
+    const reviewNotes: LoopParts["reviewNotes"] = async ({ stable }, { notes }) => {
+      reviewed.push(notes.map(({ text }) => text));
+      return stable === 1 ? [...notes] : [];
+    };
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), reviewNotes });
+    expect(await loop.step(2_000)).toBe("published");
+    await loop.step(0);
+    expect((await notesOf(agent)).map(({ status, absorbedBy }) => [status, absorbedBy])).toEqual([["absorbed", 1]]);
+    expect(reviewed).toEqual([["number_of_rooms should be 2."]]);
   });
 
   it("consumes what needs no update, and says why", async () => {

@@ -63,6 +63,7 @@ export type LoopParts = {
   readonly shape: ModelConfig;
   readonly judge: Judge;
   readonly learner: Learner;
+  readonly reviewNotes?: LoopDependencies["reviewNotes"];
   readonly metrics?: LoopDependencies["metrics"];
   readonly config?: Partial<TrainerConfig>;
   /** Over the real client's. */
@@ -70,7 +71,10 @@ export type LoopParts = {
 };
 
 /** The loop of an agent's shared line, on a real edge. */
-export function loopOf(agent: string, { edge, shape, judge, learner, metrics = () => undefined, config, changed }: LoopParts): LineLoop {
+export function loopOf(
+  agent: string,
+  { edge, shape, judge, learner, reviewNotes = async () => [], metrics = () => undefined, config, changed }: LoopParts,
+): LineLoop {
   const client = createEdgeClient({ edge: edge.url, key: edge.key });
   const port = { ...client, ...changed?.(client) };
   const deps: LoopDependencies = {
@@ -85,6 +89,7 @@ export function loopOf(agent: string, { edge, shape, judge, learner, metrics = (
       const [configBytes, weightBytes] = await Promise.all([port.getFile(adapter.configDigest), port.getFile(adapter.weightsDigest)]);
       return readAdapterFiles(shape, { configBytes, weightBytes });
     },
+    reviewNotes,
     writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
     runtime: { node: process.version },
   };

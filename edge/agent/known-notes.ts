@@ -1,0 +1,38 @@
+/**
+ * A user's notes in force as an isolate knows them. The head's revision tells when they may have changed, so a request
+ * asks the agent only where a line has notes and something has moved; an agent that cannot be reached costs the notes, not the answer.
+ */
+import type { Note } from "../../shared/note.ts";
+import type { LineHead } from "../../shared/policy.ts";
+import type { Env } from "../env.ts";
+import { logError } from "../log.ts";
+import { agentOf } from "./port.ts";
+
+const MAX_KNOWN = 1_000;
+
+const known = new Map<string, { revision: number; notes: readonly Note[] }>();
+
+/** The most used first. */
+export async function getNotes(
+  env: Pick<Env, "AGENTS">,
+  { agent, line, revision, hasNotes, settings }: LineHead,
+  user: string,
+): Promise<readonly Note[]> {
+  if (!hasNotes || settings.learning.notes === "off") return [];
+  const key = `${agent}/${line}/${user}`;
+  const entry = known.get(key);
+  if (entry?.revision === revision) return entry.notes;
+  try {
+    const notes = await agentOf(env, agent).notesInForce(line, user);
+    known.delete(key);
+    known.set(key, { revision, notes });
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_KNOWN) break;
+      known.delete(oldest);
+    }
+    return notes;
+  } catch (thrown) {
+    logError("notes:unreachable", thrown, { agent, line });
+    return entry?.notes ?? [];
+  }
+}

@@ -1,0 +1,154 @@
+/** A correction is in force as a note on the same user's next turn, can be seen and deleted, and follows a rollback. */
+import { describe, expect, it } from "vitest";
+import { call, judgement, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { withEdge } from "../../helpers/edge.ts";
+import { SEARCH, WEATHER } from "../../trainer/hotel.ts";
+import { says, talkTo, turnsOf } from "../session/talk.ts";
+
+const edge = withEdge();
+const LINE = (agent: string): string => `/trainer/v1/agents/${agent}/lines/shared`;
+const CONTEXT = 2048; // of the random base
+const NOTE = "number_of_rooms should be 2.";
+
+/** An agent with the hotel's tools; `turn` asks as a user and gives what the log says of it. */
+async function hotel(agent: string, learning: object = {}) {
+  await putAgent(edge, agent, { tools: [SEARCH, WEATHER], learning });
+  const { ask, logged } = talkTo(edge, agent);
+  let turns = 0;
+  const turn = async (user: string, { text = "A hotel in Porto.", extra = {} }: { text?: string; extra?: object } = {}) => {
+    await ask([says(text)], { extra: { user, ...extra } });
+    turns += 1;
+    const event = (await logged("turn:finished", turns)).filter(({ payload }) => payload.kind === "turn:finished").at(-1);
+    const [payload] = event === undefined ? [] : turnsOf([event]);
+    return { user: event?.user ?? "", turnId: event?.turnId ?? "", notes: payload?.notes, prompt: payload?.rollout.promptTokens ?? [] };
+  };
+  const notes = async (query = "") => (await call(edge, "admin", `GET /api/agents/${agent}/notes${query}`)).body.notes;
+  const judge = async (of: { user: string; turnId: string }, hint = NOTE, tool = "SearchHotel") => {
+    const made = judgement(agent, of.turnId);
+    const judged = { ...made, user: of.user, payload: { ...made.payload, hint, tool } };
+    const { status } = await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] });
+    expect(status).toBe(200);
+  };
+  return { turn, notes, judge };
+}
+
+describe("a correction", () => {
+  it("is in force on the same user's next turn, in the prompt and in the log, and on nobody else's", async () => {
+    const { turn, notes, judge } = await hotel("memory");
+    const first = await turn("ann");
+    expect(first.notes).toBeUndefined();
+    await judge(first);
+    await judge(first); // a trainer that lost the answer tells it again
+    const [note, ...more] = await notes();
+    expect(more).toEqual([]);
+    expect(note).toMatchObject({
+      ...{ user: first.user, tool: "SearchHotel", parameter: "number_of_rooms", value: "2", text: NOTE, status: "inForce" },
+      ...{ turnId: first.turnId, eventId: `${first.turnId}/next`, uses: 0, lastUsedAt: null, learnedBy: null, absorbedBy: null },
+    });
+    const second = await turn("ann", { text: "A hotel in Faro." });
+    expect(second.notes).toEqual([{ noteId: note.noteId, text: NOTE }]);
+    const bob = await turn("bob", { text: "A hotel in Faro." });
+    expect(bob.notes).toBeUndefined();
+    expect(second.prompt.length).toBeGreaterThan(bob.prompt.length);
+    // Without the tool that it is about there is nothing to say; a side turn is no business of the agent's.
+    expect((await turn("ann", { text: "Rain in Faro?", extra: { tools: [WEATHER] } })).notes).toBeUndefined();
+    await expect.poll(async () => (await notes())[0].uses).toBe(1);
+    expect((await notes(`?user=${bob.user}`)).length).toBe(0);
+    expect((await notes(`?user=${first.user}`)).length).toBe(1);
+  });
+
+  it("is out of force when it is deleted, and the deletion stands in the audit trail", async () => {
+    const { turn, notes, judge } = await hotel("deleted");
+    await judge(await turn("ann"));
+    const [{ noteId }] = await notes();
+    const { status, body } = await call(edge, "admin", `DELETE /api/agents/deleted/notes/${noteId}`);
+    expect([status, body.status]).toEqual([200, "dropped"]);
+    expect((await call(edge, "admin", `DELETE /api/agents/deleted/notes/${noteId}`)).status).toBe(200);
+    expect((await call(edge, "admin", "DELETE /api/agents/deleted/notes/n_none")).status).toBe(404);
+    expect((await call(edge, "client", `DELETE /api/agents/deleted/notes/${noteId}`)).status).toBe(403);
+    expect((await turn("ann", { text: "A hotel in Faro." })).notes).toBeUndefined();
+    const { audit } = (await call(edge, "admin", "GET /api/agents/deleted/audit")).body;
+    expect(audit.slice(0, 2).map(({ move, reason }: { move: string; reason: string }) => [move, reason])).toEqual([
+      ["notes", `${noteId} dropped`],
+      ["notes", `${noteId} given`],
+    ]);
+  });
+
+  it("gives way to a later one of the same argument", async () => {
+    const { turn, notes, judge } = await hotel("later");
+    await judge(await turn("ann"));
+    await judge(await turn("ann", { text: "A hotel in Faro." }), "number_of_rooms should be 3.");
+    expect((await notes()).map(({ value, status }: { value: string; status: string }) => [value, status])).toEqual([
+      ["3", "inForce"],
+      ["2", "superseded"],
+    ]);
+    expect((await turn("ann", { text: "A hotel in Beja." })).notes?.map(({ text }) => text)).toEqual(["number_of_rooms should be 3."]);
+  });
+
+  it("is rolled back with the version that learnt it, and comes back with it", async () => {
+    const { turn, notes, judge } = await hotel("undone");
+    const first = await turn("ann");
+    await judge(first);
+    const adapter = await putAdapter(edge, "undone 1");
+    const manifest = manifestOf({
+      agent: "undone",
+      baseDigest: edge.baseDigest,
+      adapter,
+      toSeq: 2,
+      events: [lineage(`${first.turnId}/next`, 2)],
+    });
+    expect((await call(edge, "trainer", `POST ${LINE("undone")}/versions`, { parent: 0, manifest })).body.status).toBe("published");
+    expect((await notes())[0]).toMatchObject({ learnedBy: 1, status: "inForce" });
+    const rollback = (to: number) => call(edge, "admin", "POST /api/agents/undone/rollback", { to });
+    await rollback(0);
+    expect((await notes())[0].status).toBe("rolledBack");
+    expect((await turn("ann", { text: "A hotel in Faro." })).notes).toBeUndefined();
+    await rollback(1);
+    expect((await notes())[0].status).toBe("inForce");
+    expect((await turn("ann", { text: "A hotel in Beja." })).notes).toHaveLength(1);
+  });
+
+  it("is retired by the version that no longer needs it, for as long as that one answers", async () => {
+    const { turn, notes, judge } = await hotel("absorbed");
+    await judge(await turn("ann"));
+    const [{ noteId }] = await notes();
+    const absorb = async (version: number) =>
+      (await call(edge, "trainer", `POST ${LINE("absorbed")}/notes/${noteId}/absorbed`, { version })).body;
+    expect(await absorb(1)).toEqual({ status: "stale", stable: 0 });
+    const adapter = await putAdapter(edge, "absorbed 1");
+    const manifest = manifestOf({ agent: "absorbed", baseDigest: edge.baseDigest, adapter, toSeq: 2 });
+    await call(edge, "trainer", `POST ${LINE("absorbed")}/versions`, { parent: 0, manifest });
+    expect(await absorb(1)).toEqual({ status: "absorbed" });
+    expect((await notes())[0]).toMatchObject({ absorbedBy: 1, status: "absorbed" });
+    expect((await turn("ann", { text: "A hotel in Faro." })).notes).toBeUndefined();
+    await call(edge, "admin", "POST /api/agents/absorbed/rollback", { to: 0 });
+    expect((await notes())[0].status).toBe("inForce");
+    const inForce = async () => (await call(edge, "trainer", `GET ${LINE("absorbed")}/notes`)).body.notes;
+    expect(await inForce()).toHaveLength(1);
+    await call(edge, "admin", "POST /api/agents/absorbed/rollback", { to: 1 });
+    expect(await inForce()).toEqual([]);
+  });
+
+  it("is everybody's where the agent says so, and nobody's where notes are off", async () => {
+    const all = await hotel("shared-notes", { notes: "agent" });
+    await all.judge(await all.turn("ann"));
+    expect((await all.turn("bob", { text: "A hotel in Faro." })).notes).toHaveLength(1);
+    const off = await hotel("no-notes", { notes: "off" });
+    await off.judge(await off.turn("ann"));
+    expect(await off.notes()).toEqual([]);
+    // Switched off later, what is there stays out of prompts.
+    await putAgent(edge, "shared-notes", { tools: [SEARCH], learning: { notes: "off" } });
+    expect((await all.turn("bob", { text: "A hotel in Beja." })).notes).toBeUndefined();
+  });
+
+  it("costs no request its answer: where the context is full, the note stays out", async () => {
+    const { turn, judge } = await hotel("full");
+    await judge(await turn("ann"));
+    const { notes, prompt } = await turn("ann", { text: "A hotel in Faro." });
+    expect(notes).toHaveLength(1);
+    const crowded = await turn("ann", { text: "A hotel in Beja.", extra: { max_tokens: CONTEXT - prompt.length + 1, stop: ["e", "a"] } });
+    expect(crowded.notes).toBeUndefined();
+    expect(crowded.prompt.length).toBeLessThan(prompt.length);
+  });
+});

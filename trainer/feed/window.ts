@@ -1,0 +1,75 @@
+/**
+ * What a line's loop sees of the log: events beyond the line's cursor, and behind it those that later ones point at.
+ * It is rebuilt from the log at every start.
+ */
+import type { LoggedEvent } from "../../shared/events.ts";
+import { EventCache } from "./cache.ts";
+import type { EdgePort, LineName } from "./edge-port.ts";
+
+const WARM_EVENTS = 1_000; // of the agent, read again before the cursor at a start: turns that coming next states point at
+const WIDER = 8; // a look further back, where a span held fewer
+const PAGE_EVENTS = 100; // the most that the feed gives at once
+
+export class EventWindow {
+  readonly cache: EventCache;
+  readonly #line: LineName;
+  readonly #edge: Pick<EdgePort, "pull">;
+  #readSeq: number | undefined;
+  #pending: LoggedEvent[] = [];
+
+  constructor(line: LineName, { edge, cacheTurns }: { edge: Pick<EdgePort, "pull">; cacheTurns: number }) {
+    this.#line = line;
+    this.#edge = edge;
+    this.cache = new EventCache(cacheTurns);
+  }
+
+  /** The line's events beyond its cursor, in order. */
+  get pending(): readonly LoggedEvent[] {
+    return this.#pending;
+  }
+
+  /** Fills the cache with this agent's last events before the cursor, once; reading goes on from there. */
+  async open(cursor: number): Promise<void> {
+    if (this.#readSeq !== undefined) return;
+    // All agents share one sequence, so an agent's own events may lie far apart.
+    let events: LoggedEvent[] = [];
+    for (let span = WARM_EVENTS; events.length < WARM_EVENTS; span *= WIDER) {
+      events = await this.#read(Math.max(0, cursor - span), cursor);
+      if (span >= cursor) break;
+    }
+    events.forEach((event) => this.cache.add(event));
+    this.#readSeq = cursor;
+  }
+
+  /** Reads on; waits up to `waitMs` for the first event. */
+  async pull(waitMs: number): Promise<void> {
+    const page = await this.#edge.pull({ agent: this.#line.agent, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
+    for (const event of page.events) {
+      this.cache.add(event);
+      if (event.line === this.#line.line) this.#pending.push(event);
+    }
+    this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
+  }
+
+  /** Drops what is consumed, by us or by another trainer of the line. */
+  forget(cursor: number): void {
+    this.#readSeq = Math.max(this.#readSeq ?? cursor, cursor);
+    this.#pending = this.#pending.filter(({ seq }) => seq > cursor);
+  }
+
+  async #read(after: number, cursor: number): Promise<LoggedEvent[]> {
+    const events: LoggedEvent[] = [];
+    for (let from = after; from < cursor;) {
+      const page = await this.#edge.pull({
+        agent: this.#line.agent,
+        cursor: from,
+        limit: Math.min(PAGE_EVENTS, cursor - from),
+        waitMs: 0,
+      });
+      const read = page.events.filter(({ seq }) => seq <= cursor);
+      events.push(...read);
+      from = read.length === 0 ? cursor : Math.max(from + 1, page.cursor);
+    }
+    return events;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Which notes the policy no longer needs. On the last turns that were served under a note and used its value, the served
+ * answer is the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument
+ * every time, the weights have taken the note up.
+ */
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { Note } from "../../shared/note.ts";
+import type { LineHead } from "../../shared/policy.ts";
+import { argumentText, readableCalls, sameText, type Call } from "../data/calls.ts";
+import { untrainable, type LoggedTurn } from "../data/exchange.ts";
+import type { Engine } from "../engine/engine.ts";
+import { ANSWER_TOKENS } from "../learn/lessons.ts";
+import { askGreedily } from "../learn/candidate.ts";
+import { fits } from "../learn/rows.ts";
+import type { AdapterTensors } from "../policy/adapter.ts";
+import type { Base } from "../policy/base.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import type { AskPolicy } from "../teacher/lead.ts";
+
+/** Turns that must agree; fewer say little. */
+export const TURNS_PER_NOTE = 3;
+
+export type Reviewed = { readonly notes: readonly Note[]; readonly turns: readonly LoggedTurn[] };
+/** Those of the notes in force that the head's stable version does not need. */
+export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]>;
+
+type ReviewDependencies = {
+  readonly engine: Pick<Engine, "generate" | "loadAdapter" | "dropAdapter">;
+  readonly base: Pick<Base, "tokenizer">;
+  readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
+};
+
+/** Asks the policy only where something is new: another version, or other turns. */
+export function createNoteReview({ engine, base: { tokenizer }, loadAdapter }: ReviewDependencies): ReviewNotes {
+  const reviewed = new Map<string, string>();
+  return async (head, { notes, turns }) => {
+    const open = notes.flatMap((note) => {
+      const shown = turnsUnder(note, turns);
+      const key = JSON.stringify([head.stablePolicyDigest, shown.map(({ turnId }) => turnId)]);
+      if (note.status !== "inForce" || shown.length < TURNS_PER_NOTE || reviewed.get(note.noteId) === key) return [];
+      reviewed.set(note.noteId, key);
+      return [{ note, shown }];
+    });
+    if (open.length === 0) return [];
+    const name = `notes.${head.agent}.${head.line}`;
+    const adapter = await loadAdapter(head);
+    if (adapter !== null) await engine.loadAdapter(name, adapter);
+    try {
+      const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, eosId: tokenizer.eosId, seed: 0 });
+      const needless: Note[] = [];
+      for (const { note, shown } of open) if (await isNeedless(note, shown, { tokenizer, ask })) needless.push(note);
+      return needless;
+    } finally {
+      if (adapter !== null) await engine.dropAdapter(name);
+    }
+  };
+}
+
+/** The last turns that had the note in their prompt and called its tool with its value. */
+export function turnsUnder(note: Note, turns: readonly LoggedTurn[]): LoggedTurn[] {
+  return turns
+    .filter(
+      ({ payload }) =>
+        payload.notes?.some(({ noteId }) => noteId === note.noteId) === true &&
+        untrainable(payload) === undefined &&
+        readableCalls(payload.answer).some((call) => follows(call, note)),
+    )
+    .slice(-TURNS_PER_NOTE);
+}
+
+/** Whether the policy gives the note's value in every one of the turns without the note. */
+export async function isNeedless(
+  note: Note,
+  turns: readonly LoggedTurn[],
+  { tokenizer, ask }: { tokenizer: Tokenizer; ask: AskPolicy },
+): Promise<boolean> {
+  const prompts = turns.map(({ payload: { messages, tools } }) => tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }));
+  if (prompts.some((prompt) => !fits(prompt.length, ANSWER_TOKENS))) return false;
+  const answers = await ask(prompts);
+  return answers.every((answer) => readAnswer(tokenizer, answer).calls.some((call) => follows(call, note)));
+}
+
+function follows({ name, arguments: args }: Pick<Call, "name" | "arguments">, { tool, parameter, value }: Note): boolean {
+  const held = args[parameter];
+  return name === tool && held !== undefined && sameText(argumentText(held), value);
+}
