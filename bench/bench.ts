@@ -69,3 +69,12 @@ export function wilson(successes: number, trials: number): [number, number] {
   const scale = 1 + (z * z) / trials;
   return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
 }
+
+/** 0 of nothing. */
+export function shareOf(hits: readonly boolean[]): number {
+  return hits.length === 0 ? 0 : hits.filter(Boolean).length / hits.length;
+}
+
+export function shareFigure(hits: readonly boolean[]): { share: number; count: number; interval: [number, number] } {
+  return { share: shareOf(hits), count: hits.length, interval: wilson(hits.filter(Boolean).length, hits.length) };
+}

@@ -5,21 +5,19 @@
  */
 import { parseArgs } from "node:util";
 import { canonicalJson } from "../shared/digest.ts";
-import { argumentText } from "../trainer/data/calls.ts";
 import { Random } from "../trainer/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, median, report, say, SGD_OPTIONS, wilson } from "./bench.ts";
-import { drawPreferences, type Preference } from "./sim/preferences.ts";
+import { atLeast, atMost, median, report, say, SGD_OPTIONS, shareFigure, shareOf } from "./bench.ts";
+import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
 import type { Answer, LearningSystem } from "./sim/learning.ts";
-import { ServedSystem } from "./sim/served.ts";
+import { ServedSystem, WEIGHTS_ALONE } from "./sim/served.ts";
+import { keptOf, violated } from "./sim/trial.ts";
 import { correct, reaction } from "./sim/user.ts";
 
 const MAX_CORRECTIONS = 3;
-const MOST_TRIES = 4; // requests in search of a violated one
 const FRESH_AFTER = 5; // more fresh conversations per preference, beside the first
-const STATED_PER_PREFERENCE = 6;
 const UNRELATED = 200;
 
 const { values: options } = parseArgs({
@@ -71,7 +69,11 @@ async function main(): Promise<void> {
   const unrelated = random.shuffled(requests);
   const tried: Tried = { outcomes: [], skipped: [] };
   const work = { queue: [...all], unrelated, random, share: Math.ceil(UNRELATED / wanted), tried };
-  if (served > 0) await tryAll(await ServedSystem.start(options.base, { threads: Number(options.threads) }), { ...work, count: served });
+  if (served > 0)
+    await tryAll(await ServedSystem.start(options.base, { threads: Number(options.threads), learning: WEIGHTS_ALONE }), {
+      ...work,
+      count: served,
+    });
   await tryAll(await startInProcess(), { ...work, count: wanted });
   summarise(tried, { preferences: all.length, served });
 }
@@ -132,7 +134,7 @@ async function tryPreference(
     updateSeconds: [],
     notes: [],
   };
-  let open = await violated(system, preference, silent);
+  let open = await violated(system, preference, { pool: silent, spare: MAX_CORRECTIONS });
   if (open === undefined) return undefined;
   while (open !== undefined && outcome.corrections < MAX_CORRECTIONS && !outcome.honoured) {
     outcome.corrections += 1;
@@ -156,7 +158,7 @@ async function tryPreference(
         ? { request: fresh, answer }
         : outcome.honoured
           ? undefined
-          : await violated(system, preference, silent);
+          : await violated(system, preference, { pool: silent, spare: MAX_CORRECTIONS });
   }
   const more = silent.slice(0, FRESH_AFTER);
   const answers = await system.answer(more);
@@ -171,33 +173,6 @@ async function tryPreference(
     `  fresh ${tally(outcome.freshHonoured)}, stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`,
   );
   return outcome;
-}
-
-/** The first request, taken from the pool, whose answer violates the preference: what a user would object to. */
-async function violated(
-  system: LearningSystem,
-  preference: Preference,
-  pool: FreshRequest[],
-): Promise<{ request: FreshRequest; answer: Answer } | undefined> {
-  for (let tries = 0; tries < MOST_TRIES && pool.length > MAX_CORRECTIONS; tries += 1) {
-    const [request] = pool.splice(0, 1);
-    const [answer] = request === undefined ? [] : await system.answer([request]);
-    if (request !== undefined && answer !== undefined && reaction(preference, answer.calls) === "violated") return { request, answer };
-  }
-  return undefined;
-}
-
-/** Stated requests that the base without an adapter wins, and whether the served policy still does. */
-async function keptOf(system: LearningSystem, { tool, parameter, stated }: Preference): Promise<boolean[]> {
-  const won = (request: FreshRequest, { calls }: Answer): boolean =>
-    calls.some(
-      ({ name, arguments: args }) => name === tool && argumentText(args[parameter]) === argumentText(request.call.arguments[parameter]),
-    );
-  const asked = stated.slice(0, STATED_PER_PREFERENCE);
-  const before = await system.answer(asked, { bare: true });
-  const winners = asked.filter((request, index) => before[index] !== undefined && won(request, before[index]));
-  const after = await system.answer(winners);
-  return winners.map((request, index) => after[index] !== undefined && won(request, after[index]));
 }
 
 async function pairExact(system: LearningSystem, requests: readonly FreshRequest[]): Promise<[boolean, boolean][]> {
@@ -236,12 +211,12 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
       history: "each fresh conversation holds the data's own turns up to its first call",
     },
     figures: {
-      honoured: figure(honoured),
-      honouredFurtherFresh: figure(fresh),
-      honouredFurtherFreshWhereCalledBefore: figure(fresh.filter((_, index) => calledBefore[index] === true)),
-      statedKept: figure(kept),
-      unrelatedExactBefore: figure(pairs.map(([before]) => before)),
-      unrelatedExactAfter: figure(pairs.map(([, after]) => after)),
+      honoured: shareFigure(honoured),
+      honouredFurtherFresh: shareFigure(fresh),
+      honouredFurtherFreshWhereCalledBefore: shareFigure(fresh.filter((_, index) => calledBefore[index] === true)),
+      statedKept: shareFigure(kept),
+      unrelatedExactBefore: shareFigure(pairs.map(([before]) => before)),
+      unrelatedExactAfter: shareFigure(pairs.map(([, after]) => after)),
       corrections: outcomes.length === 0 ? null : outcomes.reduce((sum, each) => sum + each.corrections, 0) / outcomes.length,
       secondsPerUpdate: seconds.length === 0 ? null : { median: median(seconds), max: Math.max(...seconds), count: seconds.length },
       perPreference: outcomes.map(({ preference, path, corrections, honoured: ok, notes }) => ({
@@ -260,25 +235,13 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
   });
 }
 
-function figure(hits: readonly boolean[]): { share: number; count: number; interval: [number, number] } {
-  return { share: shareOf(hits), count: hits.length, interval: wilson(hits.filter(Boolean).length, hits.length) };
-}
-
 /** A share in percentage points; a difference of two shares carries dust that would decide at the bar. */
 function points(share: number): number {
   return Math.round(share * 1e8) / 1e6;
 }
 
-function shareOf(hits: readonly boolean[]): number {
-  return hits.length === 0 ? 0 : hits.filter(Boolean).length / hits.length;
-}
-
 function tally(hits: readonly boolean[]): string {
   return `${hits.filter(Boolean).length}/${hits.length}`;
-}
-
-function nameOf({ service, tool, parameter, value }: Preference): string {
-  return `${service}.${tool} ${parameter} = ${value}`;
 }
 
 function describe({ calls, text }: Answer): string {

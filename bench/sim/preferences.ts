@@ -44,3 +44,7 @@ export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], ran
   });
   return random.shuffled(preferences);
 }
+
+export function nameOf({ service, tool, parameter, value }: Preference): string {
+  return `${service}.${tool} ${parameter} = ${value}`;
+}

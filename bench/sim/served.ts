@@ -9,6 +9,7 @@ import { z } from "zod";
 import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
 import { SupervisedChild } from "../../cli/supervised-child.ts";
 import { ChatMessage } from "../../shared/chat.ts";
+import { Note } from "../../shared/note.ts";
 import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { readableCalls } from "../../trainer/data/calls.ts";
 import { say } from "../bench.ts";
@@ -19,8 +20,15 @@ const ANSWER_TOKENS = 112;
 const LEARN_MS = 300_000;
 const POLL_MS = 250;
 
-const WEIGHTS_ALONE = { learning: { notes: "off" } };
+/** Settings of the agents: what is learnt shows in weights and nowhere else … */
+export const WEIGHTS_ALONE = { notes: "off" };
+/** … or in notes and nowhere else: no update ever runs. */
+export const NOTES_ALONE = { notes: "user", minSignals: 1_000_000, maxWaitMs: 86_400_000 };
+const NOTE_MS = 30_000;
+const NOTE_POLL_MS = 100;
+const SWAP_MS = 2_000; // running isolates learn of a note within about a second
 
+const NoteList = z.object({ notes: z.array(Note) });
 const Completion = z.object({ choices: z.array(z.object({ message: z.unknown() })) });
 const Audit = z.object({
   audit: z.array(z.object({ cursor: z.number(), refused: z.array(z.object({ code: z.string(), detail: z.string() })) })),
@@ -31,16 +39,19 @@ export class ServedSystem implements LearningSystem {
   readonly #edge: EdgeHost;
   readonly #trainer: SupervisedChild;
   readonly #folder: string;
+  readonly #learning: object;
   #agents = 0;
   #sessions = 0;
 
-  private constructor(edge: EdgeHost, trainer: SupervisedChild, folder: string) {
+  private constructor({ edge, trainer, folder, learning }: { edge: EdgeHost; trainer: SupervisedChild; folder: string; learning: object }) {
     this.#edge = edge;
     this.#trainer = trainer;
     this.#folder = folder;
+    this.#learning = learning;
   }
 
-  static async start(baseFolder: string, { threads }: { threads: number }): Promise<ServedSystem> {
+  /** @param options.learning learning settings of the agents */
+  static async start(baseFolder: string, { threads, learning }: { threads: number; learning: object }): Promise<ServedSystem> {
     const folder = await mkdtemp(join(tmpdir(), "nextstate-bench-"));
     const edge = await startEdgeHost({ stateFolder: join(folder, "state"), baseFolder });
     const trainer = new SupervisedChild({
@@ -62,7 +73,7 @@ export class ServedSystem implements LearningSystem {
       onLine: (line) => say(`    ${line}`),
       onDeath: (how) => say(`    trainer ended: ${how}`),
     });
-    const system = new ServedSystem(edge, trainer, folder);
+    const system = new ServedSystem({ edge, trainer, folder, learning });
     await system.forget();
     return system;
   }
@@ -76,7 +87,7 @@ export class ServedSystem implements LearningSystem {
   /** Agents never share what they learn, so a new agent has learnt nothing; `bare` is one that is never corrected. */
   async forget(): Promise<void> {
     this.#agents += 1;
-    for (const agent of [this.#agent(), "bare"]) await this.#call("admin", "PUT", `/api/agents/${agent}`, WEIGHTS_ALONE);
+    for (const agent of [this.#agent(), "bare"]) await this.#call("admin", "PUT", `/api/agents/${agent}`, { learning: this.#learning });
   }
 
   async answer(requests: readonly Prompted[], { bare = false }: { bare?: boolean } = {}): Promise<Answer[]> {
@@ -85,14 +96,9 @@ export class ServedSystem implements LearningSystem {
     return answers;
   }
 
-  async object({ request, answer, result, objection }: Objection): Promise<Heard> {
-    const started = performance.now();
+  async object(objection: Objection): Promise<Heard> {
     const { cursor, stable } = await this.#head();
-    const session = `objection-${(this.#sessions += 1)}`;
-    const first = await this.#complete(this.#agent(), request, session);
-    const called = [...request.messages, first.message, resultMessage(first.calls.length > 0 ? first : answer, result)];
-    const reply = await this.#complete(this.#agent(), { ...request, messages: called }, session);
-    await this.#complete(this.#agent(), { ...request, messages: [...called, reply.message, objection] }, session);
+    const started = await this.#voice(objection);
     for (;;) {
       // Consumption is read first: a publish consumes and flips in one move, so no version can come after it.
       const consumed = await this.#consumedBoth(cursor);
@@ -103,6 +109,33 @@ export class ServedSystem implements LearningSystem {
         return { hint: undefined, learned: false, note: "no reaction in time", seconds: undefined };
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
+  }
+
+  /** Objects, and waits until the correction is in force as a note; `seconds` until it could be seen. */
+  async remember(objection: Objection): Promise<{ text: string | undefined; seconds: number | undefined }> {
+    const started = await this.#voice(objection);
+    for (;;) {
+      const { notes } = NoteList.parse(await this.#call("admin", "GET", `/api/agents/${this.#agent()}/notes`));
+      const seconds = (performance.now() - started) / 1_000;
+      const [note] = notes;
+      if (note !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, SWAP_MS));
+        return { text: note.text, seconds };
+      }
+      if (seconds * 1_000 > NOTE_MS) return { text: undefined, seconds: undefined };
+      await new Promise((resolve) => setTimeout(resolve, NOTE_POLL_MS));
+    }
+  }
+
+  /** Holds the conversation up to the objection; returns when that was sent, ms. */
+  async #voice({ request, answer, result, objection }: Objection): Promise<number> {
+    const session = `objection-${(this.#sessions += 1)}`;
+    const first = await this.#complete(this.#agent(), request, session);
+    const called = [...request.messages, first.message, resultMessage(first.calls.length > 0 ? first : answer, result)];
+    const reply = await this.#complete(this.#agent(), { ...request, messages: called }, session);
+    const sent = performance.now();
+    await this.#complete(this.#agent(), { ...request, messages: [...called, reply.message, objection] }, session);
+    return sent;
   }
 
   async #learned(version: number, started: number): Promise<Heard> {

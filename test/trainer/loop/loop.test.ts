@@ -118,10 +118,10 @@ describe("LineLoop", { timeout: 60_000 }, () => {
 
   it("puts corrections in force as notes while an update still runs, those of meanwhile too", async () => {
     const agent = await correctedAgent();
-    const { update } = learning(shape);
+    const learner = learning(shape);
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    const slow: Learner = { update: (request) => ended.then(() => update(request)) };
+    const slow: Learner = { update: (request) => ended.then(() => learner.update(request)) };
     const step = loopOf(agent, { judge: judging(REJECTS), learner: slow }).step(2_000);
     const statuses = async (): Promise<string[]> => (await notesOf(agent)).map(({ status }) => status);
     await expect.poll(statuses, { timeout: 10_000 }).toEqual(["inForce"]);
