@@ -20,8 +20,10 @@ export type NoteStatus = z.infer<typeof NoteStatus>;
 export const Note = z.object({
   noteId: z.string(),
   line: z.string(),
-  /** Whose turns it is for; null: everybody's. */
-  user: z.string().nullable(),
+  /** Who gave it. */
+  user: z.string(),
+  /** Whose turns it is for: that user's, or everybody's. */
+  scope: z.enum(["user", "agent"]),
   tool: z.string(),
   parameter: z.string(),
   value: z.string(),

@@ -113,8 +113,8 @@ export const LineHead = z.object({
   cursor: z.number().int(),
   /** Counts every change of the line; a reader with an older one knows that it is behind. */
   revision: z.number().int(),
-  /** Whether anybody's note may be in force on the line. */
-  hasNotes: z.boolean(),
+  /** Null where the line has no notes; changes whenever others may be in force. */
+  notesEpoch: z.string().nullable(),
   settings: AgentSettings,
 });
 export type LineHead = z.infer<typeof LineHead>;

@@ -41,6 +41,7 @@ export type LoopDependencies = {
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
 const JUDGE_EVERY_MS = 500; // while an update runs
+const MOST_PENDING = 300; // events beyond the cursor, above which judging waits for the update: what they say goes into one audit row
 const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
 
 export class LineLoop {
@@ -61,27 +62,35 @@ export class LineLoop {
     const known = await this.#deps.edge.readHead(this.#line);
     await this.#window.open(known.cursor);
     const corrected = [...this.#judged.values()].some(({ verdict }) => verdict.hint !== undefined);
-    await this.#window.pull(corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    // What was judged while an update ran may be enough for the next.
+    const ready = this.#assemble(known) !== undefined;
+    await this.#window.pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
     await this.#judgeNew(head);
     const batch = this.#assemble(head);
     if (batch !== undefined && batch.corrected.length > 0) return this.#update(batch);
-    await this.#reviewNotes(head);
-    if (batch === undefined) return this.#window.pending.length > 0 ? "waiting" : "idle";
-    return this.#advance(batch, []);
+    const result = batch === undefined ? (this.#window.pending.length > 0 ? "waiting" : "idle") : await this.#advance(batch, []);
+    await this.#reviewNotes(head).catch((error: unknown) => this.#report(error));
+    return result;
   }
 
   /** Retires the notes that the stable version does not need. */
   async #reviewNotes(head: LineHead): Promise<void> {
-    if (!head.hasNotes) return;
+    if (head.notesEpoch === null) return;
     const { edge, metrics, reviewNotes } = this.#deps;
     const notes = await edge.readNotes(this.#line);
+    if (notes.length === 0) return;
     for (const { noteId, text } of await reviewNotes(head, { notes, turns: this.#window.cache.turns() })) {
       const { status } = await edge.absorbNote(this.#line, noteId, { version: head.stable });
       if (status === "absorbed") metrics("note:absorbed", { agent: head.agent, noteId, text, version: head.stable });
     }
+  }
+
+  /** What costs notes alone, and is tried again by the next step. */
+  #report(error: unknown): void {
+    this.#deps.metrics("feed:retried", { agent: this.#line.agent, ...toErrorRecord(error), delayMs: 0 });
   }
 
   async #update(batch: Batch): Promise<StepResult> {
@@ -111,22 +120,20 @@ export class LineLoop {
     return this.#publish(batch, outcome, seed);
   }
 
-  /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is left to the next step. */
+  /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */
   async #judgeDuring(update: Promise<unknown>, head: LineHead): Promise<void> {
     let running = true;
-    const ended = update.then(
-      () => (running = false),
-      () => (running = false),
-    );
-    try {
-      for (;;) {
-        await Promise.race([ended, sleep(JUDGE_EVERY_MS, undefined, { ref: false })]);
-        if (!running) return;
-        await this.#window.pull(0);
-        await this.#judgeNew(head);
+    const end = (): boolean => (running = false);
+    const ended = update.then(end, end);
+    for (;;) {
+      await Promise.race([ended, sleep(JUDGE_EVERY_MS)]);
+      if (!running) return;
+      try {
+        if (this.#window.pending.length < MOST_PENDING) await this.#window.pull(0);
+        await this.#judgeNew(head, () => !running);
+      } catch (error) {
+        this.#report(error);
       }
-    } catch (error) {
-      this.#deps.metrics("feed:retried", { agent: head.agent, ...toErrorRecord(error), delayMs: 0 });
     }
   }
 
@@ -203,12 +210,14 @@ export class LineLoop {
     return judged.length + refusals.length > 0 || this.#window.pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
-  async #judgeNew(head: LineHead): Promise<void> {
+  /** @param stop asked before each signal */
+  async #judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
     const { judge, metrics, config, edge, now } = this.#deps;
     const logged = new Map(
       this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
     );
     for (const event of this.#window.pending) {
+      if (stop()) return;
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       if (assembled === undefined) continue;
@@ -224,8 +233,12 @@ export class LineLoop {
           ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq })
           : verdictFromLog(known, signal);
       if (verdict === undefined) continue;
-      // Logged before it counts: where the edge is away the next step judges again, with the same seed.
-      if (known === undefined) await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
+      // Logged before it counts: where the edge is away the next step judges again, with the same seed. One with a hint is
+      // told again after a restart: the log may have it, and the agent not yet its note.
+      const made = toJudgement(signal, verdict, now());
+      if (known === undefined) await edge.postJudgements({ judgements: [made] });
+      else if (known.hint !== undefined) await edge.postJudgements({ judgements: [{ ...made, payload: known }] });
+      await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
       this.#judged.set(event.eventId, { signal, verdict });
       metrics("signal:judged", {
         agent: head.agent,

@@ -35,6 +35,8 @@ type Audit = { line: string; move: AuditRow["move"]; actor: Actor; reason?: stri
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
   readonly #notebook: Notebook;
+  /** Changes with whatever may change which notes are in force. */
+  #notesEpoch = crypto.randomUUID();
   readonly #waiters = new Waiters();
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -70,7 +72,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       stablePolicyDigest: policyDigest,
       baseDigest,
       adapter,
-      hasNotes: this.#store.notes.any(line),
+      notesEpoch: this.#store.notes.any(line) ? this.#notesEpoch : null,
       settings: agent.settings,
     };
   }
@@ -136,7 +138,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (learning?.enabled !== true || learning.notes === "off" || this.#store.readLine(line) === undefined) return;
     this.#store.transaction(() => {
       for (const note of given)
-        if (this.#notebook.give(line, note, learning)) this.#moveNotes(line, { actor, reason: `${note.noteId} given` });
+        if (this.#notebook.give(line, note, learning.notes === "agent" ? "agent" : "user"))
+          this.#moveNotes(line, { actor, reason: `${note.noteId} given` });
     });
   }
 
@@ -145,14 +148,17 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async notesInForce(line: string, user: string): Promise<Note[]> {
-    return this.#store.readLine(line) === undefined ? [] : notesFor(this.#notebook.read(line, user), user);
+    const agent = this.#store.readAgent();
+    return agent === undefined || this.#store.readLine(line) === undefined
+      ? []
+      : notesFor(this.#notebook.read(line, user), user, agent.settings.learning);
   }
 
   async dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined> {
     return this.#store.transaction(() => {
       const note = this.#notebook.find(line, noteId);
       if (note === undefined || note.status === "dropped") return note;
-      this.#store.notes.drop(noteId);
+      this.#notebook.drop(note);
       this.#moveNotes(line, { actor, reason: `${noteId} dropped` });
       return { ...note, status: "dropped" };
     });
@@ -226,6 +232,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   #record({ line, move, actor, reason, refused = [] }: Audit, before: LineState | undefined, next: LineState): void {
+    if (move !== "advance") this.#notesEpoch = crypto.randomUUID();
     this.#store.writeLine(line, next);
     const createdAt = new Date().toISOString();
     const [from, to] = [before?.stable ?? null, next.stable];

@@ -1,5 +1,5 @@
 /**
- * A user's notes in force as an isolate knows them. The head's revision tells when they may have changed, so a request
+ * A user's notes in force as an isolate knows them. The head's epoch of notes tells when they may have changed, so a request
  * asks the agent only where a line has notes and something has moved; an agent that cannot be reached costs the notes, not the answer.
  */
 import type { Note } from "../../shared/note.ts";
@@ -10,22 +10,22 @@ import { agentOf } from "./port.ts";
 
 const MAX_KNOWN = 1_000;
 
-const known = new Map<string, { revision: number; notes: readonly Note[] }>();
+const known = new Map<string, { epoch: string; notes: readonly Note[] }>();
 
-/** The most used first. */
+/** Newest first. */
 export async function getNotes(
   env: Pick<Env, "AGENTS">,
-  { agent, line, revision, hasNotes, settings }: LineHead,
+  { agent, line, notesEpoch: epoch, settings }: LineHead,
   user: string,
 ): Promise<readonly Note[]> {
-  if (!hasNotes || settings.learning.notes === "off") return [];
+  if (epoch === null || settings.learning.notes === "off") return [];
   const key = `${agent}/${line}/${user}`;
   const entry = known.get(key);
-  if (entry?.revision === revision) return entry.notes;
+  if (entry?.epoch === epoch) return entry.notes;
   try {
     const notes = await agentOf(env, agent).notesInForce(line, user);
     known.delete(key);
-    known.set(key, { revision, notes });
+    known.set(key, { epoch, notes });
     for (const oldest of known.keys()) {
       if (known.size <= MAX_KNOWN) break;
       known.delete(oldest);

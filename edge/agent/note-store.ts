@@ -3,16 +3,19 @@ import type { StoredNote } from "./notes.ts";
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS notes (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, note_id TEXT NOT NULL UNIQUE, line TEXT NOT NULL, user TEXT, tool TEXT NOT NULL,
-    parameter TEXT NOT NULL, value TEXT NOT NULL, text TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL,
+    position INTEGER PRIMARY KEY AUTOINCREMENT, note_id TEXT NOT NULL UNIQUE, line TEXT NOT NULL, user TEXT NOT NULL,
+    scope TEXT NOT NULL, tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, text TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL,
     uses INTEGER NOT NULL, last_used_at TEXT, created_at TEXT NOT NULL, learned_by INTEGER, absorbed_by INTEGER, dropped INTEGER NOT NULL);
   CREATE INDEX IF NOT EXISTS notes_line_user ON notes (line, user);
+  CREATE INDEX IF NOT EXISTS notes_line_scope ON notes (line, scope) WHERE scope = 'agent';
+  CREATE INDEX IF NOT EXISTS notes_event ON notes (event_id);
 `;
 
 type NoteRow = {
   note_id: string;
   line: string;
-  user: string | null;
+  user: string;
+  scope: "user" | "agent";
   tool: string;
   parameter: string;
   value: string;
@@ -39,17 +42,12 @@ export class NoteStore {
   }
 
   /** Whether it was new: the judgement of one event gives one note, however often it is told. */
-  insert(
-    note: Pick<StoredNote, "noteId" | "line" | "user" | "tool" | "parameter" | "value" | "text" | "eventId" | "turnId" | "createdAt">,
-  ): boolean {
-    const { noteId, line, user, tool, parameter, value, text, eventId, turnId, createdAt } = note;
-    return (
-      this.#sql.exec(
-        `INSERT INTO notes (note_id, line, user, tool, parameter, value, text, event_id, turn_id, uses, created_at, dropped)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0) ON CONFLICT (note_id) DO NOTHING`,
-        ...[noteId, line, user, tool, parameter, value, text, eventId, turnId, createdAt],
-      ).rowsWritten > 0
-    );
+  insert(note: Omit<StoredNote, "uses" | "lastUsedAt" | "learnedBy" | "absorbedBy" | "dropped">): boolean {
+    const { noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt } = note;
+    const query = `INSERT INTO notes (note_id, line, user, scope, tool, parameter, value, text, event_id, turn_id, uses, created_at, dropped)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0) ON CONFLICT (note_id) DO NOTHING RETURNING 1`;
+    const values = [noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt];
+    return this.#sql.exec(query, ...values).toArray().length > 0;
   }
 
   /** Whether a line has notes at all, in force or not. */
@@ -57,13 +55,24 @@ export class NoteStore {
     return this.#sql.exec("SELECT 1 FROM notes WHERE line = ? AND dropped = 0 LIMIT 1", line).toArray().length > 0;
   }
 
-  /** Oldest first: a user's and everybody's, or all of the line. */
+  /** Oldest first: what a user gave and what is for everybody, or all of the line. */
   read(line: string, user?: string): StoredNote[] {
     const rows =
       user === undefined
         ? this.#sql.exec<NoteRow>("SELECT * FROM notes WHERE line = ? ORDER BY position", line)
-        : this.#sql.exec<NoteRow>("SELECT * FROM notes WHERE line = ? AND (user = ? OR user IS NULL) ORDER BY position", line, user);
+        : // Two indexed reads: an OR would read every user's.
+          this.#sql.exec<NoteRow>(
+            `SELECT * FROM notes WHERE line = ?1 AND user = ?2
+             UNION ALL SELECT * FROM notes WHERE line = ?1 AND scope = 'agent' AND user <> ?2 ORDER BY position`,
+            line,
+            user,
+          );
     return rows.toArray().map(toNote);
+  }
+
+  find(line: string, noteId: string): StoredNote | undefined {
+    const [row] = this.#sql.exec<NoteRow>("SELECT * FROM notes WHERE line = ? AND note_id = ?", line, noteId).toArray();
+    return row === undefined ? undefined : toNote(row);
   }
 
   drop(noteId: string): void {
@@ -84,9 +93,9 @@ export class NoteStore {
 }
 
 function toNote({ note_id, event_id, turn_id, last_used_at, created_at, learned_by, absorbed_by, dropped, ...row }: NoteRow): StoredNote {
-  const { line, user, tool, parameter, value, text, uses } = row;
+  const { line, user, scope, tool, parameter, value, text, uses } = row;
   return {
-    ...{ noteId: note_id, line, user, tool, parameter, value, text, eventId: event_id, turnId: turn_id, uses },
+    ...{ noteId: note_id, line, user, scope, tool, parameter, value, text, eventId: event_id, turnId: turn_id, uses },
     ...{ lastUsedAt: last_used_at, createdAt: created_at, learnedBy: learned_by, absorbedBy: absorbed_by, dropped: dropped === 1 },
   };
 }

@@ -1,8 +1,7 @@
 /** The notes of an agent's lines: kept by note-store.ts, judged by notes.ts against the version that is stable. */
-import type { LearningSettings } from "../../shared/agent.ts";
 import { invariant } from "../../shared/assert.ts";
 import type { Note } from "../../shared/note.ts";
-import { judgeNotes, overflowing } from "./notes.ts";
+import { judgeNotes, overflowing, placeOf } from "./notes.ts";
 import type { GivenNote } from "./port.ts";
 import type { AgentStore } from "./store.ts";
 
@@ -13,7 +12,7 @@ export class Notebook {
     this.#store = store;
   }
 
-  /** Newest first: a user's and everybody's, or all of the line. The line must exist. */
+  /** Newest first: what a user gave and what is for everybody, or all of the line. The line must exist. */
   read(line: string, user?: string): Note[] {
     const state = this.#store.readLine(line);
     invariant(state !== undefined, `line ${line} has a state`);
@@ -21,15 +20,22 @@ export class Notebook {
   }
 
   find(line: string, noteId: string): Note | undefined {
-    if (this.#store.readLine(line) === undefined) return undefined;
-    return this.read(line).find((note) => note.noteId === noteId);
+    const kept = this.#store.readLine(line) === undefined ? undefined : this.#store.notes.find(line, noteId);
+    return kept === undefined ? undefined : this.read(line, kept.user).find((note) => note.noteId === noteId);
   }
 
   /** Puts a note in force; what no longer fits goes. Returns whether it was new. */
-  give(line: string, given: GivenNote, { notes }: Pick<LearningSettings, "notes">): boolean {
-    const user = notes === "agent" ? null : given.user;
-    if (!this.#store.notes.insert({ ...given, user, line })) return false;
-    for (const { noteId } of overflowing(this.read(line, given.user), user)) this.#store.notes.drop(noteId);
+  give(line: string, given: GivenNote, scope: Note["scope"]): boolean {
+    if (!this.#store.notes.insert({ ...given, scope, line })) return false;
+    for (const note of overflowing(this.read(line, given.user), { user: given.user, scope })) this.drop(note);
     return true;
+  }
+
+  /** Takes a note away with those that it superseded: what was corrected away must not come back. */
+  drop(note: Note): void {
+    const place = placeOf(note);
+    const notes = this.read(note.line, note.user);
+    const older = notes.slice(notes.findIndex(({ noteId }) => noteId === note.noteId));
+    for (const each of older) if (placeOf(each) === place) this.#store.notes.drop(each.noteId);
   }
 }

@@ -1,13 +1,15 @@
 /** Which notes of a line are in force, and which of them a request gets. Pure. */
+import type { LearningSettings } from "../../shared/agent.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Note, NoteStatus, PromptNote } from "../../shared/note.ts";
 
 /** A note as it is kept; what has become of it depends on the version that is stable. */
 export type StoredNote = Omit<Note, "status"> & { readonly dropped: boolean };
 
-/** Most notes in force for one user, and most for everybody: beyond it the least used goes. */
+/** Most notes in force that one user gave for a scope: beyond it the least used goes. */
 export const MOST_IN_FORCE = 50;
 const MOST_IN_PROMPT = 4; // a small policy reads a few
+const NEWEST_IN_PROMPT = 2; // of them: what has just been said is in force, however much else is used
 
 /**
  * Every note with what has become of it, newest first.
@@ -19,7 +21,7 @@ export function judgeNotes(notes: readonly StoredNote[], ancestry: ReadonlySet<n
   return notes.toReversed().map(({ dropped, ...note }) => {
     const status = dropped ? "dropped" : standing(note, ancestry);
     if (status === "dropped" || status === "rolledBack") return { ...note, status };
-    const key = JSON.stringify([note.user, note.tool, note.parameter]);
+    const key = placeOf(note);
     if (taken.has(key)) return { ...note, status: "superseded" };
     taken.add(key);
     return { ...note, status };
@@ -31,41 +33,51 @@ function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, ancest
   return absorbedBy !== null && ancestry.has(absorbedBy) ? "absorbed" : "inForce";
 }
 
-/** Those in force for the user, the most used first, and of equals the newest. */
-export function notesFor(notes: readonly Note[], user: string): Note[] {
-  return notes.filter((note) => note.status === "inForce" && (note.user === null || note.user === user)).sort(byUse);
+/** Notes of one place stand for one default: one user's, or everybody's, of one argument. */
+export function placeOf({ user, scope, tool, parameter }: Pick<Note, "user" | "scope" | "tool" | "parameter">): string {
+  return JSON.stringify([scope === "agent" ? null : user, tool, parameter]);
 }
 
 /**
- * What goes so that a user's notes, or everybody's, stay within bounds: the least used, of equals the oldest, and never the newest.
+ * Those in force for the user, one for each argument, newest first: the newest that the user gave, else everybody's.
+ * What others gave for everybody counts while the agent's setting is `agent`, and no longer.
  * @param notes newest first
  */
-export function overflowing(notes: readonly Note[], user: string | null): Note[] {
-  const [, ...older] = notes.filter((note) => note.status === "inForce" && note.user === user);
+export function notesFor(notes: readonly Note[], user: string, { notes: scope }: Pick<LearningSettings, "notes">): Note[] {
+  const own = notes.filter((note) => note.user === user);
+  const others = scope === "agent" ? notes.filter((note) => note.user !== user && note.scope === "agent") : [];
+  const chosen = new Map<string, Note>();
+  for (const note of [...own, ...others]) {
+    const argument = JSON.stringify([note.tool, note.parameter]);
+    const counts = note.status === "inForce" || note.status === "absorbed";
+    if (counts && !chosen.has(argument)) chosen.set(argument, note);
+  }
+  return notes.filter((note) => note.status === "inForce" && [...chosen.values()].includes(note));
+}
+
+/**
+ * What goes so that what a user gave stays within bounds: the least used, of equals the oldest, and never the newest.
+ * @param notes newest first
+ */
+export function overflowing(notes: readonly Note[], given: Pick<Note, "user" | "scope">): Note[] {
+  const [, ...older] = notes.filter(({ status, user, scope }) => status === "inForce" && user === given.user && scope === given.scope);
   return older
     .toReversed()
     .sort((a, b) => a.uses - b.uses)
     .slice(0, Math.max(0, older.length + 1 - MOST_IN_FORCE));
 }
 
-/** The notes about the tools at hand, as the prompt has them; the user's own before everybody's of the same argument. */
+/**
+ * The notes about the tools at hand, as the prompt has them: the two newest, then the most used.
+ * @param notes newest first
+ */
 export function promptNotes(notes: readonly Note[], tools: readonly ToolDefinition[]): PromptNote[] {
-  const own = new Set(notes.filter(({ user }) => user !== null).map(argumentOf));
-  return notes
-    .filter((note) => tools.some((tool) => hasParameter(tool, note)) && (note.user !== null || !own.has(argumentOf(note))))
-    .slice(0, MOST_IN_PROMPT)
-    .map(({ noteId, text }) => ({ noteId, text }));
-}
-
-function argumentOf({ tool, parameter }: Note): string {
-  return JSON.stringify([tool, parameter]);
+  const relevant = notes.filter((note) => tools.some((tool) => hasParameter(tool, note)));
+  const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
+  return [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT).map(({ noteId, text }) => ({ noteId, text }));
 }
 
 function hasParameter({ function: { name, parameters } }: ToolDefinition, note: Note): boolean {
   const properties = parameters?.["properties"];
   return name === note.tool && typeof properties === "object" && properties !== null && Object.hasOwn(properties, note.parameter);
-}
-
-function byUse(a: Note, b: Note): number {
-  return b.uses - a.uses;
 }

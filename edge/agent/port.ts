@@ -66,10 +66,11 @@ export interface AgentPort {
   audit(page: Page): Promise<AuditRow[]>;
   /** Puts notes in force, where the agent's settings allow it; telling of one again changes nothing. */
   remember(line: string, notes: readonly GivenNote[], actor: Actor): Promise<void>;
-  /** Every note of the line, or a user's and everybody's, newest first. */
+  /** Every note of the line, or what a user gave and what is for everybody, newest first. */
   notes(line: string, user?: string): Promise<Note[] | undefined>;
-  /** Those in force for a user, the most used first. */
+  /** Those in force for a user, newest first. */
   notesInForce(line: string, user: string): Promise<Note[]>;
+  /** Takes a note away with those that it superseded. */
   dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined>;
   /** Takes a note out of force for as long as a descendant of `version`, which must be the stable one, answers. */
   absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined>;

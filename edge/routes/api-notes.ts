@@ -4,15 +4,22 @@ import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
-import { actorOf, agentParam, found, noteParam, queryOf } from "./params.ts";
+import { actorOf, agentParam, found, noteParam, PageLimit, queryOf } from "./params.ts";
 
-const NotesQuery = z.object({ user: z.string().min(1).max(100).optional() });
+const NotesQuery = z.object({
+  user: z.string().min(1).max(100).optional(),
+  /** The note after which the page begins: the last of the page before. */
+  before: z.string().min(1).max(100).optional(),
+  limit: PageLimit,
+});
 
 export function mountNotes(app: App): void {
   app.get("/api/agents/:agent/notes", async (context) => {
     const name = agentParam(context);
-    const { user } = queryOf(context, NotesQuery);
-    return context.json({ notes: found(await agentOf(context.env, name).notes(SHARED_LINE, user), `agent ${name}`) });
+    const { user, before, limit } = queryOf(context, NotesQuery);
+    const notes = found(await agentOf(context.env, name).notes(SHARED_LINE, user), `agent ${name}`);
+    const start = before === undefined ? 0 : notes.findIndex(({ noteId }) => noteId === before) + 1;
+    return context.json({ notes: notes.slice(start, start + limit) });
   });
 
   app.delete("/api/agents/:agent/notes/:note", async (context) => {

@@ -11,6 +11,7 @@ import { parseJson } from "../http-errors.ts";
 import { notesOf } from "./given-notes.ts";
 import { actorOf, agentParam, found, lineParam, noteParam, readHeads, versionParam } from "./params.ts";
 
+const MOST_REVIEWED = 200;
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
 export function mountTrainerLines(app: App): void {
@@ -50,7 +51,9 @@ export function mountTrainerLines(app: App): void {
   app.get(`${LINE}/notes`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const notes = found(await agentOf(context.env, agent).notes(line), `line ${line} of agent ${agent}`);
-    return context.json({ notes: notes.filter(({ status }) => status === "inForce") });
+    // Only a version that learnt from a note, or one that descends from it, can have taken it up.
+    const open = notes.filter(({ status, learnedBy }) => status === "inForce" && learnedBy !== null);
+    return context.json({ notes: open.slice(0, MOST_REVIEWED) });
   });
 
   app.post(`${LINE}/notes/:note/absorbed`, async (context) => {

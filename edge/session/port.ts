@@ -46,7 +46,7 @@ export type TurnRequest = {
   /** The agent's, put before the client's own system message. */
   readonly instructions: string;
   readonly tools: readonly ToolDefinition[];
-  /** Put at the last user message, as far as the context has room for them; the most used first. */
+  /** Put at the last user message, as far as the context has room for them; the most telling first. */
   readonly notes: readonly PromptNote[];
   readonly policy: TurnPolicy;
   readonly sampling: TurnSampling;

@@ -48,7 +48,7 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   };
 }
 
-/** As many notes as leave room for an answer, the most used first: a note never costs a request its answer. */
+/** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
 function withNotes(
   { tokenizer }: Policy,
   { messages, tools, notes, bare, room }: Pick<TurnRequest, "messages" | "tools" | "notes"> & { bare: readonly number[]; room: number },

@@ -4,7 +4,7 @@
  * names, and taken as advice that would push away the right first argument.
  */
 import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
-import { hintText } from "../../shared/jobs.ts";
+import { hintText, parseHint } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
 import { readCalls } from "../data/calls.ts";
@@ -26,7 +26,7 @@ export type CorrectedRow = {
 };
 
 /**
- * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note in its prompt. Turns drawn with
+ * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the argument in its prompt. Turns drawn with
  * top_p < 1 or a mask carry no reward: their ratios mean nothing.
  */
 export async function correctedRows(
@@ -42,8 +42,8 @@ export async function correctedRows(
 ): Promise<CorrectedRow[]> {
   const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, correction, reward })));
   const pairs = turns.flatMap(({ payload, correction, reward }) => {
-    // Served under a note: to push against its value there would teach the policy to be deaf to notes.
-    if (payload.notes !== undefined) return [];
+    // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
+    if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
@@ -87,4 +87,9 @@ export async function correctedRows(
 
 function callsTool(answer: ChatMessage, { tool }: Correction): boolean {
   return readCalls(answer).some(({ name }) => name === tool.function.name);
+}
+
+function isAbout(note: string, { parameter }: Correction): boolean {
+  const parsed = parseHint(note);
+  return parsed.kind === "hint" && parsed.hint.parameter === parameter.name;
 }

@@ -2,7 +2,7 @@ import { askGreedily, roundCandidate, type LearnerDependencies } from "./candida
 import { correctedRows } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
-import type { CorrectionResult, Work } from "./result.ts";
+import { refuse, type CorrectionResult, type Work } from "./result.ts";
 import { paceAt, trainStep, type Training } from "./train.ts";
 
 /** The published recipe, for comparison: the judged turns alone, every token, a fixed number of steps, nothing confirmed. */
@@ -17,6 +17,7 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
     baseline: request.baseline,
     vocabSize,
   });
+  if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1)

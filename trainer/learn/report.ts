@@ -29,7 +29,11 @@ export async function describeChanges(
   const turns = group.flatMap(({ correction, turns: own }) =>
     own.filter(({ payload }) => readCalls(payload.answer).some(({ name }) => name === correction.tool.function.name)),
   );
-  const answers = await ask(turns.map(({ payload }) => payload.rollout.promptTokens));
+  // Without the notes of then: what is shown is what the version does.
+  const prompts = turns.map(({ payload: { messages, tools, notes, rollout } }) =>
+    notes === undefined ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+  );
+  const answers = await ask(prompts);
   return turns.map(({ payload }, index) => ({
     prompt: lastWords(payload.messages),
     before: tokenizer.decode(payload.rollout.responseTokens.filter((token) => token !== tokenizer.eosId)),

@@ -1,13 +1,15 @@
 /**
- * Which notes the policy no longer needs. On the last turns that were served under a note and used its value, the served
- * answer is the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument
- * every time, the weights have taken the note up.
+ * Which notes the policy no longer needs. On the last turns whose value only a note can have told, the served answer is
+ * the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument every time,
+ * the weights have taken the note up.
  */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
-import { argumentText, readableCalls, sameText, type Call } from "../data/calls.ts";
+import { argumentText, findTool, readableCalls, sameText, type Call } from "../data/calls.ts";
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
+import { wasOffered, wasSaid } from "../data/mention.ts";
+import { findParameter } from "../data/parameters.ts";
 import type { Engine } from "../engine/engine.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
 import { askGreedily } from "../learn/candidate.ts";
@@ -21,7 +23,7 @@ import type { AskPolicy } from "../teacher/lead.ts";
 export const TURNS_PER_NOTE = 3;
 
 export type Reviewed = { readonly notes: readonly Note[]; readonly turns: readonly LoggedTurn[] };
-/** Those of the notes in force that the head's stable version does not need. */
+/** Those of the notes that the head's stable version does not need. */
 export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]>;
 
 type ReviewDependencies = {
@@ -32,23 +34,26 @@ type ReviewDependencies = {
 
 /** Asks the policy only where something is new: another version, or other turns. */
 export function createNoteReview({ engine, base: { tokenizer }, loadAdapter }: ReviewDependencies): ReviewNotes {
-  const reviewed = new Map<string, string>();
+  let needed = new Set<string>();
   return async (head, { notes, turns }) => {
     const open = notes.flatMap((note) => {
       const shown = turnsUnder(note, turns);
-      const key = JSON.stringify([head.stablePolicyDigest, shown.map(({ turnId }) => turnId)]);
-      if (note.status !== "inForce" || shown.length < TURNS_PER_NOTE || reviewed.get(note.noteId) === key) return [];
-      reviewed.set(note.noteId, key);
-      return [{ note, shown }];
+      const key = JSON.stringify([note.noteId, head.stablePolicyDigest, shown.map(({ turnId }) => turnId)]);
+      return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, key }] : [];
     });
-    if (open.length === 0) return [];
+    // Of notes that are gone nothing is kept.
+    needed = new Set(open.flatMap(({ key }) => (needed.has(key) ? [key] : [])));
+    const asked = open.filter(({ key }) => !needed.has(key));
+    if (asked.length === 0) return [];
     const name = `notes.${head.agent}.${head.line}`;
     const adapter = await loadAdapter(head);
     if (adapter !== null) await engine.loadAdapter(name, adapter);
     try {
       const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, eosId: tokenizer.eosId, seed: 0 });
       const needless: Note[] = [];
-      for (const { note, shown } of open) if (await isNeedless(note, shown, { tokenizer, ask })) needless.push(note);
+      for (const { note, shown, key } of asked)
+        if (await isNeedless(note, shown, { tokenizer, ask })) needless.push(note);
+        else needed.add(key);
       return needless;
     } finally {
       if (adapter !== null) await engine.dropAdapter(name);
@@ -56,16 +61,28 @@ export function createNoteReview({ engine, base: { tokenizer }, loadAdapter }: R
   };
 }
 
-/** The last turns that had the note in their prompt and called its tool with its value. */
+/** The last turns that had the note in their prompt and called its tool with its value, one of a session, where nothing else told the value. */
 export function turnsUnder(note: Note, turns: readonly LoggedTurn[]): LoggedTurn[] {
-  return turns
-    .filter(
-      ({ payload }) =>
-        payload.notes?.some(({ noteId }) => noteId === note.noteId) === true &&
-        untrainable(payload) === undefined &&
-        readableCalls(payload.answer).some((call) => follows(call, note)),
-    )
-    .slice(-TURNS_PER_NOTE);
+  const sessions = new Map<string, LoggedTurn>();
+  for (const turn of turns) if (showsNote(turn, note)) sessions.set(turn.sessionId, turn);
+  return [...sessions.values()].sort((a, b) => a.seq - b.seq).slice(-TURNS_PER_NOTE);
+}
+
+/** What the user, an offer or an earlier call tells is no work of the note; its own conversation holds the correction. */
+function showsNote({ sessionId, payload }: LoggedTurn, note: Note): boolean {
+  const { messages, tools, answer, notes = [] } = payload;
+  const call = readableCalls(answer).find((each) => follows(each, note));
+  const tool = findTool(tools, note.tool);
+  const parameter = tool === undefined ? undefined : findParameter(tool, note.parameter);
+  if (call === undefined || parameter === undefined || untrainable(payload) !== undefined) return false;
+  const value = { parameter, value: note.value, args: call.arguments };
+  return (
+    notes.some(({ noteId }) => noteId === note.noteId) &&
+    !note.turnId.startsWith(`${sessionId}/`) &&
+    !messages.flatMap(readableCalls).some((each) => follows(each, note)) &&
+    !wasSaid(messages, value) &&
+    !wasOffered(messages, value)
+  );
 }
 
 /** Whether the policy gives the note's value in every one of the turns without the note. */

@@ -8,7 +8,7 @@ function stored(changes: Partial<StoredNote> = {}): StoredNote {
   count += 1;
   const [noteId, eventId] = [`n_${count}`, `t${count}/next`];
   return {
-    ...{ noteId, line: "shared", user: "u1", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
+    ...{ noteId, line: "shared", user: "u1", scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
     ...{ text: "number_of_rooms should be 2.", eventId, turnId: `t${count}`, uses: 0, lastUsedAt: null },
     ...{ createdAt: "2026-01-01T00:00:00.000Z", learnedBy: null, absorbedBy: null, dropped: false },
     ...changes,
@@ -21,8 +21,9 @@ const statuses = (notes: readonly StoredNote[], ...ancestry: number[]): string[]
 
 describe("judgeNotes", () => {
   it("lets the last correction of an argument count, for each user and for everybody apart", () => {
-    const notes = [stored(), stored({ value: "3" }), stored({ user: "u2" }), stored({ user: null }), stored({ parameter: "city" })];
+    const notes = [stored(), stored({ value: "3" }), stored({ user: "u2" }), stored({ scope: "agent" }), stored({ parameter: "city" })];
     expect(statuses(notes, 0)).toEqual(["superseded", "inForce", "inForce", "inForce", "inForce"]);
+    expect(statuses([stored({ scope: "agent" }), stored({ scope: "agent", user: "u2" })], 0)).toEqual(["superseded", "inForce"]);
   });
 
   it("lets the one before count again where the last was dropped or rolled back", () => {
@@ -43,15 +44,37 @@ describe("judgeNotes", () => {
 });
 
 describe("notesFor", () => {
-  it("gives a user's own and everybody's, the most used first, of equals the newest", () => {
+  const given = (notes: readonly StoredNote[], user: string, setting: "user" | "agent"): string[] =>
+    notesFor(judgeNotes(notes, new Set([0])), user, { notes: setting }).map(({ noteId }) => noteId);
+
+  it("gives a user's own, newest first, and everybody's where the agent's setting says so", () => {
     const notes = [
-      stored({ noteId: "old", parameter: "city" }),
-      stored({ noteId: "new", parameter: "has_wifi" }),
-      stored({ noteId: "used", uses: 3 }),
-      stored({ noteId: "all", user: null, uses: 1 }),
-      stored({ noteId: "other", user: "u2", uses: 9 }),
+      stored({ noteId: "own" }),
+      stored({ noteId: "city", parameter: "city", uses: 3 }),
+      stored({ noteId: "all", parameter: "has_wifi", scope: "agent", user: "u2" }),
+      stored({ noteId: "other", user: "u2" }),
     ];
-    expect(notesFor(judgeNotes(notes, new Set([0])), "u1").map(({ noteId }) => noteId)).toEqual(["used", "all", "new", "old"]);
+    expect(given(notes, "u1", "user")).toEqual(["city", "own"]);
+    expect(given(notes, "u1", "agent")).toEqual(["all", "city", "own"]);
+    expect(given(notes, "u2", "user")).toEqual(["other", "all"]);
+  });
+
+  it("lets the newest that the user gave win, for whomever it was given, and then everybody's", () => {
+    const own = stored({ noteId: "own" });
+    const all = stored({ noteId: "all", scope: "agent", user: "u2" });
+    expect([given([own, all], "u1", "agent"), given([all, own], "u1", "agent"), given([own, all], "u3", "agent")]).toEqual([
+      ["own"],
+      ["own"],
+      ["all"],
+    ]);
+    const later = stored({ noteId: "later", scope: "agent" });
+    expect([given([own, later], "u1", "agent"), given([own, later], "u1", "user"), given([later, own], "u1", "user")]).toEqual([
+      ["later"],
+      ["later"],
+      ["own"],
+    ]);
+    // What the weights do by themselves is not overruled by somebody else's older wish.
+    expect(given([all, stored({ absorbedBy: 0 })], "u1", "agent")).toEqual([]);
   });
 });
 
@@ -61,31 +84,29 @@ describe("overflowing", () => {
       stored({ noteId: `m${index}`, parameter: `p${index}`, uses: index === 4 ? 0 : index === MOST_IN_FORCE ? 0 : 2 }),
     );
     const judged = judgeNotes(many, new Set([0]));
-    expect(overflowing(judged, "u1").map(({ noteId }) => noteId)).toEqual(["m4"]);
-    expect(overflowing(judged.slice(1), "u1")).toEqual([]);
-    expect(overflowing(judged, null)).toEqual([]);
+    expect(overflowing(judged, { user: "u1", scope: "user" }).map(({ noteId }) => noteId)).toEqual(["m4"]);
+    expect(overflowing(judged.slice(1), { user: "u1", scope: "user" })).toEqual([]);
+    expect(overflowing(judged, { user: "u1", scope: "agent" })).toEqual([]);
   });
 });
 
 describe("promptNotes", () => {
-  const judged = (...notes: StoredNote[]) => notesFor(judgeNotes(notes, new Set([0])), "u1");
+  const judged = (...notes: StoredNote[]) => notesFor(judgeNotes(notes, new Set([0])), "u1", { notes: "user" });
 
-  it("takes those about the tools at hand and their parameters, four at most", () => {
+  it("takes those about the tools at hand and their parameters", () => {
     const notes = judged(stored(), stored({ tool: "GetWeather", parameter: "place" }), stored({ parameter: "stars" }));
     expect(promptNotes(notes, [SEARCH])).toEqual([{ noteId: notes[2]?.noteId, text: "number_of_rooms should be 2." }]);
     expect(promptNotes(notes, [SEARCH, WEATHER])).toHaveLength(2);
     expect(promptNotes(notes, [])).toEqual([]);
-    const wide = {
-      type: "function" as const,
-      function: { name: "Wide", parameters: { properties: Object.fromEntries("abcdef".split("").map((name) => [name, {}])) } },
-    };
-    expect(promptNotes(judged(...["a", "b", "c", "d", "e"].map((parameter) => stored({ tool: "Wide", parameter }))), [wide])).toHaveLength(
-      4,
-    );
   });
 
-  it("takes the user's own before everybody's of the same argument", () => {
-    const notes = judged(stored({ user: null, value: "3", uses: 5 }), stored({ noteId: "own" }));
-    expect(promptNotes(notes, [SEARCH]).map(({ noteId }) => noteId)).toEqual(["own"]);
+  it("takes four: the two newest, whatever else is used, then the most used", () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const properties = Object.fromEntries(names.map((name) => [name, {}]));
+    const wide = { type: "function" as const, function: { name: "Wide", parameters: { properties } } };
+    const notes = judged(
+      ...names.map((name, index) => stored({ noteId: name, tool: "Wide", parameter: name, uses: index < 4 ? index + 1 : 0 })),
+    );
+    expect(promptNotes(notes, [wide]).map(({ noteId }) => noteId)).toEqual(["f", "e", "d", "c"]);
   });
 });

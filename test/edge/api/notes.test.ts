@@ -42,8 +42,10 @@ describe("a correction", () => {
     await judge(first); // a trainer that lost the answer tells it again
     const [note, ...more] = await notes();
     expect(more).toEqual([]);
+    const { audit } = (await call(edge, "admin", "GET /api/agents/memory/audit")).body;
+    expect(audit.filter(({ move }: { move: string }) => move === "notes")).toHaveLength(1);
     expect(note).toMatchObject({
-      ...{ user: first.user, tool: "SearchHotel", parameter: "number_of_rooms", value: "2", text: NOTE, status: "inForce" },
+      ...{ user: first.user, scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2", text: NOTE, status: "inForce" },
       ...{ turnId: first.turnId, eventId: `${first.turnId}/next`, uses: 0, lastUsedAt: null, learnedBy: null, absorbedBy: null },
     });
     const second = await turn("ann", { text: "A hotel in Faro." });
@@ -84,6 +86,12 @@ describe("a correction", () => {
       ["2", "superseded"],
     ]);
     expect((await turn("ann", { text: "A hotel in Beja." })).notes?.map(({ text }) => text)).toEqual(["number_of_rooms should be 3."]);
+    // Pages, newest first; deleted, it takes with it what it had corrected.
+    const [newest, oldest] = await notes();
+    expect((await notes("?limit=1"))[0].noteId).toBe(newest.noteId);
+    expect((await notes(`?limit=1&before=${newest.noteId}`))[0].noteId).toBe(oldest.noteId);
+    await call(edge, "admin", `DELETE /api/agents/later/notes/${newest.noteId}`);
+    expect((await notes()).map(({ status }: { status: string }) => status)).toEqual(["dropped", "dropped"]);
   });
 
   it("is rolled back with the version that learnt it, and comes back with it", async () => {
@@ -111,23 +119,28 @@ describe("a correction", () => {
 
   it("is retired by the version that no longer needs it, for as long as that one answers", async () => {
     const { turn, notes, judge } = await hotel("absorbed");
-    await judge(await turn("ann"));
+    const first = await turn("ann");
+    await judge(first);
     const [{ noteId }] = await notes();
     const absorb = async (version: number) =>
       (await call(edge, "trainer", `POST ${LINE("absorbed")}/notes/${noteId}/absorbed`, { version })).body;
+    const open = async () => (await call(edge, "trainer", `GET ${LINE("absorbed")}/notes`)).body.notes;
+    expect(await open()).toEqual([]); // nothing has learnt from it yet
     expect(await absorb(1)).toEqual({ status: "stale", stable: 0 });
     const adapter = await putAdapter(edge, "absorbed 1");
-    const manifest = manifestOf({ agent: "absorbed", baseDigest: edge.baseDigest, adapter, toSeq: 2 });
+    const events = [lineage(`${first.turnId}/next`, 2)];
+    const manifest = manifestOf({ agent: "absorbed", baseDigest: edge.baseDigest, adapter, toSeq: 2, events });
     await call(edge, "trainer", `POST ${LINE("absorbed")}/versions`, { parent: 0, manifest });
+    expect(await open()).toMatchObject([{ noteId, learnedBy: 1 }]);
     expect(await absorb(1)).toEqual({ status: "absorbed" });
     expect((await notes())[0]).toMatchObject({ absorbedBy: 1, status: "absorbed" });
+    expect(await open()).toEqual([]);
     expect((await turn("ann", { text: "A hotel in Faro." })).notes).toBeUndefined();
+    const next = manifestOf({ agent: "absorbed", baseDigest: edge.baseDigest, parent: 1, fromSeq: 2, toSeq: 3 });
+    await call(edge, "trainer", `POST ${LINE("absorbed")}/versions`, { parent: 1, manifest: next });
+    expect((await notes())[0].status).toBe("absorbed");
     await call(edge, "admin", "POST /api/agents/absorbed/rollback", { to: 0 });
-    expect((await notes())[0].status).toBe("inForce");
-    const inForce = async () => (await call(edge, "trainer", `GET ${LINE("absorbed")}/notes`)).body.notes;
-    expect(await inForce()).toHaveLength(1);
-    await call(edge, "admin", "POST /api/agents/absorbed/rollback", { to: 1 });
-    expect(await inForce()).toEqual([]);
+    expect((await notes())[0].status).toBe("rolledBack");
   });
 
   it("is everybody's where the agent says so, and nobody's where notes are off", async () => {
@@ -137,9 +150,12 @@ describe("a correction", () => {
     const off = await hotel("no-notes", { notes: "off" });
     await off.judge(await off.turn("ann"));
     expect(await off.notes()).toEqual([]);
-    // Switched off later, what is there stays out of prompts.
+    // Narrowed later, what one user said is no longer put before others; switched off, before nobody.
+    await putAgent(edge, "shared-notes", { tools: [SEARCH], learning: { notes: "user" } });
+    expect((await all.turn("bob", { text: "A hotel in Braga." })).notes).toBeUndefined();
+    expect((await all.turn("ann", { text: "A hotel in Braga." })).notes).toHaveLength(1);
     await putAgent(edge, "shared-notes", { tools: [SEARCH], learning: { notes: "off" } });
-    expect((await all.turn("bob", { text: "A hotel in Beja." })).notes).toBeUndefined();
+    expect((await all.turn("ann", { text: "A hotel in Beja." })).notes).toBeUndefined();
   });
 
   it("costs no request its answer: where the context is full, the note stays out", async () => {

@@ -135,6 +135,50 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect((await notesOf(agent)).map(({ learnedBy }) => learnedBy)).toEqual([null, 1]);
   });
 
+  it("begins the next update at once where enough was judged meanwhile", async () => {
+    const agent = await correctedAgent();
+    const learner = learning(shape);
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner: { update: (request) => ended.then(() => learner.update(request)) } });
+    const step = loop.step(2_000);
+    await expect.poll(async () => (await notesOf(agent)).length, { timeout: 10_000 }).toBe(1);
+    const ask = { role: "user", content: "A hotel in Faro" };
+    await complete(agent, [ask, await complete(agent, [ask], "next"), { role: "user", content: "No, two rooms" }], "next");
+    await expect.poll(async () => (await notesOf(agent)).length, { timeout: 20_000 }).toBe(2);
+    // All that is to come has come: nothing will wake a long poll.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    end();
+    expect(await step).toBe("published");
+    const started = performance.now();
+    expect(await loop.step(20_000)).toBe("published");
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it("gives the note of a judgement that the log has and the agent has not heard of", async () => {
+    const agent = await correctedAgent();
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
+    const next = events.find(({ payload }) => payload.kind === "nextState:arrived");
+    expect(next).toBeDefined();
+    const payload = { kind: "judgement:made", subject: next?.eventId, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
+    const full = JSON.stringify({ ...payload, hint: REJECTS.hint?.text, tool: REJECTS.hint?.toolName });
+    // The edge died between its two writes.
+    await (
+      await edge.getD1()
+    )
+      .prepare(
+        "INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,?,?,?,?,?,?,?,?)",
+      )
+      .bind(`${next?.eventId}/judged`, agent, "shared", next?.sessionId, next?.turnId, next?.user, "judgement:made", full, Date.now())
+      .run();
+    const judge = judging(ACCEPTS);
+    expect(await notesOf(agent)).toEqual([]);
+    await loopOf(agent, { judge, learner: learning(shape) }).step(2_000);
+    expect(judge.calls).toBe(0);
+    expect((await notesOf(agent)).map(({ text, status }) => [text, status])).toEqual([["number_of_rooms should be 2.", "inForce"]]);
+  });
+
   it("retires the notes that the stable version does without", async () => {
     const agent = await correctedAgent();
     const reviewed: string[][] = [];

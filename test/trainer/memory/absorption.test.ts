@@ -1,24 +1,31 @@
 /** A note is needless once the policy gives its value without it on the last turns that used it. */
 import { describe, expect, it } from "vitest";
+import type { ChatMessage } from "../../../shared/chat.ts";
+import type { TurnFinished } from "../../../shared/events.ts";
 import type { Note } from "../../../shared/note.ts";
 import { Tokenizer } from "../../../shared/tokenizer.ts";
+import type { LoggedTurn } from "../../../trainer/data/exchange.ts";
 import { isNeedless, turnsUnder } from "../../../trainer/memory/absorption.ts";
 import { CHAT_TEMPLATE } from "../../../trainer/pretrain/chat-template.ts";
 import { tokenizerJson, trainBpe } from "../../../trainer/pretrain/bpe.ts";
-import { call, turn, user } from "../hotel.ts";
+import { call, result, turn, user } from "../hotel.ts";
 
 const tokenizer = new Tokenizer({
   tokenizer: tokenizerJson(trainBpe(new Map(), 0)),
   config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" },
 });
 const note: Note = {
-  ...{ noteId: "n_1", line: "shared", user: "u1", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
-  ...{ text: "number_of_rooms should be 2.", eventId: "t0/next", turnId: "t0", uses: 3, lastUsedAt: null },
+  ...{ noteId: "n_1", line: "shared", user: "u1", scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
+  ...{ text: "number_of_rooms should be 2.", eventId: "s_first/t0/next", turnId: "s_first/t0", uses: 3, lastUsedAt: null },
   ...{ createdAt: "2026-01-01T00:00:00.000Z", learnedBy: 1, absorbedBy: null, status: "inForce" },
 };
 const under = { notes: [{ noteId: "n_1", text: note.text }] };
-const hotels = (rooms: string, changes = {}) =>
-  turn([user("A hotel in Porto.")], call("SearchHotel", { city: "Porto", number_of_rooms: rooms }), changes);
+let sessions = 0;
+/** A hotel asked for in a session of its own. */
+function hotels(rooms: string, changes: Partial<TurnFinished> = {}, messages: ChatMessage[] = [user("A hotel in Porto.")]): LoggedTurn {
+  sessions += 1;
+  return { ...turn(messages, call("SearchHotel", { city: "Porto", number_of_rooms: rooms }), changes), sessionId: `s_${sessions}` };
+}
 const saying = (rooms: string): number[] => {
   const text = `{"name": "SearchHotel", "arguments": {"city": "Porto", "number_of_rooms": "${rooms}"}}`;
   const [open, close] = ["<tool_call>", "</tool_call>"].map((name) => tokenizer.specialIds.get(name) ?? 0);
@@ -26,10 +33,28 @@ const saying = (rooms: string): number[] => {
 };
 
 describe("turnsUnder", () => {
+  const ids = (turns: readonly LoggedTurn[]): string[] => turns.map(({ turnId }) => turnId);
+
   it("takes the last three turns that had the note and used its value", () => {
     const used = Array.from({ length: 4 }, () => hotels("2", under));
     const others = [hotels("3", under), hotels("2"), hotels("2", { ...under, learning: false }), turn([user("Hi")], user("Hello"), under)];
-    expect(turnsUnder(note, [...used, ...others]).map(({ turnId }) => turnId)).toEqual(used.slice(1).map(({ turnId }) => turnId));
+    expect(ids(turnsUnder(note, [...used, ...others]))).toEqual(ids(used.slice(1)));
+  });
+
+  it("takes none whose value something else told: the user, an offer, an earlier call, the correction's own conversation", () => {
+    const asked = [user("A hotel in Porto.")];
+    const told = [
+      hotels("2", under, [user("A hotel in Porto, number of rooms 2.")]),
+      hotels("2", under, [...asked, { role: "assistant", content: "With 2 rooms?" }, user("Yes.")]),
+      hotels("2", under, [...asked, call("SearchHotel", { city: "Faro", number_of_rooms: "2" }), result("{}"), user("And in Porto?")]),
+      { ...hotels("2", under), sessionId: "s_first" },
+    ];
+    expect(ids(turnsUnder(note, told))).toEqual([]);
+  });
+
+  it("takes one turn of a session", () => {
+    const [first, second] = [hotels("2", under), hotels("2", under)];
+    expect(ids(turnsUnder(note, [first, { ...second, sessionId: first.sessionId }]))).toEqual([second.turnId]);
   });
 });
 
