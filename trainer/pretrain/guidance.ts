@@ -25,8 +25,10 @@ export type GuidedCall = {
   named: string[];
 };
 
-const SILENT_SHARE = 0.45;
-const STATED_SHARE = 0.44;
+const SILENT_SHARE = 0.49;
+const STATED_SHARE = 0.42;
+// Of silent cases: conversations are full of other numbers, and one of them is easily taken for what the note names.
+const COUNTED_SHARE = 0.4;
 const LOOSE_SHARE = 0.5;
 
 /** Whether guidance can stand directly before the step: a call with something to say about it, that answers a user message. */
@@ -71,7 +73,10 @@ function drawNotes(
   const draw = random.next();
   const candidates = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
   if (candidates.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
-  const chosen = new Set(candidates.length > 0 ? [random.pick(candidates)] : []);
+  const counted =
+    candidates === silent ? silent.filter(({ options }) => options.length > 0 && options.every((each) => /^\d+$/.test(each))) : [];
+  const pool = counted.length > 0 && random.chance(COUNTED_SHARE) ? counted : candidates;
+  const chosen = new Set(pool.length > 0 ? [random.pick(pool)] : []);
   if (silent.length > 0 && random.chance(0.2)) chosen.add(random.pick(silent));
   const values: Record<string, string> = { ...call.values };
   const notes: string[] = [];
