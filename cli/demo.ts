@@ -24,6 +24,11 @@ const NOTE_MS = 15_000;
 const [TEACHER, STRANGER] = [randomUUID(), randomUUID()];
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
+const ToolParameters = z.object({
+  required: z.array(z.string()),
+  properties: z.record(z.string(), z.object({ default: z.unknown().optional() })),
+});
+
 class StepFailed extends Error {}
 
 const { values: flags } = parseArgs({
@@ -86,14 +91,26 @@ async function run(): Promise<void> {
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
 }
 
-/** The first scene in which the policy makes the call by itself, and its answers to the fresh request. */
+/** The first scene that the policy reads rightly by itself, and its answers to the fresh request. A misreading has no default to correct. */
 async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: Talk }> {
   for (const scene of SCENES) {
     const fresh = await ask(client, scene, scene.fresh);
-    if (fresh.last?.call?.name === scene.tools[0].function.name) return { scene, fresh };
-    say(`  (this policy does not get to ${scene.name}; the user talks about something else)`);
+    if (isRead(fresh, scene) && isRead(await ask(client, scene, scene.first), scene)) return { scene, fresh };
+    say(`  (this policy misreads requests about ${scene.name}; the user talks about something else)`);
   }
-  throw new StepFailed("a call in one of the scenes expected, got none");
+  throw new StepFailed("a call with all that its tool requires, in one of the scenes, expected, got none");
+}
+
+/** Whether the call has what its tool requires, and for the argument in question nothing but the default. */
+function isRead({ last }: Talk, { tools: [tool], parameter }: Scene): boolean {
+  const { required, properties } = ToolParameters.parse(tool.function.parameters);
+  const { name, args = {} } = last?.call ?? {};
+  const value = args[parameter];
+  return (
+    name === tool.function.name &&
+    required.every((each) => args[each] !== undefined) &&
+    (value === undefined || value === properties[parameter]?.default)
+  );
 }
 
 /** Asks, lets the tool run, then corrects; returns the value that the user insisted on, and the event that says so. */
