@@ -78,3 +78,17 @@ export function shareOf(hits: readonly boolean[]): number {
 export function shareFigure(hits: readonly boolean[]): { share: number; count: number; interval: [number, number] } {
   return { share: shareOf(hits), count: hits.length, interval: wilson(hits.filter(Boolean).length, hits.length) };
 }
+
+/** `3/4`, for people. */
+export function tally(hits: readonly boolean[]): string {
+  return `${hits.filter(Boolean).length}/${hits.length}`;
+}
+
+/** What is measured of nothing is null, which meets no bar. */
+export function ifAny<Value, Figure>(values: readonly Value[], figure: (values: readonly Value[]) => Figure): Figure | null {
+  return values.length === 0 ? null : figure(values);
+}
+
+export function secondsFigure(seconds: readonly number[]): { median: number; max: number; count: number } {
+  return { median: median(seconds), max: Math.max(...seconds), count: seconds.length };
+}

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { canonicalJson } from "../shared/digest.ts";
 import { Random } from "../trainer/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, median, report, say, SGD_OPTIONS, shareFigure, shareOf } from "./bench.ts";
+import { atLeast, atMost, ifAny, report, say, secondsFigure, SGD_OPTIONS, shareFigure, shareOf, tally } from "./bench.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
@@ -218,7 +218,7 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
       unrelatedExactBefore: shareFigure(pairs.map(([before]) => before)),
       unrelatedExactAfter: shareFigure(pairs.map(([, after]) => after)),
       corrections: outcomes.length === 0 ? null : outcomes.reduce((sum, each) => sum + each.corrections, 0) / outcomes.length,
-      secondsPerUpdate: seconds.length === 0 ? null : { median: median(seconds), max: Math.max(...seconds), count: seconds.length },
+      secondsPerUpdate: ifAny(seconds, secondsFigure),
       perPreference: outcomes.map(({ preference, path, corrections, honoured: ok, notes }) => ({
         preference,
         path,
@@ -228,9 +228,14 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
       })),
     },
     bars: [
-      atLeast("honoured within 3 corrections", honoured.length === 0 ? null : shareOf(honoured), 0.6, "share"),
-      atLeast("stated value kept", kept.length === 0 ? null : shareOf(kept), 0.9, "share"),
-      atMost("exact-call drop elsewhere", pairs.length === 0 ? null : points(drop), 2, "points"),
+      atLeast("honoured within 3 corrections", ifAny(honoured, shareOf), 0.6, "share"),
+      atLeast("stated value kept", ifAny(kept, shareOf), 0.9, "share"),
+      atMost(
+        "exact-call drop elsewhere",
+        ifAny(pairs, () => points(drop)),
+        2,
+        "points",
+      ),
     ],
   });
 }
@@ -238,10 +243,6 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
 /** A share in percentage points; a difference of two shares carries dust that would decide at the bar. */
 function points(share: number): number {
   return Math.round(share * 1e8) / 1e6;
-}
-
-function tally(hits: readonly boolean[]): string {
-  return `${hits.filter(Boolean).length}/${hits.length}`;
 }
 
 function describe({ calls, text }: Answer): string {

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { Random } from "../trainer/random.ts";
 import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, median, report, say, SGD_OPTIONS, shareFigure, shareOf } from "./bench.ts";
+import { atLeast, atMost, ifAny, median, report, say, secondsFigure, SGD_OPTIONS, shareFigure, shareOf, tally } from "./bench.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests } from "./sim/requests.ts";
 import { NOTES_ALONE, ServedSystem } from "./sim/served.ts";
@@ -102,19 +102,18 @@ function summarise(outcomes: readonly Outcome[], { preferences, skipped }: { pre
       honouredFresh: shareFigure(fresh),
       honouredUnderNoteWhereCalledBefore: shareFigure(callable),
       statedKeptUnderNote: shareFigure(kept),
-      secondsToNote: seconds.length === 0 ? null : { median: median(seconds), max: Math.max(...seconds), count: seconds.length },
+      secondsToNote: ifAny(seconds, secondsFigure),
       perPreference: outcomes,
     },
     bars: [
-      atMost("from the correction to the note in force, median", seconds.length === 0 ? null : median(seconds), 3, "s"),
-      atLeast("next conversation honours the correction", next.length === 0 ? null : shareOf(next), 0.9, "share"),
-      atLeast("stated value kept under the note", kept.length === 0 ? null : shareOf(kept), 0.97, "share"),
+      atMost("from the correction to the note in force, median", ifAny(seconds, median), 3, "s"),
+      atLeast("next conversation honours the correction", ifAny(next, shareOf), 0.9, "share"),
+      atLeast("stated value kept under the note", ifAny(kept, shareOf), 0.97, "share"),
     ],
   });
 }
 
 function describe({ note, seconds, honoured, statedKept }: Outcome): string {
-  const tally = (hits: readonly boolean[]): string => `${hits.filter(Boolean).length}/${hits.length}`;
   return `${note ?? "no note"} (${seconds?.toFixed(1) ?? "–"} s), honoured ${tally(honoured)}, stated kept ${tally(statedKept)}`;
 }
 

@@ -33,6 +33,7 @@ export class Tokenizer {
   readonly #full: HuggingFaceTokenizer;
   readonly #template: Template;
   readonly #special: RegExp;
+  #showsNotes: boolean | undefined;
 
   /** @throws Error when the folder has no chat template or names an end token that is not a special token. */
   constructor({ tokenizer, config }: TokenizerFiles) {
@@ -46,6 +47,13 @@ export class Tokenizer {
     this.#plain = new HuggingFaceTokenizer({ ...tokenizer, added_tokens: [] }, config);
     this.#template = new Template(config.chat_template);
     this.#special = new RegExp(`(${added.map(({ content }) => escapeRegExp(content)).join("|")})`);
+  }
+
+  /** Whether the chat template writes notes; one that knows none leaves them out without a word. */
+  get showsNotes(): boolean {
+    const show = (notes: string[]): string =>
+      this.#render({ messages: [{ role: "user", content: "x", notes }], addGenerationPrompt: true });
+    return (this.#showsNotes ??= show(["y"]) !== show([]));
   }
 
   /** Ids of plain text: a special token's literal is encoded as characters. */

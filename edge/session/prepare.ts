@@ -29,13 +29,12 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   const readFile = fileReader(env.ARTIFACTS);
   const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
   const messages = withInstructions(request.instructions, request.messages);
-  const bare = encodeIfShort(policy, { messages, tools: request.tools, addGenerationPrompt: true });
-  const { answerLimit } = request.sampling;
-  const { contextTokens } = policy;
-  const least = fitContext({ promptCount: bare.length, answerLimit, contextTokens });
-  const room = contextTokens - Math.min(least, answerLimit?.tokens ?? ANSWER_ROOM);
-  const { notes, promptTokens } = withNotes(policy, { messages, tools: request.tools, notes: request.notes, bare, room });
-  const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit, contextTokens });
+  const { notes, promptTokens } = encodeWithNotes(policy, { ...request, messages });
+  const maxTokens = fitContext({
+    promptCount: promptTokens.length,
+    answerLimit: request.sampling.answerLimit,
+    contextTokens: policy.contextTokens,
+  });
   checkRecord({ messages, tools: request.tools, metadata: request.metadata });
   const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
   const { policyDigest, adapter } = request.policy;
@@ -49,20 +48,20 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
 }
 
 /** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
-function withNotes(
-  { tokenizer }: Policy,
-  { messages, tools, notes, bare, room }: Pick<TurnRequest, "messages" | "tools" | "notes"> & { bare: readonly number[]; room: number },
+function encodeWithNotes(
+  policy: Policy,
+  { messages, tools, notes, sampling: { answerLimit } }: Pick<TurnRequest, "messages" | "tools" | "notes" | "sampling">,
 ): { notes: readonly PromptNote[]; promptTokens: readonly number[] } {
-  if (!messages.some(({ role }) => role === "user")) return { notes: [], promptTokens: bare };
-  for (let count = notes.length; count > 0; count -= 1) {
+  const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
+  const shown = policy.tokenizer.showsNotes && messages.some(({ role }) => role === "user") ? notes.length : 0;
+  for (let count = shown; count > 0; count -= 1) {
     const kept = notes.slice(0, count);
-    const guided = withGuidance(messages, { notes: kept.map(({ text }) => text) });
-    const promptTokens = tokenizer.encodePrompt({ messages: guided, tools, addGenerationPrompt: true });
-    // A template that knows no notes shows none.
-    if (promptTokens.length === bare.length) break;
+    const prompt = { messages: withGuidance(messages, { notes: kept.map(({ text }) => text) }), tools, addGenerationPrompt: true };
+    if (leastTokens(policy, prompt) > room) continue;
+    const promptTokens = policy.tokenizer.encodePrompt(prompt);
     if (promptTokens.length <= room) return { notes: kept, promptTokens };
   }
-  return { notes: [], promptTokens: bare };
+  return { notes: [], promptTokens: encodeIfShort(policy, { messages, tools, addGenerationPrompt: true }) };
 }
 
 /** The agent's instructions stand before the client's own system text, in one system message. */
@@ -74,13 +73,19 @@ export function withInstructions(instructions: string, messages: readonly ChatMe
 }
 
 /** Encodes what may fit the context. What cannot is seen by its length: a megabyte would take seconds to encode. */
-function encodeIfShort({ tokenizer, contextTokens, longestTokenBytes }: Policy, prompt: Prompt): number[] {
+function encodeIfShort(policy: Policy, prompt: Prompt): number[] {
+  const { tokenizer, contextTokens } = policy;
+  const atLeast = leastTokens(policy, prompt);
+  if (atLeast > contextTokens) throw overflow({ contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
+  return tokenizer.encodePrompt(prompt);
+}
+
+/** How many tokens a prompt has at least, without encoding it. */
+function leastTokens({ tokenizer, contextTokens, longestTokenBytes }: Policy, prompt: Prompt): number {
   // A message, a tool and a parameter take a token at least, and a token is at most `longestTokenBytes` of text. The parts are
   // counted first: what a template does with tens of thousands of them takes longer than anybody waits.
   const parts = prompt.messages.length + (prompt.tools ?? []).reduce((sum, tool) => sum + 1 + parameterCount(tool), 0);
-  const atLeast = parts > contextTokens ? parts : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
-  if (atLeast > contextTokens) throw overflow({ contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
-  return tokenizer.encodePrompt(prompt);
+  return parts > contextTokens ? parts : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
 }
 
 function parameterCount({ function: { parameters } }: ToolDefinition): number {

@@ -5,10 +5,11 @@ import { Tokenizer } from "../../shared/tokenizer.ts";
 import { countWords, SPECIAL_TOKENS, tokenizerJson, trainBpe } from "../../trainer/pretrain/bpe.ts";
 import { CHAT_TEMPLATE } from "../../trainer/pretrain/chat-template.ts";
 
-const tokenizer = new Tokenizer({
+const files = {
   tokenizer: tokenizerJson(trainBpe(countWords(["some words to split, some words"]), 280)),
   config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" },
-});
+};
+const tokenizer = new Tokenizer(files);
 const tool: ToolDefinition = {
   type: "function",
   function: {
@@ -48,6 +49,12 @@ describe("renderPrompt", () => {
         "<|im_start|>assistant\n",
       ].join("\n"),
     );
+  });
+
+  it("tells whether a template writes notes", () => {
+    const knows = (template: string): boolean =>
+      new Tokenizer({ ...files, config: { ...files.config, chat_template: template } }).showsNotes;
+    expect([tokenizer.showsNotes, knows("{%- for message in messages -%}{{- message.content -}}{%- endfor -%}")]).toEqual([true, false]);
   });
 
   it("shows parameters that are called like a dictionary's methods, and options that are no strings", () => {

@@ -26,8 +26,8 @@ export type CorrectedRow = {
 };
 
 /**
- * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the argument in its prompt. Turns drawn with
- * top_p < 1 or a mask carry no reward: their ratios mean nothing.
+ * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the
+ * argument in its prompt. Turns drawn with top_p < 1 or a mask carry no reward: their ratios mean nothing.
  */
 export async function correctedRows(
   engine: Scoring,

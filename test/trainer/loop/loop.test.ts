@@ -9,6 +9,7 @@ import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
 import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
+import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { Note } from "../../../shared/note.ts";
 import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
@@ -159,9 +160,11 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const agent = await correctedAgent();
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
     const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
-    const next = events.find(({ payload }) => payload.kind === "nextState:arrived");
-    expect(next).toBeDefined();
-    const payload = { kind: "judgement:made", subject: next?.eventId, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
+    const next = at(
+      events.filter(({ payload }) => payload.kind === "nextState:arrived"),
+      0,
+    );
+    const payload = { kind: "judgement:made", subject: next.eventId, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
     const full = JSON.stringify({ ...payload, hint: REJECTS.hint?.text, tool: REJECTS.hint?.toolName });
     // The edge died between its two writes.
     await (
@@ -170,7 +173,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
       .prepare(
         "INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,?,?,?,?,?,?,?,?)",
       )
-      .bind(`${next?.eventId}/judged`, agent, "shared", next?.sessionId, next?.turnId, next?.user, "judgement:made", full, Date.now())
+      .bind(`${next.eventId}/judged`, agent, "shared", next.sessionId, next.turnId, next.user, "judgement:made", full, Date.now())
       .run();
     const judge = judging(ACCEPTS);
     expect(await notesOf(agent)).toEqual([]);
