@@ -22,7 +22,7 @@ const KINDS: readonly Kind[] = ["place", "name", "date", "time", "count", "amoun
 const PAIR_SHARE = 0.5;
 const OPTIONS_SHARE = 0.75;
 const REAL_SHARE = 0.5;
-const NEAR_SHARE = 0.3;
+const NEAR_SHARE = 0.4;
 
 export function drawErrandService(vocabulary: Vocabulary, random: Random): ErrandService {
   const noun = random.pick(NOUNS);

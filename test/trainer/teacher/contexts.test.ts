@@ -54,7 +54,8 @@ describe("generateContexts", () => {
     const own = new Set(TOOLS.map((tool) => tool.function.name));
     for (const { tools, tool } of anchors) {
       const offered = tools.map(({ function: { name } }) => name);
-      expect(offered).toContain(tool);
+      // None is due where the user has not said enough.
+      if (tool !== "") expect(offered).toContain(tool);
       expect(offered.filter((name) => own.has(name))).toEqual([]);
     }
   });
