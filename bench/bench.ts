@@ -12,16 +12,6 @@ export type Bar = {
   holds: boolean | null;
 };
 
-/** What every bench over SGD dialogues asks with, for `parseArgs`. */
-export const SGD_OPTIONS = {
-  sgd: { type: "string" },
-  split: { type: "string", default: "dev" },
-  base: { type: "string", default: "base" },
-  seed: { type: "string", default: "1" },
-  threads: { type: "string", default: "2" },
-  full: { type: "boolean", default: false },
-} as const;
-
 export type BenchReport = {
   bench: string;
   conditions: Record<string, string | number | boolean | null>;

@@ -12,9 +12,10 @@ import { correctedExchange, naturalExchanges } from "../trainer/pretrain/exchang
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { fill } from "../trainer/pretrain/phrases.ts";
 import { Random } from "../trainer/random.ts";
-import { readSgd, TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
+import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { spokenName } from "../trainer/pretrain/values.ts";
-import { atLeast, type Bar, median, report, say, SGD_OPTIONS, wilson } from "./bench.ts";
+import { atLeast, type Bar, median, report, say, wilson } from "./bench.ts";
+import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { type ActCase, ANSWER_TOKENS, Cases, type GuidedCase } from "./eval/cases.ts";
 import { argumentOf, EvaluatedPolicy, parseCall, sameCall } from "./eval/policy.ts";
 import { EVAL_CORRECTIONS } from "./phrases.ts";
@@ -33,17 +34,12 @@ const { values: options } = parseArgs({
 type Share = { share: number; count: number; interval: [number, number] };
 
 async function main(): Promise<void> {
-  const { sgd: folder, split } = options;
-  if (folder === undefined || (split !== "dev" && split !== "test")) {
-    say("npm run eval:base -- --sgd <folder> --split dev|test [--base base] [--full] [--seed 1] [--threads 2]");
-    process.exitCode = 2;
-    return;
-  }
+  const sgd = openSgd(options, "eval:base", ["[--scale 1]"]);
+  if (sgd === undefined) return;
   const { config, weights, tokenizer } = readCheckpoint(options.base);
   const engine = await Engine.start({ config, threads: Number(options.threads) });
   await engine.loadWeights(weights);
   const policy = new EvaluatedPolicy(engine, tokenizer);
-  const sgd = readSgd(folder, split);
   const random = new Random(Number(options.seed));
   const cases = new Cases({ tokenizer, sgd, trainServices: new Set(TRAIN_SERVICES), context: config.contextTokens });
   const conversations = cases.conversations();
@@ -81,7 +77,7 @@ async function main(): Promise<void> {
   await engine.close();
   report({
     bench: "eval:base",
-    conditions: { split, seed: Number(options.seed), subset: !options.full, base: options.base, tooLong: cases.tooLong },
+    conditions: { split: options.split, seed: Number(options.seed), subset: !options.full, base: options.base, tooLong: cases.tooLong },
     figures: { acts, hints, notes: { silent, stated }, judge: { macroRecall, ...judge }, hintJob },
     bars,
   });

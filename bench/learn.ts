@@ -6,8 +6,8 @@
 import { parseArgs } from "node:util";
 import { canonicalJson } from "../shared/digest.ts";
 import { Random } from "../trainer/random.ts";
-import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, ifAny, report, say, secondsFigure, SGD_OPTIONS, shareFigure, shareOf, tally } from "./bench.ts";
+import { atLeast, atMost, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
+import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
@@ -52,15 +52,8 @@ type Outcome = {
 type Tried = { outcomes: Outcome[]; skipped: string[] };
 
 async function main(): Promise<void> {
-  const { sgd: folder, split } = options;
-  if (folder === undefined || (split !== "dev" && split !== "test")) {
-    say(
-      "npm run bench:learn -- --sgd <folder> --split dev|test [--base base] [--preferences 16] [--served 2] [--full] [--seed 1] [--threads 2]",
-    );
-    process.exitCode = 2;
-    return;
-  }
-  const sgd = readSgd(folder, split);
+  const sgd = openSgd(options, "bench:learn", ["[--preferences 16]", "[--served 2]"]);
+  if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
   const requests = freshRequests(sgd);
   const all = drawPreferences(sgd, requests, random).filter((preference) => nameOf(preference).includes(options.only));

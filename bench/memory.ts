@@ -4,8 +4,8 @@
  */
 import { parseArgs } from "node:util";
 import { Random } from "../trainer/random.ts";
-import { readSgd } from "../trainer/pretrain/sgd.ts";
-import { atLeast, atMost, ifAny, median, report, say, secondsFigure, SGD_OPTIONS, shareFigure, shareOf, tally } from "./bench.ts";
+import { atLeast, atMost, ifAny, median, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
+import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests } from "./sim/requests.ts";
 import { NOTES_ALONE, ServedSystem } from "./sim/served.ts";
@@ -28,13 +28,8 @@ type Outcome = {
 };
 
 async function main(): Promise<void> {
-  const { sgd: folder, split } = options;
-  if (folder === undefined || (split !== "dev" && split !== "test")) {
-    say("npm run bench:memory -- --sgd <folder> --split dev|test [--base base] [--preferences 20] [--full] [--seed 1] [--threads 2]");
-    process.exitCode = 2;
-    return;
-  }
-  const sgd = readSgd(folder, split);
+  const sgd = openSgd(options, "bench:memory", ["[--preferences 20]"]);
+  if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
   const all = drawPreferences(sgd, freshRequests(sgd), random);
   const wanted = options.full ? all.length : Math.min(all.length, Number(options.preferences));
