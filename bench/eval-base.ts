@@ -14,7 +14,7 @@ import { fill } from "../trainer/pretrain/phrases.ts";
 import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { spokenName } from "../trainer/pretrain/values.ts";
-import { atLeast, type Bar, median, report, say, wilson } from "./bench.ts";
+import { atLeast, type Bar, median, report, wilson } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { type ActCase, ANSWER_TOKENS, Cases, type GuidedCase } from "./eval/cases.ts";
 import { argumentOf, EvaluatedPolicy, parseCall, sameCall } from "./eval/policy.ts";
