@@ -11,12 +11,14 @@ import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } fro
 
 export type Run = {
   readonly status: "trained";
-  readonly adapter: AdapterTensors;
+  /** What may be published, the smallest change first: looks promise, and only the candidate's own answers tell. */
+  readonly candidates: readonly AdapterTensors[];
   readonly steps: number;
   readonly loss: number;
   readonly lossBefore: number;
-  readonly look: Look;
 };
+
+type Best = Omit<Run, "candidates"> & { readonly adapter: AdapterTensors; readonly look: Look };
 
 /**
  * Trains and looks in turn: at the full rate until a look meets both bars, then while the rate falls to zero. Keeps the best
@@ -43,7 +45,7 @@ export async function trainUntilShown(
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
   const shown: AdapterTensors[] = [];
-  let best: Run | undefined;
+  let best: Best | undefined;
   let lossBefore: number | undefined;
   let last: Look | undefined;
   let end = settings.maxSteps;
@@ -61,7 +63,11 @@ export async function trainUntilShown(
     if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
       best = { status: "trained", adapter, steps: step + 1, loss, lossBefore, look: last };
   }
-  if (best !== undefined) return makeSmall(deps, { start, best: await average(deps, { shown, best, held, adapters }), held, adapters });
+  if (best !== undefined) {
+    const { adapter, look: seen, ...run } = await average(deps, { shown, best, held, adapters });
+    const smallest = await smallestPart(deps, { start, whole: adapter, seen, held, adapters });
+    return { ...run, candidates: [...(smallest === undefined ? [] : [smallest]), adapter] };
+  }
   return refuse(
     "update/drift",
     `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
@@ -79,8 +85,8 @@ const RUNAWAY = 4;
  */
 async function average(
   deps: LearnerDependencies,
-  { shown, best, held, adapters }: { shown: readonly AdapterTensors[]; best: Run; held: HeldBack; adapters: Adapters },
-): Promise<Run> {
+  { shown, best, held, adapters }: { shown: readonly AdapterTensors[]; best: Best; held: HeldBack; adapters: Adapters },
+): Promise<Best> {
   const [first, ...others] = shown;
   if (first === undefined || others.length === 0) return best;
   const adapter = others.reduce((mean, each, index) => between(mean, each, 1 / (index + 2)), first);
@@ -91,19 +97,22 @@ async function average(
 const ABOUT = 0.1; // one of ten held-back contexts
 
 /** The smallest part of the update that shows nearly as much: drift falls with its square (Taylor of the KL about the parent), and what turned over turns back. */
-async function makeSmall(
+async function smallestPart(
   deps: LearnerDependencies,
-  { start, best, held, adapters }: { start: AdapterTensors; best: Run; held: HeldBack; adapters: Adapters },
-): Promise<Run> {
-  const { honouredBar } = deps.settings;
-  const { honoured, kept } = best.look;
-  const least = Math.min(honoured, Math.max(honouredBar, NEARLY * honoured));
-  let smallest = best;
+  {
+    start,
+    whole,
+    seen: { honoured, kept },
+    held,
+    adapters,
+  }: { start: AdapterTensors; whole: AdapterTensors; seen: Look; held: HeldBack; adapters: Adapters },
+): Promise<AdapterTensors | undefined> {
+  let smallest: AdapterTensors | undefined;
   for (const part of PARTS) {
-    const adapter = between(start, best.adapter, part);
+    const adapter = between(start, whole, part);
     const seen = await lookAt(deps, adapter, { held, adapters });
-    if (seen.honoured < least || seen.kept < kept) break;
-    smallest = { ...best, adapter, look: seen };
+    if (seen.honoured < Math.max(deps.settings.honouredBar, NEARLY * honoured) || seen.kept < kept) break;
+    smallest = adapter;
   }
   return smallest;
 }
