@@ -17,9 +17,9 @@ export const UpdateSettings = z.object({
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(5),
   /** Generated training contexts by kind. */
-  contexts: ContextCounts.default({ silent: 14, stated: 8, other: 8, anchor: 24 }),
+  contexts: ContextCounts.default({ silent: 14, stated: 8, other: 8, anchor: 12 }),
   /** Generated contexts that are only ever looked at, by kind. */
-  heldBack: ContextCounts.default({ silent: 6, stated: 9, other: 4, anchor: 16 }),
+  heldBack: ContextCounts.default({ silent: 6, stated: 9, other: 3, anchor: 5 }),
   /** Readings of the corrected turns with other values in the user's own words, to train on and only to look at. */
   readings: z.number().int().min(0).default(18),
   heldBackReadings: z.number().int().min(0).default(4),

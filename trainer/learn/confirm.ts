@@ -29,7 +29,7 @@ export type Look = {
   readonly kept: number;
   /** Mean KL(parent ‖ candidate) per token on contexts that must stay as they are, nats. */
   readonly driftNats: number;
-  /** Share of the calls among those in which every token that was most probable still is. The mean hides one argument that has turned over. */
+  /** Share of those in which every token that was most probable still is. The mean hides one argument that has turned over. */
   readonly stays: number;
 };
 
@@ -53,15 +53,14 @@ export async function look(
   const scores = await scoreHeld(engine, held.lessons, { adapter, vocabSize });
   const others = held.lessons.flatMap((lesson, index) => {
     const before = held.before.get(lesson);
-    return before === undefined ? [] : [{ before, after: at(scores, index), calls: readAnswer(tokenizer, lesson.answer).calls }];
+    return before === undefined ? [] : [{ before, after: at(scores, index) }];
   });
-  const called = others.filter(({ calls }) => calls.length > 0);
   const agreed = held.lessons.map((lesson, index) => agrees(tokenizer, held.correction, { lesson, score: at(scores, index) }));
   return {
     honoured: share(agreed.filter((_, index) => at(held.lessons, index).context.kind === "silent")),
     kept: share(wonBefore(tokenizer, held).map((index) => at(agreed, index))),
     driftNats: mean(others.map(({ before, after }) => meanKlNats(before.full, after.full, vocabSize))),
-    stays: share(called.map(({ before, after }) => before.argmax.every((token, index) => token === after.argmax[index]))),
+    stays: share(others.map(({ before, after }) => before.argmax.every((token, index) => token === after.argmax[index]))),
   };
 }
 

@@ -5,11 +5,9 @@
 import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
 import { mustStay } from "../teacher/answers.ts";
-import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Correction } from "../teacher/contexts.ts";
-import type { AskPolicy } from "../teacher/lead.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
-import { confirmationFailure, countKinds, type HeldBack, holdBack, look } from "./confirm.ts";
+import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
 import { correctedRows } from "./corrected-rows.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { CorrectedExchange } from "./learner.ts";
@@ -59,9 +57,13 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   });
   const run = await trainUntilShown(deps, { taught, corrected, held, adapters });
   if (run.status === "refused") return run;
+  await engine.loadAdapter(adapters.candidate, run.adapter);
+  const adapter = await roundCandidate(engine, adapters.candidate);
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
-  const adapter = await firstConfirmed(deps, run.candidates, { held, earlier, candidate: adapters.candidate, ask: askCandidate });
-  if ("status" in adapter) return adapter;
+  const shortfall = await confirmationFailure(held, { ask: askCandidate, tokenizer, settings });
+  if (shortfall !== undefined) return shortfall;
+  const cost = await costToEarlier(deps, earlier, { held, adapter: adapters.candidate, ask: askCandidate });
+  if (cost !== undefined) return cost;
   const { steps, loss, lossBefore } = run;
   const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });
   const staying = held.lessons.filter(({ context }) => mustStay(context));
@@ -75,26 +77,6 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     changes: await describeChanges(deps, { group, ask: askCandidate }),
     lifts: lifts.byEvent,
   };
-}
-
-/** The first of `candidates` whose own answers show what it has learnt and lose nothing of `earlier`; why the last may not follow where none does. */
-async function firstConfirmed(
-  deps: LearnerDependencies,
-  candidates: readonly AdapterTensors[],
-  { held, earlier, candidate, ask }: { held: HeldBack; earlier: readonly HeldBack[]; candidate: string; ask: AskPolicy },
-): Promise<AdapterTensors | RefusedCorrection> {
-  const { engine, base, settings } = deps;
-  let refused: RefusedCorrection | undefined;
-  for (const tensors of candidates) {
-    await engine.loadAdapter(candidate, tensors);
-    const adapter = await roundCandidate(engine, candidate);
-    refused =
-      (await confirmationFailure(held, { ask, tokenizer: base.tokenizer, settings })) ??
-      (await costToEarlier(deps, earlier, { held, adapter: candidate, ask }));
-    if (refused === undefined) return adapter;
-  }
-  invariant(refused !== undefined, "one candidate or more expected");
-  return refused;
 }
 
 /** No update is better than its teacher: too few silent contexts in which the guided policy does what it is told end it here. */

@@ -24,7 +24,7 @@ export type Objective = {
 
 export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
   hybrid: {
-    lessons: { silent: 1, stated: 1, other: 2, anchor: 2 },
+    lessons: { silent: 1, stated: 1, other: 1, anchor: 1 },
     hindsight: 0.25,
     reward: 0.25,
     credit: "difference",

@@ -11,14 +11,12 @@ import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } fro
 
 export type Run = {
   readonly status: "trained";
-  /** What may be published, the smallest change first: looks promise, and only the candidate's own answers tell. */
-  readonly candidates: readonly AdapterTensors[];
+  readonly adapter: AdapterTensors;
   readonly steps: number;
   readonly loss: number;
   readonly lossBefore: number;
+  readonly look: Look;
 };
-
-type Best = Omit<Run, "candidates"> & { readonly adapter: AdapterTensors; readonly look: Look };
 
 /**
  * Trains and looks in turn: at the full rate until a look meets both bars, then while the rate falls to zero. Keeps the best
@@ -44,8 +42,7 @@ export async function trainUntilShown(
   };
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
-  const shown: AdapterTensors[] = [];
-  let best: Best | undefined;
+  let best: Run | undefined;
   let lossBefore: number | undefined;
   let last: Look | undefined;
   let end = settings.maxSteps;
@@ -58,16 +55,10 @@ export async function trainUntilShown(
     if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
     if (last.driftNats > settings.driftLimitNats) continue;
     if (shortfall(last, settings) === 0) end = Math.min(end, step + 1 + settings.settleSteps);
-    const adapter = await engine.readAdapter(adapters.candidate);
-    if (end < settings.maxSteps) shown.push(adapter);
     if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
-      best = { status: "trained", adapter, steps: step + 1, loss, lossBefore, look: last };
+      best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
   }
-  if (best !== undefined) {
-    const { adapter, look: seen, ...run } = await average(deps, { shown, best, held, adapters });
-    const smallest = await smallestPart(deps, { start, whole: adapter, seen, held, adapters });
-    return { ...run, candidates: [...(smallest === undefined ? [] : [smallest]), adapter] };
-  }
+  if (best !== undefined) return shrink(deps, { start, best, held, adapters });
   return refuse(
     "update/drift",
     `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
@@ -78,56 +69,26 @@ export async function trainUntilShown(
 // from several times the limit nothing comes back.
 const RUNAWAY = 4;
 
-/**
- * The mean of the adapters since the bars were met, where it shows about as much as the best of them: steps at this rate
- * wander about what they should find, and the wandering is what reaches into other requests. (stochastic weight averaging,
- * arXiv:1803.05407)
- */
-async function average(
-  deps: LearnerDependencies,
-  { shown, best, held, adapters }: { shown: readonly AdapterTensors[]; best: Best; held: HeldBack; adapters: Adapters },
-): Promise<Best> {
-  const [first, ...others] = shown;
-  if (first === undefined || others.length === 0) return best;
-  const adapter = others.reduce((mean, each, index) => between(mean, each, 1 / (index + 2)), first);
-  const seen = await lookAt(deps, adapter, { held, adapters });
-  return valueOf(seen, deps.settings) >= valueOf(best.look, deps.settings) - ABOUT ? { ...best, adapter, look: seen } : best;
-}
-
-const ABOUT = 0.1; // one of ten held-back contexts
-
-/** The smallest part of the update that shows nearly as much: drift falls with its square (Taylor of the KL about the parent), and what turned over turns back. */
-async function smallestPart(
-  deps: LearnerDependencies,
-  {
-    start,
-    whole,
-    seen: { honoured, kept },
-    held,
-    adapters,
-  }: { start: AdapterTensors; whole: AdapterTensors; seen: Look; held: HeldBack; adapters: Adapters },
-): Promise<AdapterTensors | undefined> {
-  let smallest: AdapterTensors | undefined;
+/** The smallest part of the update that shows as much: drift falls with its square (Taylor of the KL about the parent). */
+async function shrink(
+  { engine, base, settings }: LearnerDependencies,
+  { start, best, held, adapters }: { start: AdapterTensors; best: Run; held: HeldBack; adapters: Adapters },
+): Promise<Run> {
+  let smallest = best;
   for (const part of PARTS) {
-    const adapter = between(start, whole, part);
-    const seen = await lookAt(deps, adapter, { held, adapters });
-    if (seen.honoured < Math.max(deps.settings.honouredBar, NEARLY * honoured) || seen.kept < kept) break;
-    smallest = adapter;
+    if (smallest.look.driftNats <= UNTOUCHED_NATS) break;
+    const adapter = between(start, best.adapter, part);
+    await engine.loadAdapter(adapters.candidate, adapter);
+    const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
+    if (valueOf(seen, settings) < valueOf(best.look, settings)) break;
+    smallest = { ...best, adapter, look: seen };
   }
   return smallest;
 }
 
-const PARTS = [0.85, 0.7, 0.55, 0.4] as const;
-const NEARLY = 0.85;
-
-async function lookAt(
-  { engine, base: { tokenizer, config } }: LearnerDependencies,
-  adapter: AdapterTensors,
-  { held, adapters }: { held: HeldBack; adapters: Adapters },
-): Promise<Look> {
-  await engine.loadAdapter(adapters.candidate, adapter);
-  return look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize: config.vocabSize });
-}
+const PARTS = [0.85, 0.7, 0.55] as const;
+// Below it little turns over, and a smaller update would only be learnt less surely: what held-back contexts just show, real requests may not.
+const UNTOUCHED_NATS = 0.02;
 
 /** The point at `part` of the way from one adapter to another of its shape. */
 function between(from: AdapterTensors, to: AdapterTensors, part: number): AdapterTensors {
@@ -140,9 +101,9 @@ function between(from: AdapterTensors, to: AdapterTensors, part: number): Adapte
   return { ...to, tensors };
 }
 
-/** Both bars first, because a candidate below either is refused; beyond them deafness and a call that turned over cost as much as learning gains. */
+/** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains, and what turned over a little. */
 function valueOf(seen: Look, settings: UpdateSettings): number {
-  return seen.honoured + seen.kept + seen.stays - SHORTFALL_COST * shortfall(seen, settings);
+  return seen.honoured + seen.kept + STAYS_WORTH * seen.stays - SHORTFALL_COST * shortfall(seen, settings);
 }
 
 function shortfall({ honoured, kept }: Look, { honouredBar, statedBar }: UpdateSettings): number {
@@ -150,3 +111,4 @@ function shortfall({ honoured, kept }: Look, { honouredBar, statedBar }: UpdateS
 }
 
 const SHORTFALL_COST = 10; // more than all that can be gained
+const STAYS_WORTH = 0.25; // mostly a word of a reply

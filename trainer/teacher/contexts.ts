@@ -4,13 +4,11 @@
  * teach that it yields, contexts of other tools teach that it stays away, those of the agent and those that it never
  * had. (reference: design §5, note distillation)
  */
-import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { findParameter, humanise, isPlain, readParameters, type Parameter } from "../data/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
-import { drawErrandRequest } from "./errand-requests.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { makeValue } from "./values.ts";
@@ -95,33 +93,24 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
   };
 }
 
-const ERRAND_SHARE = 0.7; // of anchors
 const UNREADY_SHARE = 0.3;
 const NAMESAKE_SHARE = 0.4;
 const MOST_ANCHOR_TOOLS = 6; // offered beside the due one
 const MOST_EARLIER = 3; // requests that were settled before
 
-/** A request that no tool of the agent is for, with tools that are. Now and then the due one has a parameter of the corrected one's name. */
+/** A request that no tool of the agent is for, with tools that are. */
 function anchorContext(source: ContextSource, random: Random): Context | undefined {
   const own = new Set(source.tools.map((tool) => tool.function.name));
-  const errand = random.next() < ERRAND_SHARE ? drawErrandRequest(random) : undefined;
-  const { messages, tools, tool } = errand ?? foreignRequest(source, random);
-  if (tools.some(({ function: { name } }) => own.has(name))) return undefined;
-  const lends = random.next() < NAMESAKE_SHARE;
-  const offered = tools.map((each) => (lends && each.function.name === tool ? withParameter(each, source.correction) : each));
-  return { kind: "anchor", origin: "generated", messages, tools: offered, tool };
-}
-
-/** A request for one of the tools that agents have, in a conversation that may have settled others before. */
-function foreignRequest(source: ContextSource, random: Random): Pick<Context, "messages" | "tools" | "tool"> {
-  const [due, ...others] = random.shuffled(ANCHOR_TOOLS);
-  invariant(due !== undefined, "one anchor tool or more expected");
+  const [drawn, ...others] = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
+  if (drawn === undefined) return undefined;
+  const due = random.next() < NAMESAKE_SHARE ? withParameter(drawn, source.correction) : drawn;
   const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
   const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
   const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
   const request = unready?.messages ?? converse(anchored, due, chooseFacts(due, [], random), random);
   const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(anchored, random.pick(tools), random)).flat();
-  return { messages: [...anchored.system, ...earlier, ...request.slice(anchored.system.length)], tools, tool: due.function.name };
+  const messages = [...anchored.system, ...earlier, ...request.slice(anchored.system.length)];
+  return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
 }
 
 /** The tool with one more parameter: the corrected one's namesake, which the correction is not about. */

@@ -54,8 +54,7 @@ describe("generateContexts", () => {
     const own = new Set(TOOLS.map((tool) => tool.function.name));
     for (const { tools, tool } of anchors) {
       const offered = tools.map(({ function: { name } }) => name);
-      // None is due where the user has not said enough.
-      if (tool !== "") expect(offered).toContain(tool);
+      expect(offered).toContain(tool);
       expect(offered.filter((name) => own.has(name))).toEqual([]);
     }
   });
