@@ -65,8 +65,8 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const resumed = existsSync(join(from, STATE_FILE)) ? readCheckpoint(from) : undefined;
   const state = resumed === undefined ? { seed, examples: 0, tokens: 0, steps: 0, runs: [] } : readState(from);
   const added = resumed === undefined ? 0 : config.layerCount - resumed.config.layerCount;
-  if (resumed === undefined || from !== out)
-    state.runs.push(`${describeRun(state, options)}${added > 0 ? `, with ${added} new layers of ${config.layerCount}` : ""}`);
+  // Every start has a schedule of its own, in the same folder, too: a card that names one of them tells a story that did not happen.
+  state.runs.push(`${describeRun(state, options)}${added > 0 ? `, with ${added} new layers of ${config.layerCount}` : ""}`);
   if (resumed === undefined) say(`training a tokenizer of ${config.vocabSize} entries`);
   const tokenizerFiles =
     resumed === undefined

@@ -58,10 +58,14 @@ describe("pretrain", () => {
     expect(mean(second)).toBeLessThan(mean(first.slice(-4)));
     expect(mean(first.slice(-4))).toBeLessThan(mean(first.slice(0, 4)));
     expect(readCheckpoint(out).tokenizerFiles).toEqual(before.tokenizerFiles);
-    expect(second[0]?.state.runs).toEqual([
-      "from 0 tokens: 49,152 more planned, rate ×3, 1 steps of warm-up, falling to zero over the last 0 %",
-    ]);
-    expect(readFileSync(join(out, "README.md"), "utf8")).toContain(`- ${second[0]?.state.runs[0]}\n`);
+    const schedule = "rate ×3, 1 steps of warm-up, falling to zero over the last 0 %";
+    const runs = [
+      `from 0 tokens: 49,152 more planned, ${schedule}`,
+      `from ${first.at(-1)?.state.tokens.toLocaleString("en")} tokens: 16,384 more planned, ${schedule}`,
+    ];
+    expect(second[0]?.state.runs).toEqual(runs);
+    const card = readFileSync(join(out, "README.md"), "utf8");
+    for (const each of runs) expect(card).toContain(`- ${each}\n`);
     expect(readdirSync(out).filter((name) => name.endsWith(".partial"))).toEqual([]);
   }, 120_000);
 });
