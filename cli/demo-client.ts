@@ -31,6 +31,15 @@ const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
 
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
 export class DemoClient {
   readonly #openai: OpenAI;
   readonly #url: string;
@@ -116,7 +125,7 @@ export class DemoClient {
       headers: { authorization: `Bearer ${this.#adminKey}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
-    if (!response.ok) throw new Error(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`);
+    if (!response.ok) throw new ApiError(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`, response.status);
     return response.json();
   }
 }

@@ -10,12 +10,19 @@ import { APIError } from "openai";
 import { z } from "zod";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
-import { DemoClient } from "./demo-client.ts";
+import { ApiError, DemoClient } from "./demo-client.ts";
 import { SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
 
+const USAGE = `npm run demo -- [options]
+  --url <url>       where the system listens (http://127.0.0.1:8787)
+  --state <folder>  state folder that it was started with, for its keys (.nextstate)
+  --base <folder>   base checkpoint that it was started with (base)
+  --agent <id>      agent to talk to (assistant)`;
+
 const LEARNING_MS = 240_000;
+const STARTING_MS = 15_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
@@ -37,8 +44,14 @@ const { values: flags } = parseArgs({
     state: { type: "string", default: ".nextstate" },
     base: { type: "string", default: "base" },
     agent: { type: "string", default: "assistant" },
+    help: { type: "boolean", default: false },
   },
 });
+
+if (flags.help) {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
 
 try {
   await run();
@@ -54,7 +67,7 @@ try {
 async function run(): Promise<void> {
   const client = new DemoClient({ url: flags.url, keys: await readKeys(flags.state), agent: flags.agent });
   const tokenizer = await readTokenizer(flags.base);
-  const before = await client.versions();
+  const before = await firstVersions(client);
   const lastMove = (await client.audit())[0]?.id ?? 0;
 
   title(`1. Before the lesson: version ${before.stable} answers`);
@@ -89,6 +102,16 @@ async function run(): Promise<void> {
   const back = await askUnder(before.stable, client, scene);
   check(sameAnswers(back, fresh), "the old answers are back, byte for byte", `${describeLast(fresh)} expected, got ${describeLast(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
+}
+
+/** The versions there are; a system that has just been started listens a moment before its agent is there. */
+async function firstVersions(client: DemoClient): ReturnType<DemoClient["versions"]> {
+  for (const started = Date.now(); ; await pause())
+    try {
+      return await client.versions();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404) || Date.now() - started > STARTING_MS) throw error;
+    }
 }
 
 /** The first scene that the policy reads rightly by itself, and its answers to the fresh request. A misreading has no default to correct. */

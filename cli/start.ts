@@ -57,15 +57,16 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
 }
 
 /** With the options that it needs to find a system that is not where it looks by itself. */
-function demoCommand({ edge }: System, state: string): string {
+function demoCommand({ edge }: System, { state, base }: { state: string; base: string }): string {
   const where = [
     ...(edge.url === "http://127.0.0.1:8787" ? [] : ["--url", edge.url]),
     ...(state === ".nextstate" ? [] : ["--state", state]),
+    ...(base === "base" ? [] : ["--base", base]),
   ];
   return ["npm run demo", ...(where.length === 0 ? [] : ["--", ...where])].join(" ");
 }
 
-function banner(system: System): string {
+function banner(system: System, base: string): string {
   const { edge, edgeLog } = system;
   const state = relative(process.cwd(), edge.stateFolder) || ".";
   return `
@@ -87,7 +88,7 @@ Ask it something:
            "parameters": {"type": "object", "required": ["city"], "properties": {
              "city": {"type": "string", "description": "Name of the city"}}}}}]}'
 
-Next: \`${demoCommand(system, state)}\` in another terminal corrects it once and watches it learn, and roll back.
+Next: \`${demoCommand(system, { state, base })}\` in another terminal corrects it once and watches it learn, and roll back.
 Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
 `;
 }
@@ -118,7 +119,7 @@ async function main(): Promise<void> {
   // Loaded here, so that help and refusals come at once.
   const { startSystem } = await import("./system.ts");
   system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });
-  if (stopping === undefined) say(banner(system));
+  if (stopping === undefined) say(banner(system, options.base));
   else await system.close();
 }
 

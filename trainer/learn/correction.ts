@@ -55,7 +55,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     baseline: request.baseline,
     vocabSize,
   });
-  const run = await trainUntilShown(deps, { taught, corrected, held, adapters });
+  const run = await trainUntilShown(deps, { taught, corrected, held, adapters, seed: request.seed });
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);

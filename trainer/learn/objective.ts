@@ -2,15 +2,18 @@
  * The named objectives, as coefficients of the terms that an update sums:
  *
  *   L = Σ_kind c_kind · mean over lessons of Σ_t KL(π_T(·|x+note, y_<t) ‖ π_θ(·|x, y_<t))     note distillation
+ *     + c_errands · n · mean over tokens of KL(π_parent ‖ π_θ)                                trust region, n tokens of a call
  *     + c_hindsight · Σ_t Σ_{v ∈ S_t} max(−A_v ρ_v, −A_v clip(ρ_v))                            top-k hindsight, 2603.10165 v2 §4
  *     + c_reward · Σ_t −min(A_t ρ_t, A_t clip(ρ_t))                                            binary RL, PPO (1707.06347) eq. 7
  *
- * `other` and `anchor` lessons have the parent itself as teacher: those terms are the trust region, KL(parent ‖ candidate).
+ * `other` and `anchor` lessons have the parent itself as teacher: those terms are the trust region, too,
+ * KL(parent ‖ candidate), near what is learnt; errands are drawn anew for every step, far from it.
  */
 import type { ContextKind } from "../teacher/contexts.ts";
 
 export type Objective = {
   readonly lessons: Readonly<Record<ContextKind, number>>;
+  readonly errands: number;
   readonly hindsight: number;
   readonly reward: number;
   /** Which tokens a reward is credited to. */
@@ -25,6 +28,7 @@ export type Objective = {
 export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
   hybrid: {
     lessons: { silent: 1, stated: 1, other: 1, anchor: 1 },
+    errands: 1,
     hindsight: 0.25,
     reward: 0.25,
     credit: "difference",
@@ -35,6 +39,7 @@ export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
   // The published recipe: every token of the judged turns, weights 1 and 1, no baseline, no counter-cases.
   paper: {
     lessons: { silent: 0, stated: 0, other: 0, anchor: 0 },
+    errands: 0,
     hindsight: 1,
     reward: 1,
     credit: "all",

@@ -4,8 +4,11 @@ import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { Random } from "../random.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
+import { drawErrandBatch } from "./errands.ts";
 import { CLIP, type Objective } from "./objective.ts";
 import { packRows, type PackedRows } from "./rows.ts";
 import { scoreRows } from "./scores.ts";
@@ -25,6 +28,8 @@ export type Training = {
   readonly objective: Objective;
   readonly vocabSize: number;
   readonly lr: number;
+  /** What a step draws its errands with and whose answers to them are to stay; without it there are none. */
+  readonly errands?: { readonly tokenizer: Tokenizer; readonly random: Random; readonly parent: string | undefined };
 };
 
 const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
@@ -33,6 +38,8 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 
 // Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learnt less by heart.
 const STEP_LESSONS = 14;
+// What a mean over tokens is multiplied by, since lessons sum over theirs.
+const CALL_TOKENS = 35;
 
 /** Splits lessons into groups that each hold every kind, and packs them once. */
 export function groupLessons(
@@ -85,9 +92,23 @@ export async function trainStep(
     const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
     loss += losses.forwardKl ?? 0;
   }
+  if (training.objective.errands > 0) loss += await accumulateErrands(training);
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
   await engine.stepAdapter(adapter, { lr: lr * pace });
   return loss;
+}
+
+/** KL(parent ‖ candidate) on errands of this step alone. */
+async function accumulateErrands({ engine, adapter, objective, errands }: Training): Promise<number> {
+  if (errands === undefined) return 0;
+  const batch = drawErrandBatch(errands.tokenizer, errands.random);
+  const { full } = await engine.score(batch, { fullLogProbs: true, ...(errands.parent === undefined ? {} : { adapter: errands.parent }) });
+  invariant(full !== undefined, "whole distributions were asked for");
+  const { weights: kept, ...positions } = batch;
+  const count = kept.reduce((sum, weight) => sum + weight, 0);
+  const weights = kept.map((weight) => (weight * objective.errands * CALL_TOKENS) / count);
+  const { losses } = await engine.accumulateAdapter(adapter, { ...positions, forwardKl: { teacherLogProbs: full, weights } });
+  return losses.forwardKl ?? 0;
 }
 
 /** Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. */

@@ -18,7 +18,7 @@ export type Example = { tokens: number[]; weights: number[] };
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
 const CALL_WEIGHT = 1;
 const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidance names: few tokens, and all that it is about
-const FIRST_WEIGHT = 0.15; // first token of a reply, which says that no call is due: calls that are due and not made are the commoner fault
+export const FIRST_WEIGHT = 0.15; // first token of a reply, which says that no call is due: calls that are due and not made are the commoner fault
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
 const RESULT_WEIGHT = 0.03; // a result repeats the call's names and values: practice in copying

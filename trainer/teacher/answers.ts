@@ -35,6 +35,9 @@ const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
   other: ["none"],
   anchor: ["none"],
 };
+// A default begins the call, as the base begins one under a note. Where calls end, those of every tool do: a default that was
+// put there let other tools' calls go on to arguments that nobody had asked for (measured: 14 of 70, begun with: 1).
+const BEGINS: Record<ContextKind, boolean> = { silent: true, stated: false, other: false, anchor: false };
 const ENOUGH_SHARE = 0.3; // of silent contexts
 const ROUNDS = Math.max(...Object.values(GUIDANCE).map(({ length }) => length));
 
@@ -69,7 +72,9 @@ export async function askLessons(
     asked.forEach(({ each: { context, answer: own }, guidance }, index) => {
       const answer = answers[index] ?? [];
       if (!shows(context, correction, readAnswer(tokenizer, answer))) return;
-      lessons.push({ context, guidance, teacherPrompt: prompt(context, guidance), studentPrompt: prompt(context, "none"), answer, own });
+      // What follows a default that begins the call is told by the policy as it is under the note, which begins calls so.
+      const teacher = guidance === "forced" && BEGINS[context.kind] ? "note" : guidance;
+      lessons.push({ context, guidance, teacherPrompt: prompt(context, teacher), studentPrompt: prompt(context, "none"), answer, own });
     });
     const taught = new Set(lessons.map(({ context }) => context));
     open = open.filter(({ context }) => !taught.has(context));
@@ -96,7 +101,7 @@ function guide(messages: Context["messages"], guidance: Guidance, text: string):
 
 function forced(tokenizer: Tokenizer, { context, answer }: LedContext, { tool, parameter, hint }: Correction): readonly number[] {
   const value = context.kind === "stated" ? (context.stated ?? "") : hint.value;
-  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value }) ?? [];
+  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value, first: BEGINS[context.kind] }) ?? [];
 }
 
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */

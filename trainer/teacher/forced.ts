@@ -10,7 +10,13 @@ import { findParameter, readParameters, typedValue } from "../data/parameters.ts
 import { readAnswer } from "./answer-text.ts";
 import { argumentSpan } from "../data/span.ts";
 
-export type ForcedArgument = { readonly tool: ToolDefinition; readonly parameter: string; readonly value: string };
+export type ForcedArgument = {
+  readonly tool: ToolDefinition;
+  readonly parameter: string;
+  readonly value: string;
+  /** Whether the call begins with it; else it stands where the schema lists it. */
+  readonly first?: boolean;
+};
 
 const CERTAINTY = 0.999; // of a forced token; the rest is spread over the vocabulary so that every log-prob stays finite
 
@@ -18,7 +24,7 @@ const CERTAINTY = 0.999; // of a forced token; the rest is spread over the vocab
 export function forceArgument(
   tokenizer: Tokenizer,
   answer: readonly number[],
-  { tool, parameter, value }: ForcedArgument,
+  { tool, parameter, value, first = false }: ForcedArgument,
 ): number[] | undefined {
   const { calls, finished, valid } = readAnswer(tokenizer, answer);
   const [call] = calls;
@@ -28,8 +34,8 @@ export function forceArgument(
   const declared = findParameter(tool, parameter);
   const held = declared === undefined ? undefined : typedValue(declared, value);
   if (held === undefined) return undefined;
-  const given: Record<string, unknown> = { ...call.arguments, [parameter]: held };
-  const body = spacedJson({ name: call.name, arguments: inSchemaOrder(tool, given) });
+  const given = inSchemaOrder(tool, { ...call.arguments, [parameter]: held });
+  const body = spacedJson({ name: call.name, arguments: first ? { [parameter]: held, ...given } : given });
   return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
 }
 

@@ -25,7 +25,13 @@ const NAMELESS: Partial<Record<Parameter["kind"], readonly ((value: string) => s
   person: [(value) => `With ${value}.`, (value) => `Something with ${value} in it.`, (value) => `I like ${value}.`],
   date: [(value) => `On ${value}.`, (value) => `For ${value}, please.`, (value) => `It's for ${value}.`],
   time: [(value) => `At ${value}.`, (value) => `Around ${value}, please.`, (value) => `For ${value}.`],
-  enum: [(value) => `${capitalise(value)}, please.`, (value) => `I prefer ${value}.`, (value) => `I'd like ${value}.`],
+  enum: [
+    (value) => `${capitalise(value)}, please.`,
+    (value) => `I prefer ${value}.`,
+    (value) => `I'd like ${value}.`,
+    (value) => `Something ${value}.`,
+    (value) => `A ${value} one.`,
+  ],
 };
 const NAMELESS_SHARE = 0.4;
 
@@ -43,6 +49,8 @@ const STATEMENTS = [
   ({ words }: Parameter, value: string) => `${capitalise(words)}: ${value}.`,
   ({ words }: Parameter, value: string) => `With ${value} as ${words}, please.`,
   ({ words }: Parameter, value: string) => `I'd prefer ${value} as the ${words}.`,
+  ({ words }: Parameter, value: string) => `${capitalise(value)} ${words}, please.`,
+  ({ words }: Parameter, value: string) => `I'm looking for a ${value} ${words.split(" ")[0]}.`,
 ] as const;
 
 const REPLIES = [

@@ -49,6 +49,15 @@ describe("forceArgument", () => {
     expect(forceArgument(tokenizer, callTokens(before), ROOMS)).toEqual(callTokens(after));
   });
 
+  it.each([
+    { name: "begins the call with an argument that was missing", before: '{"city": "Porto", "has_wifi": "True"}' },
+    { name: "moves one that stood elsewhere to the front", before: '{"city": "Porto", "number_of_rooms": "1", "has_wifi": "True"}' },
+  ])("$name", ({ before }) => {
+    expect(forceArgument(tokenizer, callTokens(before), { ...ROOMS, first: true })).toEqual(
+      callTokens('{"number_of_rooms": "2", "city": "Porto", "has_wifi": "True"}'),
+    );
+  });
+
   it("holds nothing that the argument's type does not have", () => {
     const nights: ToolDefinition = {
       type: "function",
