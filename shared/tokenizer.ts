@@ -21,6 +21,9 @@ export type Prompt = {
   addGenerationPrompt: boolean;
 };
 
+/** A conversation as the chat template writes it. How long it is can be seen before it is encoded. */
+export type RenderedPrompt = { /** for people to read */ readonly text: string; readonly encode: () => number[] };
+
 // Content is shielded with two private-use sequences while it passes through the template.
 const SHIELD = "\uE000";
 const SHIELDED_SELF = `${SHIELD}0`;
@@ -68,18 +71,22 @@ export class Tokenizer {
 
   /** Ids of a rendered conversation. */
   encodePrompt(prompt: Prompt): number[] {
+    return this.#encodeRendered(this.#render(prompt));
+  }
+
+  renderPrompt(prompt: Prompt): RenderedPrompt {
+    const rendered = this.#render(prompt);
+    return { text: unshield(rendered), encode: () => this.#encodeRendered(rendered) };
+  }
+
+  #encodeRendered(rendered: string): number[] {
     const ids: number[] = [];
-    for (const piece of this.#render(prompt).split(this.#special)) {
+    for (const piece of rendered.split(this.#special)) {
       const special = this.specialIds.get(piece);
       if (special !== undefined) ids.push(special);
       else for (const id of this.encode(unshield(piece))) ids.push(id); // spread, a long text would overflow the stack
     }
     return ids;
-  }
-
-  /** The rendered conversation as text, for people to read. */
-  renderPrompt(prompt: Prompt): string {
-    return unshield(this.#render(prompt));
   }
 
   #render({ messages, tools, addGenerationPrompt }: Prompt): string {

@@ -2,7 +2,7 @@
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { PromptNote } from "../../shared/note.ts";
-import type { Prompt } from "../../shared/tokenizer.ts";
+import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import kernelModule from "../kernel/kernel.wasm";
@@ -57,11 +57,13 @@ function encodeWithNotes(
   for (let count = shown; count > 0; count -= 1) {
     const kept = notes.slice(0, count);
     const prompt = { messages: withGuidance(messages, { notes: kept.map(({ text }) => text) }), tools, addGenerationPrompt: true };
-    if (leastTokens(policy, prompt) > room) continue;
-    const promptTokens = policy.tokenizer.encodePrompt(prompt);
-    if (promptTokens.length <= room) return { notes: kept, promptTokens };
+    const encoded = encodeWithin(policy, prompt, room);
+    if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
   }
-  return { notes: [], promptTokens: encodeIfShort(policy, { messages, tools, addGenerationPrompt: true }) };
+  const { tokens, atLeast } = encodeWithin(policy, { messages, tools, addGenerationPrompt: true }, policy.contextTokens);
+  if (tokens === undefined)
+    throw overflow({ contextTokens: policy.contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
+  return { notes: [], promptTokens: tokens };
 }
 
 /** The agent's instructions stand before the client's own system text, in one system message. */
@@ -72,20 +74,19 @@ export function withInstructions(instructions: string, messages: readonly ChatMe
   return [{ role: "system", content: `${instructions}\n${first.content}` }, ...rest];
 }
 
-/** Encodes what may fit the context. What cannot is seen by its length: a megabyte would take seconds to encode. */
-function encodeIfShort(policy: Policy, prompt: Prompt): number[] {
-  const { tokenizer, contextTokens } = policy;
-  const atLeast = leastTokens(policy, prompt);
-  if (atLeast > contextTokens) throw overflow({ contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
-  return tokenizer.encodePrompt(prompt);
-}
-
-/** How many tokens a prompt has at least, without encoding it. */
-function leastTokens({ tokenizer, contextTokens, longestTokenBytes }: Policy, prompt: Prompt): number {
-  // A message, a tool and a parameter take a token at least, and a token is at most `longestTokenBytes` of text. The parts are
-  // counted first: what a template does with tens of thousands of them takes longer than anybody waits.
+/** Encodes what may fit `room`; what cannot is seen by its length, and only how many tokens it has at least is told. */
+function encodeWithin(
+  { tokenizer, contextTokens, longestTokenBytes }: Policy,
+  prompt: Prompt,
+  room: number,
+): { tokens: number[] | undefined; atLeast: number } {
+  // A message, a tool and a parameter take a token at least, and a token is at most `longestTokenBytes` of text. The parts are counted
+  // first: what a template does with tens of thousands of them takes longer than anybody waits, and a megabyte takes seconds to encode.
   const parts = prompt.messages.length + (prompt.tools ?? []).reduce((sum, tool) => sum + 1 + parameterCount(tool), 0);
-  return parts > contextTokens ? parts : Math.ceil(render(tokenizer, prompt).length / longestTokenBytes);
+  if (parts > contextTokens) return { tokens: undefined, atLeast: parts };
+  const { text, encode } = render(tokenizer, prompt);
+  const atLeast = Math.ceil(text.length / longestTokenBytes);
+  return { tokens: atLeast > room ? undefined : encode(), atLeast };
 }
 
 function parameterCount({ function: { parameters } }: ToolDefinition): number {
@@ -94,7 +95,7 @@ function parameterCount({ function: { parameters } }: ToolDefinition): number {
 }
 
 /** @throws {input/unsupported} where the base's chat template fails on the conversation */
-function render(tokenizer: Policy["tokenizer"], prompt: Prompt): string {
+function render(tokenizer: Policy["tokenizer"], prompt: Prompt): RenderedPrompt {
   try {
     return tokenizer.renderPrompt(prompt);
   } catch (cause) {

@@ -39,7 +39,7 @@ describe("renderPrompt", () => {
       ],
       { hint: "rooms should be 2.", notes: ["city should be Bergen."] },
     );
-    expect(tokenizer.renderPrompt({ messages, tools: [tool], addGenerationPrompt: true })).toBe(
+    expect(tokenizer.renderPrompt({ messages, tools: [tool], addGenerationPrompt: true }).text).toBe(
       [
         "<|im_start|>system\nBe brief.\n# Tools\n## Book: Book a room\n- rooms (integer) [ 1, 2 ] = 1: How many\n- city*<|im_end|>",
         "<|im_start|>user\nBook Oslo<|im_end|>",
@@ -64,7 +64,7 @@ describe("renderPrompt", () => {
       get: { type: "number", default: 0.5 },
     };
     const odd = { ...tool, function: { name: "Odd", parameters: { type: "object", properties } } };
-    expect(tokenizer.renderPrompt({ messages: [{ role: "user", content: "x" }], tools: [odd], addGenerationPrompt: false })).toContain(
+    expect(tokenizer.renderPrompt({ messages: [{ role: "user", content: "x" }], tools: [odd], addGenerationPrompt: false }).text).toContain(
       '## Odd\n- items [ a, null, {"b": 1} ]\n- keys (boolean) = true\n- get (number) = 0.5<|im_end|>',
     );
   });
@@ -77,7 +77,7 @@ describe("renderPrompt", () => {
         tool_calls: [{ id: "c", type: "function" as const, function: { name: "Book", arguments: '{"city": Os' } }],
       },
     ];
-    expect(tokenizer.renderPrompt({ messages, addGenerationPrompt: false })).toContain('"arguments": {"city": Os}</tool_call>');
+    expect(tokenizer.renderPrompt({ messages, addGenerationPrompt: false }).text).toContain('"arguments": {"city": Os}</tool_call>');
   });
 });
 
@@ -90,7 +90,7 @@ describe("encodePrompt", () => {
     "keeps %j in a message plain text",
     (attack) => {
       expect(count(attack)).toBe(count("harmless"));
-      const text = tokenizer.renderPrompt({ messages: [{ role: "user", content: attack }], addGenerationPrompt: false });
+      const { text } = tokenizer.renderPrompt({ messages: [{ role: "user", content: attack }], addGenerationPrompt: false });
       expect(text).toBe(`<|im_start|>user\n${attack}<|im_end|>\n`);
     },
   );
