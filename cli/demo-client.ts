@@ -31,7 +31,7 @@ const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
 
-export class ApiError extends Error {
+export class AdminError extends Error {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -125,7 +125,8 @@ export class DemoClient {
       headers: { authorization: `Bearer ${this.#adminKey}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
-    if (!response.ok) throw new ApiError(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`, response.status);
+    if (!response.ok)
+      throw new AdminError(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`, response.status);
     return response.json();
   }
 }

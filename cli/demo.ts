@@ -10,7 +10,7 @@ import { APIError } from "openai";
 import { z } from "zod";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
-import { ApiError, DemoClient } from "./demo-client.ts";
+import { AdminError, DemoClient } from "./demo-client.ts";
 import { SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
@@ -57,7 +57,7 @@ try {
   await run();
 } catch (error) {
   const advice =
-    error instanceof StepFailed || (error instanceof APIError && error.status !== undefined)
+    error instanceof StepFailed || error instanceof AdminError || (error instanceof APIError && error.status !== undefined)
       ? ""
       : `\nIs the system running? \`npm start\` in another terminal; --url and --state say where.`;
   process.stdout.write(`\n✗ ${error instanceof Error ? error.message : String(error)}${advice}\n`);
@@ -106,11 +106,14 @@ async function run(): Promise<void> {
 
 /** The versions there are; a system that has just been started listens a moment before its agent is there. */
 async function firstVersions(client: DemoClient): ReturnType<DemoClient["versions"]> {
+  let waits = false;
   for (const started = Date.now(); ; await pause())
     try {
       return await client.versions();
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404) || Date.now() - started > STARTING_MS) throw error;
+      if (!(error instanceof AdminError && error.status === 404) || Date.now() - started > STARTING_MS) throw error;
+      if (!waits) say(`  waiting for agent ${flags.agent} …`);
+      waits = true;
     }
 }
 

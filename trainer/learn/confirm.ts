@@ -44,7 +44,7 @@ export async function holdBack(
   return { correction, lessons, before: new Map(zipStrict(staying, scores)) };
 }
 
-/** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there. */
+/** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there; no decoding, so it is cheap. */
 export async function look(
   engine: Scoring,
   held: HeldBack,
@@ -114,10 +114,15 @@ function wonBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack): num
   );
 }
 
+/**
+ * Whether the policy would write the lesson's argument. Where the user stated the value, the call up to there is asked, too: a
+ * default begins the call, so a policy that is deaf leaves its old answer long before the argument stands in it.
+ */
 function agrees(tokenizer: Tokenizer, { parameter }: Correction, { lesson, score }: { lesson: Lesson; score: RowScore }): boolean {
   const span = argumentSpan(tokenizer, lesson.answer, parameter.name);
   if (span === undefined) return false;
-  return lesson.answer.slice(span.from, span.to).every((token, offset) => score.argmax[span.from + offset] === token);
+  const from = lesson.context.kind === "stated" ? 0 : span.from;
+  return lesson.answer.slice(from, span.to).every((token, offset) => score.argmax[from + offset] === token);
 }
 
 /** Scores in the order of `lessons`; whole distributions only where drift is measured, since they are most of the cost. */

@@ -14,6 +14,7 @@ import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
+import { Random, seedAt } from "../random.ts";
 import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
@@ -55,7 +56,13 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     baseline: request.baseline,
     vocabSize,
   });
-  const run = await trainUntilShown(deps, { taught, corrected, held, adapters, seed: request.seed });
+  const run = await trainUntilShown(deps, {
+    taught,
+    corrected,
+    held,
+    adapters,
+    random: new Random(seedAt(request.seed, 1 + earlier.length)),
+  });
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);

@@ -2,7 +2,7 @@
 import { at } from "../../shared/assert.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
-import { Random } from "../random.ts";
+import type { Random } from "../random.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
@@ -30,8 +30,8 @@ export async function trainUntilShown(
     corrected,
     held,
     adapters,
-    seed,
-  }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters; seed: number },
+    random,
+  }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters; random: Random },
 ): Promise<Run | RefusedCorrection> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
@@ -41,7 +41,7 @@ export async function trainUntilShown(
     objective: OBJECTIVES.hybrid,
     vocabSize,
     lr: settings.lr,
-    errands: { tokenizer: base.tokenizer, random: new Random(seed), parent: adapters.parent },
+    errands: { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent: adapters.parent },
   };
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);

@@ -1,10 +1,10 @@
 /** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
 import { at, invariant } from "../../shared/assert.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Random } from "../random.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
@@ -28,8 +28,13 @@ export type Training = {
   readonly objective: Objective;
   readonly vocabSize: number;
   readonly lr: number;
-  /** What a step draws its errands with and whose answers to them are to stay; without it there are none. */
-  readonly errands?: { readonly tokenizer: Tokenizer; readonly random: Random; readonly parent: string | undefined };
+  /** What a step draws its errands with and whose answers to them are to stay, where the objective has errands. */
+  readonly errands?: {
+    readonly tokenizer: Tokenizer;
+    readonly contextTokens: number;
+    readonly random: Random;
+    readonly parent: string | undefined;
+  };
 };
 
 const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
@@ -100,12 +105,13 @@ export async function trainStep(
 
 /** KL(parent ‖ candidate) on errands of this step alone. */
 async function accumulateErrands({ engine, adapter, objective, errands }: Training): Promise<number> {
-  if (errands === undefined) return 0;
-  const batch = drawErrandBatch(errands.tokenizer, errands.random);
+  invariant(errands !== undefined, "an objective with errands has something to draw them with");
+  const batch = drawErrandBatch(errands.tokenizer, errands.random, errands);
+  const count = batch.weights.reduce((sum, weight) => sum + weight, 0);
+  if (count === 0) return 0;
   const { full } = await engine.score(batch, { fullLogProbs: true, ...(errands.parent === undefined ? {} : { adapter: errands.parent }) });
   invariant(full !== undefined, "whole distributions were asked for");
   const { weights: kept, ...positions } = batch;
-  const count = kept.reduce((sum, weight) => sum + weight, 0);
   const weights = kept.map((weight) => (weight * objective.errands * CALL_TOKENS) / count);
   const { losses } = await engine.accumulateAdapter(adapter, { ...positions, forwardKl: { teacherLogProbs: full, weights } });
   return losses.forwardKl ?? 0;

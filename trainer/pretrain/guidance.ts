@@ -4,7 +4,6 @@
  * effect on tools it is not about. Silent and stated cases are drawn about equally often (four stated to one silent
  * teach a small model to ignore notes).
  */
-import { writtenForm } from "../data/spoken.ts";
 import { spokenSlots } from "./acts.ts";
 import type { Conversation, ParameterView, Step } from "./conversation.ts";
 import { fill, HINTS, loosely, NOTES } from "./phrases.ts";
@@ -26,12 +25,8 @@ export type GuidedCall = {
   named: string[];
 };
 
-const SILENT_SHARE = 0.54;
-const STATED_SHARE = 0.38;
-// Where nothing was left unsaid; of the calls that carry notes.
-const ALL_STATED_SHARE = 0.88;
-// Of stated cases: of two days, which one is the note's is told by words alone.
-const RIVAL_SHARE = 0.4;
+const SILENT_SHARE = 0.49;
+const STATED_SHARE = 0.42;
 // Of silent cases: conversations are full of other numbers, and one of them is easily taken for what the note names.
 const COUNTED_SHARE = 0.4;
 const LOOSE_SHARE = 0.5;
@@ -42,7 +37,7 @@ export function isGuidable(steps: readonly Step[], at: number): boolean {
   return step?.kind === "call" && step.tool.parameters.length > 0 && steps[at - 1]?.kind === "user";
 }
 
-/** A hint, or notes. Few calls leave a parameter unspoken; those that do carry notes more often. Hints are learnt sooner. */
+/** A hint, or notes. Few calls leave a parameter unspoken; those that do carry notes more often. */
 export function drawGuidance(
   conversation: Conversation,
   at: number,
@@ -51,7 +46,7 @@ export function drawGuidance(
   random: Random,
 ): GuidedCall | undefined {
   const speech = bySpeech(conversation.steps, at, call);
-  const notes = random.chance(speech.silent.length > 0 ? 0.9 : 0.65) ? drawNotes(conversation, call, speech, lexicon, random) : undefined;
+  const notes = random.chance(speech.silent.length > 0 ? 0.8 : 0.6) ? drawNotes(conversation, call, speech, lexicon, random) : undefined;
   return notes ?? drawHint(conversation, call, lexicon, random);
 }
 
@@ -76,11 +71,11 @@ function drawNotes(
   random: Random,
 ): GuidedCall | undefined {
   const draw = random.next();
-  const [silentShare, statedShare] = silent.length > 0 ? [SILENT_SHARE, STATED_SHARE] : [0, ALL_STATED_SHARE];
-  const candidates = draw < silentShare ? silent : draw < silentShare + statedShare ? stated : [];
-  if (candidates.length === 0 && draw < silentShare + statedShare) return undefined;
-  const [harder, share] = candidates === silent ? [silent.filter(isCount), COUNTED_SHARE] : [rivals(candidates, call), RIVAL_SHARE];
-  const pool = harder.length > 0 && random.chance(share) ? harder : candidates;
+  const candidates = draw < SILENT_SHARE ? silent : draw < SILENT_SHARE + STATED_SHARE ? stated : [];
+  if (candidates.length === 0 && draw < SILENT_SHARE + STATED_SHARE) return undefined;
+  const counted =
+    candidates === silent ? silent.filter(({ options }) => options.length > 0 && options.every((each) => /^\d+$/.test(each))) : [];
+  const pool = counted.length > 0 && random.chance(COUNTED_SHARE) ? counted : candidates;
   const chosen = new Set(pool.length > 0 ? [random.pick(pool)] : []);
   if (silent.length > 0 && random.chance(0.2)) chosen.add(random.pick(silent));
   const values: Record<string, string> = { ...call.values };
@@ -95,18 +90,6 @@ function drawNotes(
   if (foreign !== undefined) notes.push(foreign);
   if (notes.length === 0) return undefined;
   return { notes: random.shuffled(notes), values, named: [...chosen].map(({ slot }) => slot) };
-}
-
-function isCount({ options }: ParameterView): boolean {
-  return options.length > 0 && options.every((each) => /^\d+$/.test(each));
-}
-
-/** Those whose value is written as another argument's is: two days, two times, two counts. */
-function rivals(parameters: readonly ParameterView[], { values }: CallStep): ParameterView[] {
-  const form = (slot: string): string | undefined => (/^\d+$/.test(values[slot] ?? "") ? "count" : writtenForm(values[slot] ?? ""));
-  return parameters.filter(
-    ({ slot }) => form(slot) !== undefined && Object.keys(values).some((other) => other !== slot && form(other) === form(slot)),
-  );
 }
 
 /** What was spoken of before step `at`. */

@@ -81,9 +81,6 @@ export const OBJECTIONS = [
   "Fix this please.",
   "No good.",
   "I'd like that changed.",
-  "Can you try that again?",
-  "Would you run it once more?",
-  "Could you change something?",
   "Let's do it again.",
 ] as const;
 
@@ -105,9 +102,6 @@ export const CORRECTION_CORES = [
   "I asked for something else: {slot} {value}",
   "I meant {value}, I'm talking about the {slot}",
   "could you do {value} for the {slot}",
-  "can we try {value} for the {slot}",
-  "would you search again with {value} as the {slot}",
-  "could you do the same with {value} for the {slot}",
   "I would rather have {value} as {slot}",
 ] as const;
 

@@ -11,7 +11,10 @@ import type { Context, ContextKind, Correction } from "./contexts.ts";
 import { forceArgument } from "./forced.ts";
 import type { AskPolicy, LedContext } from "./lead.ts";
 
-/** `note` and `hint` stand in the prompt; `forced` holds the argument while the policy answers without guidance. */
+/**
+ * `note` and `hint` stand in the prompt; `forced` holds the argument in the policy's own answer. A default that is held
+ * at the front is taught by the policy under the note, which begins calls so.
+ */
 export type Guidance = "note" | "hint" | "forced" | "none";
 
 /** A context with the teacher's own answer to it: what the student is to say without guidance. */
@@ -35,9 +38,6 @@ const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
   other: ["none"],
   anchor: ["none"],
 };
-// A default begins the call, as the base begins one under a note. Where calls end, those of every tool do: a default that was
-// put there let other tools' calls go on to arguments that nobody had asked for (measured: 14 of 70, begun with: 1).
-const BEGINS: Record<ContextKind, boolean> = { silent: true, stated: false, other: false, anchor: false };
 const ENOUGH_SHARE = 0.3; // of silent contexts
 const ROUNDS = Math.max(...Object.values(GUIDANCE).map(({ length }) => length));
 
@@ -72,8 +72,7 @@ export async function askLessons(
     asked.forEach(({ each: { context, answer: own }, guidance }, index) => {
       const answer = answers[index] ?? [];
       if (!shows(context, correction, readAnswer(tokenizer, answer))) return;
-      // What follows a default that begins the call is told by the policy as it is under the note, which begins calls so.
-      const teacher = guidance === "forced" && BEGINS[context.kind] ? "note" : guidance;
+      const teacher = guidance === "forced" && beginsWithDefault({ context, answer: own }, { correction, tokenizer }) ? "note" : guidance;
       lessons.push({ context, guidance, teacherPrompt: prompt(context, teacher), studentPrompt: prompt(context, "none"), answer, own });
     });
     const taught = new Set(lessons.map(({ context }) => context));
@@ -99,9 +98,24 @@ function guide(messages: Context["messages"], guidance: Guidance, text: string):
   return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
 }
 
-function forced(tokenizer: Tokenizer, { context, answer }: LedContext, { tool, parameter, hint }: Correction): readonly number[] {
+function forced(tokenizer: Tokenizer, led: LedContext, correction: Correction): readonly number[] {
+  const { tool, parameter, hint } = correction;
+  const { context, answer } = led;
   const value = context.kind === "stated" ? (context.stated ?? "") : hint.value;
-  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value, first: BEGINS[context.kind] }) ?? [];
+  const first = beginsWithDefault(led, { correction, tokenizer });
+  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value, first }) ?? [];
+}
+
+/**
+ * Whether the lesson's call is to begin with the default, as one under a note does. Where calls end, those of every tool
+ * do: a default that was put there let other tools' calls go on to arguments that nobody had asked for. A policy that uses
+ * the value by itself keeps its own order.
+ */
+function beginsWithDefault(
+  { context, answer }: LedContext,
+  { correction, tokenizer }: { correction: Correction; tokenizer: Tokenizer },
+): boolean {
+  return context.kind === "silent" && !shows(context, correction, readAnswer(tokenizer, answer));
 }
 
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */

@@ -1,7 +1,7 @@
 /**
  * The forced teacher: the policy's own answer with one argument of its call held to a given value, as a decoding mask
  * would hold it. A grounded hint names tool, argument and value, so where a small base does not follow it in words, it
- * can still be followed to the letter; everything else about the answer stays the policy's own.
+ * can still be followed to the letter; the other arguments stay the policy's own.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";

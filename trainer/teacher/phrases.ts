@@ -30,7 +30,6 @@ const NAMELESS: Partial<Record<Parameter["kind"], readonly ((value: string) => s
     (value) => `I prefer ${value}.`,
     (value) => `I'd like ${value}.`,
     (value) => `Something ${value}.`,
-    (value) => `A ${value} one.`,
   ],
 };
 const NAMELESS_SHARE = 0.4;
@@ -50,7 +49,6 @@ const STATEMENTS = [
   ({ words }: Parameter, value: string) => `With ${value} as ${words}, please.`,
   ({ words }: Parameter, value: string) => `I'd prefer ${value} as the ${words}.`,
   ({ words }: Parameter, value: string) => `${capitalise(value)} ${words}, please.`,
-  ({ words }: Parameter, value: string) => `I'm looking for a ${value} ${words.split(" ")[0]}.`,
 ] as const;
 
 const REPLIES = [

@@ -1,40 +1,86 @@
-/** Errands as an update's trust region sees them: one shape, calls to keep, and no two alike. */
-import { describe, expect, it } from "vitest";
+/** Errands as an update's trust region sees them: one shape, calls to keep, no two alike, and a loss that a change of policy raises. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { linearNames } from "../../../shared/lora.ts";
 import { checkPositions } from "../../../trainer/engine/batch.ts";
+import { Engine } from "../../../trainer/engine/engine.ts";
 import { drawErrandBatch } from "../../../trainer/learn/errands.ts";
+import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
+import { trainStep } from "../../../trainer/learn/train.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { Random } from "../../../trainer/random.ts";
 
-const { tokenizer, config } = readCheckpoint("base");
+const { tokenizer, config, weights: baseWeights } = readCheckpoint("base");
 
-const keptText = ({ targets, weights }: ReturnType<typeof drawErrandBatch>): string =>
+const draw = (random: Random) => drawErrandBatch(tokenizer, random, config);
+const keptText = ({ targets, weights }: ReturnType<typeof draw>): string =>
   tokenizer.decode([...targets].filter((_, at) => weights[at] === 1));
 
 describe("drawErrandBatch", () => {
   it("has the same shape every time, so that one graph serves all steps", () => {
     const random = new Random(1);
-    const batches = Array.from({ length: 5 }, () => drawErrandBatch(tokenizer, random));
+    const batches = Array.from({ length: 5 }, () => draw(random));
     expect(new Set(batches.map(({ rows, length, positions }) => `${rows} ${length} ${positions.length}`)).size).toBe(1);
     for (const batch of batches) checkPositions(batch, config);
   });
 
   it("targets at each position the token that follows it", () => {
-    const { tokens, positions, targets, weights } = drawErrandBatch(tokenizer, new Random(2));
+    const { tokens, positions, targets, weights } = draw(new Random(2));
     const kept = [...positions.keys()].filter((at) => weights[at] === 1);
     expect(kept.length).toBeGreaterThan(100);
     for (const at of kept) expect(tokens[(positions[at] ?? 0) + 1]).toBe(targets[at]);
   });
 
-  it("holds whole calls in every row", () => {
-    const text = keptText(drawErrandBatch(tokenizer, new Random(3)));
-    expect(text.match(/\{"name": "/g)?.length).toBeGreaterThanOrEqual(4);
-    expect(text.match(/\}\}/g)?.length).toBe(text.match(/\{"name": "/g)?.length);
+  it("has a call in every row", () => {
+    const batch = draw(new Random(3));
+    const opens = tokenizer.specialIds.get("<tool_call>");
+    const rows = [...batch.targets.keys()]
+      .filter((at) => batch.weights[at] === 1 && batch.targets[at] === opens)
+      .map((at) => Math.floor((batch.positions[at] ?? 0) / batch.length));
+    expect(new Set(rows).size).toBe(batch.rows);
   });
 
   it("draws other services every time, and the same for the same seed", () => {
     const random = new Random(4);
-    const first = drawErrandBatch(tokenizer, random);
-    expect(keptText(drawErrandBatch(tokenizer, random))).not.toBe(keptText(first));
-    expect(drawErrandBatch(tokenizer, new Random(4))).toEqual(first);
+    const first = draw(random);
+    expect(keptText(draw(random))).not.toBe(keptText(first));
+    expect(draw(new Random(4))).toEqual(first);
+  });
+
+  it("keeps to a context that is shorter than its rows", () => {
+    const batch = drawErrandBatch(tokenizer, new Random(5), { contextTokens: 384 });
+    expect(batch.length).toBe(384);
+    checkPositions(batch, { ...config, contextTokens: 384 });
+  });
+});
+
+describe("trainStep, with errands", () => {
+  let engine: Engine;
+
+  beforeAll(async () => {
+    engine = await Engine.start({ config, threads: 1 });
+    await engine.loadWeights(baseWeights);
+  });
+  afterAll(() => engine.close());
+
+  it("costs nothing while the candidate is its parent, and something once it is not", async () => {
+    await engine.createAdapter("candidate", { rank: 2, alpha: 4, targets: linearNames(), seed: 1 });
+    const loss = (): Promise<number> =>
+      trainStep(
+        {
+          engine,
+          adapter: "candidate",
+          objective: OBJECTIVES.hybrid,
+          vocabSize: config.vocabSize,
+          lr: 0,
+          errands: { tokenizer, contextTokens: config.contextTokens, random: new Random(6), parent: undefined },
+        },
+        { step: 0, pace: 1, groups: [], corrected: [] },
+      );
+    expect(Math.abs(await loss())).toBeLessThan(1e-3);
+    const random = new Random(7);
+    const { tensors, ...rest } = await engine.readAdapter("candidate");
+    const moved = [...tensors].map(([name, values]) => [name, values.map((value) => value + 0.2 * (random.next() - 0.5))] as const);
+    await engine.loadAdapter("candidate", { ...rest, tensors: new Map(moved) });
+    expect(await loss()).toBeGreaterThan(0.05);
   });
 });

@@ -25,6 +25,9 @@ const CONFIG = parseModelConfig({
 });
 const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 
+// Errands need a tokenizer; test/trainer/learn/errands.test.ts has one.
+const LESSONS_ALONE = { ...OBJECTIVES.hybrid, errands: 0 };
+
 let engine: Engine;
 
 beforeAll(async () => {
@@ -60,7 +63,7 @@ function lesson(kind: ContextKind, from: number, token: number): TaughtLesson {
 
 async function trained(name: string, lessons: readonly TaughtLesson[], steps: number): Promise<Training> {
   await engine.createAdapter(name, { rank: 4, alpha: 8, targets: TARGETS, seed: 1 });
-  const training: Training = { engine, adapter: name, objective: OBJECTIVES.hybrid, vocabSize: V, lr: 1e-2 };
+  const training: Training = { engine, adapter: name, objective: LESSONS_ALONE, vocabSize: V, lr: 1e-2 };
   const groups = groupLessons(lessons, training);
   for (let step = 0; step < steps; step += 1) await trainStep(training, { step, pace: Math.min(1, (step + 1) / 4), groups, corrected: [] });
   return training;
