@@ -21,7 +21,7 @@ const USAGE = `npm run demo -- [options]
   --base <folder>   base checkpoint that it was started with (base)
   --agent <id>      agent to talk to (assistant)`;
 
-const LEARNING_MS = 240_000;
+const LEARNING_MS = 600_000; // three times what two cores take when they are busy
 const STARTING_MS = 15_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
