@@ -1,6 +1,7 @@
 /** The demo's two views of the system: a user's, through the stock OpenAI client, and an owner's, through /api. */
 import OpenAI from "openai";
 import { z } from "zod";
+import { AppError, codeOfStatus } from "../shared/errors.ts";
 import { LoggedEvent } from "../shared/events.ts";
 import { Note } from "../shared/note.ts";
 import { PolicyVersion } from "../shared/policy.ts";
@@ -30,15 +31,6 @@ const Notes = z.object({ notes: z.array(Note) });
 const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
-
-export class AdminError extends Error {
-  readonly status: number;
-
-  constructor(message: string, status: number) {
-    super(message);
-    this.status = status;
-  }
-}
 
 export class DemoClient {
   readonly #openai: OpenAI;
@@ -126,7 +118,7 @@ export class DemoClient {
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
     if (!response.ok)
-      throw new AdminError(`/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`, response.status);
+      throw new AppError(codeOfStatus(response.status), `/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`);
     return response.json();
   }
 }

@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { APIError } from "openai";
 import { z } from "zod";
+import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
-import { AdminError, DemoClient } from "./demo-client.ts";
+import { DemoClient } from "./demo-client.ts";
 import { SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
@@ -57,7 +58,7 @@ try {
   await run();
 } catch (error) {
   const advice =
-    error instanceof StepFailed || error instanceof AdminError || (error instanceof APIError && error.status !== undefined)
+    error instanceof StepFailed || error instanceof AppError || (error instanceof APIError && error.status !== undefined)
       ? ""
       : `\nIs the system running? \`npm start\` in another terminal; --url and --state say where.`;
   process.stdout.write(`\n✗ ${error instanceof Error ? error.message : String(error)}${advice}\n`);
@@ -111,7 +112,7 @@ async function firstVersions(client: DemoClient): ReturnType<DemoClient["version
     try {
       return await client.versions();
     } catch (error) {
-      if (!(error instanceof AdminError && error.status === 404) || Date.now() - started > STARTING_MS) throw error;
+      if (!(error instanceof AppError && error.code === "input/notFound") || Date.now() - started > STARTING_MS) throw error;
       if (!waits) say(`  waiting for agent ${flags.agent} …`);
       waits = true;
     }

@@ -72,6 +72,13 @@ export class AppError extends Error {
   }
 }
 
+/** What an HTTP status that is no success means to who called our own API. */
+export function codeOfStatus(status: number): ErrorCode {
+  if (status === 404) return "input/notFound";
+  if (status === 401 || status === 403) return "auth/forbidden";
+  return status >= 500 || status === 429 ? "upstream/failed" : "upstream/invalid";
+}
+
 /** The record of any thrown value; what is not an AppError becomes `internal` with its message. */
 export function toErrorRecord(thrown: unknown): ErrorRecord {
   if (thrown instanceof AppError) return { code: thrown.code, message: thrown.message, details: thrown.details };

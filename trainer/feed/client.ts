@@ -1,7 +1,7 @@
 /** The edge over HTTP: `/trainer/v1` with a trainer key. Answers are parsed; failures carry what was asked and what came. */
 import { z } from "zod";
 import { sha256 } from "../../shared/digest.ts";
-import { AppError, type ErrorCode } from "../../shared/errors.ts";
+import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { Note } from "../../shared/note.ts";
 import { LineHead } from "../../shared/policy.ts";
@@ -58,7 +58,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       );
     }
     if (status >= 200 && status < 300) return bytes;
-    throw new AppError(codeOf(status), `${what}: 2xx expected, got ${status} ${textOf(bytes).slice(0, 300)}`, { details: { status } });
+    throw new AppError(codeOfStatus(status), `${what}: 2xx expected, got ${status} ${textOf(bytes).slice(0, 300)}`, {
+      details: { status },
+    });
   }
 
   async function callJson<T>(schema: z.ZodType<T>, path: string, options?: CallOptions): Promise<T> {
@@ -108,12 +110,6 @@ function linePath({ agent, line }: LineName): string {
 }
 
 /** 5xx and 429 may pass; a 4xx is ours to repair and is not tried again. */
-function codeOf(status: number): ErrorCode {
-  if (status === 404) return "input/notFound";
-  if (status === 401 || status === 403) return "auth/forbidden";
-  return status >= 500 || status === 429 ? "upstream/failed" : "upstream/invalid";
-}
-
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -10,7 +10,8 @@ import type { TaughtLesson } from "./train.ts";
 
 /**
  * Distributions of the teacher, under its guidance, at every token of its answers. Guided answers that were checked are
- * taught with more certainty than the teacher has, forced ones at the forced argument alone; what must stay as it is keeps the parent's own distribution.
+ * taught with more certainty than the teacher has, forced ones at the forced argument alone; what must stay as it is
+ * keeps the parent's own distribution.
  */
 export async function teach(
   deps: LearnerDependencies,

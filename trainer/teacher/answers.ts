@@ -41,6 +41,13 @@ const GUIDANCE: Record<ContextKind, readonly Guidance[]> = {
 const ENOUGH_SHARE = 0.3; // of silent contexts
 const ROUNDS = Math.max(...Object.values(GUIDANCE).map(({ length }) => length));
 
+type Question = {
+  readonly each: LedContext;
+  readonly guidance: Guidance;
+  /** Whether the default is to begin the call, as under a note. */
+  readonly begins: boolean;
+};
+
 /** Lessons from the contexts that the teacher masters, and those that it fails on; silent ones that are not needed are neither. */
 export async function askLessons(
   led: readonly LedContext[],
@@ -53,27 +60,31 @@ export async function askLessons(
 ): Promise<{ lessons: Lesson[]; failed: Context[] }> {
   const lessons: Lesson[] = [];
   const prompt = (context: Context, guidance: Guidance): number[] => promptOf(tokenizer, context, { guidance, correction });
-  const answerUnder = async (asked: readonly { each: LedContext; guidance: Guidance }[]): Promise<(readonly number[])[]> => {
+  // Where calls end, those of every tool do: a default that was put there let other tools' calls go on to arguments that nobody had
+  // asked for. A policy that uses the value by itself keeps its own order.
+  const beginsWithDefault = ({ context, answer }: LedContext): boolean =>
+    context.kind === "silent" && !shows(context, correction, readAnswer(tokenizer, answer));
+  const answerUnder = async (asked: readonly Question[]): Promise<(readonly number[])[]> => {
     const worded = asked.filter(({ guidance }) => guidance === "note" || guidance === "hint");
     const answers = worded.length === 0 ? [] : await ask(worded.map(({ each, guidance }) => prompt(each.context, guidance)));
     return asked.map((question) => {
       const { each, guidance } = question;
       if (guidance === "none") return each.answer;
-      return guidance === "forced" ? forced(tokenizer, each, correction) : (answers[worded.indexOf(question)] ?? []);
+      return guidance === "forced" ? forced(tokenizer, question, correction) : (answers[worded.indexOf(question)] ?? []);
     });
   };
   let open = led.filter(({ context }) => fits(prompt(context, "note").length));
   for (let round = 0; round < ROUNDS; round += 1) {
     const asked = open.flatMap((each) => {
       const guidance = GUIDANCE[each.context.kind][round];
-      return guidance === undefined ? [] : [{ each, guidance }];
+      return guidance === undefined ? [] : [{ each, guidance, begins: guidance === "forced" && beginsWithDefault(each) }];
     });
     const answers = await answerUnder(asked);
-    asked.forEach(({ each: { context, answer: own }, guidance }, index) => {
+    asked.forEach(({ each: { context, answer: own }, guidance, begins }, index) => {
       const answer = answers[index] ?? [];
       if (!shows(context, correction, readAnswer(tokenizer, answer))) return;
-      const teacher = guidance === "forced" && beginsWithDefault({ context, answer: own }, { correction, tokenizer }) ? "note" : guidance;
-      lessons.push({ context, guidance, teacherPrompt: prompt(context, teacher), studentPrompt: prompt(context, "none"), answer, own });
+      const teacherPrompt = prompt(context, begins ? "note" : guidance);
+      lessons.push({ context, guidance, teacherPrompt, studentPrompt: prompt(context, "none"), answer, own });
     });
     const taught = new Set(lessons.map(({ context }) => context));
     open = open.filter(({ context }) => !taught.has(context));
@@ -98,24 +109,13 @@ function guide(messages: Context["messages"], guidance: Guidance, text: string):
   return withGuidance(messages, guidance === "note" ? { notes: [text] } : { hint: text });
 }
 
-function forced(tokenizer: Tokenizer, led: LedContext, correction: Correction): readonly number[] {
-  const { tool, parameter, hint } = correction;
-  const { context, answer } = led;
+function forced(
+  tokenizer: Tokenizer,
+  { each: { context, answer }, begins }: Question,
+  { tool, parameter, hint }: Correction,
+): readonly number[] {
   const value = context.kind === "stated" ? (context.stated ?? "") : hint.value;
-  const first = beginsWithDefault(led, { correction, tokenizer });
-  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value, first }) ?? [];
-}
-
-/**
- * Whether the lesson's call is to begin with the default, as one under a note does. Where calls end, those of every tool
- * do: a default that was put there let other tools' calls go on to arguments that nobody had asked for. A policy that uses
- * the value by itself keeps its own order.
- */
-function beginsWithDefault(
-  { context, answer }: LedContext,
-  { correction, tokenizer }: { correction: Correction; tokenizer: Tokenizer },
-): boolean {
-  return context.kind === "silent" && !shows(context, correction, readAnswer(tokenizer, answer));
+  return forceArgument(tokenizer, answer, { tool, parameter: parameter.name, value, first: begins }) ?? [];
 }
 
 /** Whether an answer does what its context is there to show. What stays as it is may be anything but a call of the corrected tool. */
