@@ -1,11 +1,12 @@
 /**
- * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a second turn
- * costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node. Medians over
+ * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a schema adds
+ * to it, what a second turn costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node. Medians over
  * interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { parseModelConfig } from "../shared/model-config.ts";
+import { FREE_FORM } from "../shared/grammar/answer-form.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
@@ -41,6 +42,8 @@ async function main(): Promise<void> {
 async function measure({ worker, engine, files }: { worker: PolicyWorker; engine: Engine; files: NamedFiles }): Promise<void> {
   const decoded: number[] = [];
   const deep: number[] = [];
+  const newSchema: number[] = [];
+  const knownSchema: number[] = [];
   const onnx: number[] = [];
   const aggregate: number[] = [];
   const turns: Awaited<ReturnType<typeof twoTurns>>[] = [];
@@ -49,6 +52,10 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
   const perCpuSecond = await decodeRatePerCpuSecond(worker);
   for (let round = 1; round <= Number(options.rounds); round++) {
     decoded.push(await decodeRate(worker, 16));
+    // A schema that nobody has sent yet, and the same again: what its masks cost to make, and to use.
+    const form = bookings(round);
+    newSchema.push(await decodeRate(worker, 16, form));
+    knownSchema.push(await decodeRate(worker, 16, form));
     deep.push(await decodeRate(worker, PROMPT_TOKENS));
     onnx.push(await onnxRate(engine));
     turns.push(await twoTurns(worker));
@@ -74,6 +81,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     figures: {
       decodeTokensPerSecond: median(decoded),
       decodeTokensPerCpuSecond: perCpuSecond,
+      constrained: { newSchemaTokensPerSecond: median(newSchema), knownSchemaTokensPerSecond: median(knownSchema) },
       decodeTokensPerSecondAfter400: median(deep),
       onnxTokensPerSecond: median(onnx),
       ratioToOnnx: median(decoded) / median(onnx),
@@ -85,17 +93,32 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     bars: [
       atLeast("decode tokens/s", median(decoded), DECODE_TOKENS_PER_SECOND, "tokens/s"),
       atLeast("parameters", parameters, 3_900_000, "parameters"),
+      atMost("time per token that a schema adds", median(decoded.map((rate, round) => rate / (newSchema[round] ?? NaN) - 1)), 0.1, "share"),
       atMost("tokens prefilled by the second turn", secondPrefill, NEW_TOKENS + 1, "tokens"), // + the answer's last token, which no turn has run
     ],
   });
 }
 
 /** Tokens per second after the first: (tokens − 1) over the time that they add to an answer of one token. */
-async function decodeRate(worker: PolicyWorker, promptTokens: number): Promise<number> {
+async function decodeRate(worker: PolicyWorker, promptTokens: number, form: Partial<PostedRequest> = {}): Promise<number> {
   const promptOf = prompt(promptTokens);
   const one = await timed(worker, { promptTokens: promptOf, maxTokens: 1 });
-  const many = await timed(worker, { promptTokens: promptOf, maxTokens: DECODED_TOKENS });
+  const many = await timed(worker, { promptTokens: promptOf, maxTokens: DECODED_TOKENS, ...form });
   return (many.answer.tokens.length - 1) / (many.seconds - one.seconds);
+}
+
+/** Answers of JSON that do not end within a bench: many objects of every kind of member. */
+function bookings(round: number): Partial<PostedRequest> {
+  const properties = {
+    city: { type: "string" },
+    cuisine: { enum: ["Thai", "Mexican", "Italian", `House special ${round}`] },
+    guests: { type: "integer" },
+    outdoor: { type: "boolean" },
+    at: { type: "string" },
+    tags: { type: "array", items: { type: "string" } },
+  };
+  const items = { type: "object", properties, required: ["city", "guests"] };
+  return { responseFormat: { type: "json_schema", schema: { type: "array", items, minItems: 1_000 } } };
 }
 
 /** The same in workerd's own CPU time, which other processes slow down less than the clock; null outside Linux. */
@@ -132,8 +155,8 @@ async function timed(worker: PolicyWorker, fields: Partial<PostedRequest> & { pr
     seed: seed + asked,
     stop: [],
     topLogProbs: 0,
-    toolChoice: "auto" as const,
-    parallelToolCalls: true,
+    ...FREE_FORM,
+    tools: [],
     cacheKey: `${asked}`,
     ...fields,
   };

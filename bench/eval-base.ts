@@ -1,11 +1,13 @@
 /**
  * `npm run eval:base -- --sgd <folder> --split dev|test`: what the base can do, on dialogues that training never saw.
- * Greedy and unconstrained; a call is exact when its JSON equals the data's canonical arguments. Hints and notes are
- * worded as training never words them.
+ * Greedy; a call is exact when its JSON equals the data's canonical arguments. Calls are counted unconstrained, and again held
+ * to their tools' schemas as the edge holds them, which is how hints and notes are followed. Hints and notes are worded as
+ * training never words them.
  */
 import { parseArgs } from "node:util";
 import { hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
 import { Engine } from "../trainer/engine/engine.ts";
+import { checkArguments } from "../trainer/judge/schema-check.ts";
 import { readCheckpoint } from "../trainer/model/checkpoint.ts";
 import type { Conversation } from "../trainer/pretrain/conversation.ts";
 import { correctedExchange, naturalExchanges } from "../trainer/pretrain/exchanges.ts";
@@ -36,8 +38,8 @@ type Share = { share: number; count: number; interval: [number, number] };
 async function main(): Promise<void> {
   const sgd = openSgd(options, "eval:base", ["[--scale 1]"]);
   if (sgd === undefined) return;
-  const { config, weights, tokenizer } = readCheckpoint(options.base);
-  const engine = await Engine.start({ config, threads: Number(options.threads) });
+  const { config, weights, tokenizer, tokenizerFiles } = readCheckpoint(options.base);
+  const engine = await Engine.start({ config, threads: Number(options.threads), tokenizer: tokenizerFiles });
   await engine.loadWeights(weights);
   const policy = new EvaluatedPolicy(engine, tokenizer);
   const random = new Random(Number(options.seed));
@@ -70,9 +72,9 @@ async function main(): Promise<void> {
     atLeast("judge macro-recall", macroRecall, 0.8, "share"),
     ...Object.entries(judge.recall).map(([reward, { share }]) => atLeast(`judge recall of ${reward}`, share, 0.7, "share")),
     atLeast("hint lift, median", hints.medianLiftNats, 5, "nats"),
-    atLeast("hint obeyed", hints.obeyed.share, 0.7, "share"),
-    atLeast("note used, user silent", silent.share, 0.7, "share"),
-    atLeast("user's own value kept, user stated", stated.share, 0.9, "share"),
+    atLeast("hint obeyed", hints.asServed.share, 0.7, "share"),
+    atLeast("note used, user silent", silent.asServed.share, 0.7, "share"),
+    atLeast("user's own value kept, user stated", stated.asServed.share, 0.9, "share"),
   ];
   await engine.close();
   report({
@@ -84,36 +86,47 @@ async function main(): Promise<void> {
 }
 
 async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], replies: readonly ActCase[]) {
-  const made = (
-    await policy.answers(
-      "calls",
-      calls.map(({ prompt }) => prompt),
-      ANSWER_TOKENS,
-    )
-  ).map((text) => ({ begun: text.startsWith("<tool_call>"), call: parseCall(text) }));
-  const exact = calls.map(({ call }, index) => call !== undefined && sameCall(made[index]?.call, call));
+  const prompts = calls.map(({ prompt }) => prompt);
+  const free = await policy.answers("calls", prompts, { maxTokens: ANSWER_TOKENS });
+  const held = await policy.answers("calls, as served", prompts, { maxTokens: ANSWER_TOKENS, tools: calls.map(({ tools }) => tools) });
   // Whether to call shows in the first token.
   const needless = (
     await policy.answers(
       "replies",
       replies.map(({ prompt }) => prompt),
-      2,
+      { maxTokens: 2 },
     )
   ).filter((text) => text.startsWith("<tool_call>")).length;
   return {
-    callMade: share(made.map(({ begun }) => begun)),
+    callMade: share(free.map((text) => text.startsWith("<tool_call>"))),
     needlessCall: shareOf(needless, replies.length),
-    rightTool: share(calls.map(({ call }, index) => made[index]?.call?.name === call?.name)),
-    validJson: share(made.map(({ call }) => call !== undefined)),
+    ...callFigures(calls, free),
+    asServed: callFigures(calls, held),
+  };
+}
+
+function callFigures(cases: readonly ActCase[], texts: readonly string[]) {
+  const made = texts.map(parseCall);
+  const exact = cases.map(({ call }, index) => call !== undefined && sameCall(made[index], call));
+  const begun = cases.flatMap((each, index) => (texts[index]?.startsWith("<tool_call>") === true ? [fits(each, made[index])] : []));
+  return {
+    rightTool: share(cases.map(({ call }, index) => made[index]?.name === call?.name)),
+    /** Of the calls that were begun, those that were finished within the limit and fit their tool's schema. */
+    valid: share(begun),
     exact: share(exact),
-    exactSeen: share(exact.filter((_, index) => calls[index]?.seen === true)),
-    exactUnseen: share(exact.filter((_, index) => calls[index]?.seen === false)),
+    exactSeen: share(exact.filter((_, index) => cases[index]?.seen === true)),
+    exactUnseen: share(exact.filter((_, index) => cases[index]?.seen === false)),
     argumentsRight: share(
-      calls.flatMap(({ call }, index) =>
-        Object.entries(call?.arguments ?? {}).map(([name, value]) => argumentOf(made[index]?.call, name) === value),
+      cases.flatMap(({ call }, index) =>
+        Object.entries(call?.arguments ?? {}).map(([name, value]) => argumentOf(made[index], name) === value),
       ),
     ),
   };
+}
+
+function fits({ tools }: ActCase, made: ReturnType<typeof parseCall>): boolean {
+  const tool = tools.find((each) => each.function.name === made?.name);
+  return tool !== undefined && checkArguments(tool, { ...made?.arguments }).length === 0;
 }
 
 async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase[], context: number) {
@@ -127,23 +140,25 @@ async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase
     cases.map(({ guided, answer }) => ({ prompt: guided, answer })),
     context,
   );
-  const obeyed = await shareUsed(policy, "hints", cases);
-  return { medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))), obeyed };
+  const used = await shareUsed(policy, "hints", cases);
+  return { medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))), ...used };
 }
 
-/** Share of guided prompts whose greedy call is to the right tool and has the wanted value. */
-async function shareUsed(policy: EvaluatedPolicy, label: string, cases: readonly GuidedCase[]): Promise<Share> {
-  const answers = await policy.answers(
-    label,
-    cases.map(({ guided }) => guided),
-    ANSWER_TOKENS,
-  );
-  return share(
-    cases.map(({ tool, parameter, wanted }, index) => {
-      const made = parseCall(answers[index] ?? "");
-      return made?.name === tool && argumentOf(made, parameter) === wanted;
-    }),
-  );
+/** Share of guided prompts whose greedy call is to the right tool and has the wanted value: as served, and unconstrained. */
+async function shareUsed(policy: EvaluatedPolicy, label: string, cases: readonly GuidedCase[]): Promise<{ asServed: Share; free: Share }> {
+  const prompts = cases.map(({ guided }) => guided);
+  const used = (texts: readonly string[]): Share =>
+    share(
+      cases.map(({ tool, parameter, wanted }, index) => {
+        const made = parseCall(texts[index] ?? "");
+        return made?.name === tool && argumentOf(made, parameter) === wanted;
+      }),
+    );
+  const tools = cases.map((each) => each.tools);
+  return {
+    asServed: used(await policy.answers(`${label}, as served`, prompts, { maxTokens: ANSWER_TOKENS, tools })),
+    free: used(await policy.answers(label, prompts, { maxTokens: ANSWER_TOKENS })),
+  };
 }
 
 type EncodePrompt = (prompt: {
@@ -167,7 +182,7 @@ async function evaluateJudge(
     const answers = await policy.answers(
       `judge, ${reward}`,
       ofClass.map(({ exchange }) => encode({ ...judgePrompt(exchange), addGenerationPrompt: true })),
-      4,
+      { maxTokens: 4 },
     );
     recall[String(reward)] = share(answers.map((answer) => parseReward(answer) === reward));
     const tally: Record<string, number> = {};
@@ -194,7 +209,7 @@ async function evaluateHintJob(
   const answers = await policy.answers(
     "hint job",
     corrected.map(({ exchange }) => encode({ ...hintPrompt(exchange), addGenerationPrompt: true })),
-    48,
+    { maxTokens: 48 },
   );
   return {
     exact: share(answers.map((answer, index) => answer.trim() === hintText(corrected[index]?.hint ?? { parameter: "", value: "" }))),

@@ -6,14 +6,16 @@ import { z } from "zod";
 import { PromptNote } from "./note.ts";
 import { RefusedEvent } from "./policy.ts";
 import { ChatMessage, ToolDefinition } from "./chat.ts";
+import { AnswerForm } from "./grammar/answer-form.ts";
 
 /** How the tokens of a turn were drawn. Log-probs are of this distribution. */
 export const Sampling = z.object({
   seed: z.number().int(),
   temperature: z.number(),
   topP: z.number(),
-  /** Whether a token mask (tool_choice) shaped the distribution. */
+  /** Whether a token mask shaped the distribution, and what, with the turn's tools, it was made of; turns of before it was recorded have none. */
   masked: z.boolean(),
+  form: AnswerForm.optional(),
 });
 export type Sampling = z.infer<typeof Sampling>;
 

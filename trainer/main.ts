@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   watchParent(config.parentPid, stop);
   const base = loadBase(config.base);
-  const engine = await Engine.start({ config: base.config, threads: config.threads });
+  const engine = await Engine.start({ config: base.config, threads: config.threads, tokenizer: base.tokenizerFiles });
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {

@@ -23,7 +23,15 @@ export type ActCase = {
 };
 
 /** The same place with and without guidance, and the argument that the guidance is about. */
-export type GuidedCase = { plain: number[]; guided: number[]; answer: number[]; tool: string; parameter: string; wanted: string };
+export type GuidedCase = {
+  plain: number[];
+  guided: number[];
+  tools: readonly ToolDefinition[];
+  answer: number[];
+  tool: string;
+  parameter: string;
+  wanted: string;
+};
 
 // Room for the longest answer that greedy decoding may write.
 export const ANSWER_TOKENS = 112;
@@ -134,7 +142,8 @@ export class Cases {
       const plain = this.#prompt(conversation, at, {});
       const guided = this.#prompt(conversation, at, kind === "hint" ? { hint: text } : { notes: [text] });
       if (plain === undefined || guided === undefined) continue;
-      cases.push({ plain, guided, answer, tool: call.tool.name, parameter: parameter.name, wanted });
+      const { tools } = conversation;
+      cases.push({ plain, guided, tools, answer, tool: call.tool.name, parameter: parameter.name, wanted });
     }
     return cases;
   }

@@ -1,5 +1,7 @@
 /** The policy under evaluation: greedy answers and log-probs of given answers, in batches, with progress on stderr. */
+import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import { toBatch } from "../../trainer/pretrain/batches.ts";
@@ -19,8 +21,12 @@ export class EvaluatedPolicy {
     this.#tokenizer = tokenizer;
   }
 
-  /** The text after each prompt, greedy and unconstrained, up to the end token. */
-  async answers(label: string, prompts: readonly number[][], maxTokens: number): Promise<string[]> {
+  /** The text after each prompt, greedy, up to the end token: free, or held to the schemas of the prompts' tools as when it is served. */
+  async answers(
+    label: string,
+    prompts: readonly number[][],
+    { maxTokens, tools }: { maxTokens: number; tools?: readonly (readonly ToolDefinition[])[] },
+  ): Promise<string[]> {
     // Like lengths together: a batch costs what its longest prompt costs.
     const order = prompts.map((_, index) => index).sort((a, b) => (prompts[a]?.length ?? 0) - (prompts[b]?.length ?? 0));
     const texts = new Array<string>(prompts.length).fill("");
@@ -28,6 +34,7 @@ export class EvaluatedPolicy {
       const rows = order.slice(start, start + GENERATE_ROWS);
       const generated = await this.#engine.generate({
         prompts: rows.map((row) => Int32Array.from(prompts[row] ?? [])),
+        ...(tools === undefined ? {} : { forms: rows.map((row) => ({ tools: tools[row] ?? [], form: FREE_FORM })) }),
         maxTokens,
         stopTokens: [this.#tokenizer.eosId],
         temperature: 0,

@@ -8,7 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 const HONOURED: ReadonlySet<string> = new Set([
   "messages", "model", "tools", "tool_choice", "parallel_tool_calls", "seed", "temperature", "top_p", "stop",
   "max_tokens", "max_completion_tokens", "logprobs", "top_logprobs", "stream", "stream_options", "store",
-  "user", "safety_identifier", "metadata", "session_id",
+  "user", "safety_identifier", "metadata", "session_id", "response_format",
 ]); // prettier-ignore
 
 type Fixed = { readonly accepted: readonly unknown[]; readonly advice?: string };
@@ -29,7 +29,6 @@ const FIXED: Readonly<Record<string, Fixed>> = {
   prompt_cache_options: { accepted: [null] },
   prompt_cache_retention: { accepted: [null, "in_memory"] },
   reasoning_effort: { accepted: [null, "none"] },
-  response_format: { accepted: [null, { type: "text" }], advice: "describe a tool and force it with tool_choice" },
   service_tier: { accepted: [null, "auto", "default"] },
   verbosity: { accepted: [null, "medium"] },
   web_search_options: { accepted: [null] },

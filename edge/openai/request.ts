@@ -10,6 +10,7 @@ import { checkDepth } from "./depth.ts";
 import { Messages, toConversation } from "./messages.ts";
 import { checkParameters } from "./parameters.ts";
 import { invalid } from "./refuse.ts";
+import { ResponseFormatParameter, toResponseFormat } from "./response-format.ts";
 import { checkTools, ToolChoiceParameter, Tools } from "./tools.ts";
 
 const MAX_STOPS = 4; // this and the next as the API
@@ -46,6 +47,7 @@ const Parameters = z.object({
     .refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected")
     .nullish(),
   session_id: z.string().nullish(),
+  response_format: ResponseFormatParameter.nullish(),
 });
 type Parameters = z.infer<typeof Parameters>;
 
@@ -96,6 +98,7 @@ function toRequest(parameters: Parameters): ChatRequest {
     tools: parameters.tools,
     toolChoice: parameters.tool_choice,
     parallelToolCalls: parameters.parallel_tool_calls ?? true,
+    responseFormat: toResponseFormat(parameters.response_format),
     seed: parameters.seed ?? undefined,
     temperature: parameters.temperature ?? 1,
     topP: parameters.top_p ?? 1,

@@ -1,11 +1,10 @@
 /** Sampled tokens → what a client sees: text in whole characters, cut at stop strings, and tool calls. */
+import type { CallMarkers } from "../../shared/grammar/constraint.ts";
 import type { AnswerDelta, WrittenCall } from "./completer.ts";
 import { StopStrings } from "./stop-strings.ts";
 import { TokenText } from "./token-text.ts";
 import { CallReader } from "./tool-calls.ts";
-import type { Vocabulary } from "./vocabulary.ts";
-
-export type CallMarkers = { readonly openId: number; readonly closeId: number };
+import type { Vocabulary } from "../../shared/vocabulary.ts";
 
 export class AnswerReader {
   readonly #vocabulary: Vocabulary;

@@ -2,14 +2,14 @@
  * The port through which a session gets an answer. The embedded policy implements it; another engine that reports
  * token ids and log-probs can stand in its place.
  */
+import type { ToolDefinition } from "../../shared/chat.ts";
+import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 
 /** Reads a stored file by digest and checks its bytes against it; belongs to the request that passes it. */
 export type ReadFile = (digest: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
-
-export type CompletionRequest = {
+export type CompletionRequest = AnswerForm & {
   readonly promptTokens: readonly number[];
   /** Names base + adapter; adapters and KV caches are kept under it. */
   readonly policyDigest: string;
@@ -26,8 +26,8 @@ export type CompletionRequest = {
   readonly stop: readonly string[];
   /** How many alternatives to report per token, 0..20. */
   readonly topLogProbs: number;
-  readonly toolChoice: ToolChoice;
-  readonly parallelToolCalls: boolean;
+  /** What can be called: a call fits the schema of its tool. */
+  readonly tools: readonly ToolDefinition[];
   /** The conversation whose KV cache is continued; one answer at a time extends it, others start cold. */
   readonly cacheKey: string;
   readonly signal?: AbortSignal | undefined;

@@ -1,15 +1,14 @@
 /** One answer, token by token: prefill what the cache lacks, then choose, show, and run each token. */
 import { AppError } from "../../shared/errors.ts";
-import { AnswerReader, type CallMarkers } from "./answer.ts";
+import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
+import { AnswerReader } from "./answer.ts";
 import type { AdapterUse } from "./adapters.ts";
 import type { CompletionRequest, CompletionStep, EndStep, TokenLogProb } from "./completer.ts";
-import { Constraint } from "./constraint.ts";
 import { type Decoder, MAX_ROWS } from "./decoder.ts";
 import type { KvSequence } from "./kv-cache.ts";
 import { uniform } from "./philox.ts";
 import { type Alternative, chooseToken } from "./sampler.ts";
 import { ShownBytes } from "./token-text.ts";
-import type { Vocabulary } from "./vocabulary.ts";
 
 // How much work is done before other answers and the event loop get their turn: about the time of ten tokens at most.
 const PREFILL_BLOCKS_PER_PAUSE = 4;
@@ -17,10 +16,8 @@ const TOKENS_PER_PAUSE = 4;
 
 export type GenerationParts = {
   readonly decoder: Decoder;
-  readonly vocabulary: Vocabulary;
-  readonly markers: CallMarkers;
+  readonly grammars: AnswerGrammars;
   readonly eosId: number;
-  readonly encodeBytes: (text: string) => Uint8Array;
   /** Resolves after everything else that was waiting for the event loop has run. */
   readonly pause: () => Promise<void>;
   readonly sequence: KvSequence;
@@ -29,8 +26,9 @@ export type GenerationParts = {
 
 /** @throws {session/aborted} once the signal has fired */
 export async function* generate(parts: GenerationParts, request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
-  const { decoder, vocabulary, markers, eosId, sequence } = parts;
-  const constraint = new Constraint({ ...request, ...parts });
+  const { decoder, grammars, eosId, sequence } = parts;
+  const { vocabulary, markers } = grammars;
+  const constraint = grammars.constraint(request.tools, request);
   const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
   const shown = new ShownBytes(vocabulary.erased);
   const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: shown.of(vocabulary.bytesOf(tokenId)) });

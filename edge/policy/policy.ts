@@ -4,19 +4,18 @@
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { createKernel } from "../kernel/kernel.ts";
 import { ADAPTER_BUDGET_BYTES } from "./adapter-table.ts";
 import { AdapterCache, type AdapterUse } from "./adapters.ts";
-import type { CallMarkers } from "./answer.ts";
 import type { Completer, CompletionRequest, CompletionStep } from "./completer.ts";
 import { Decoder } from "./decoder.ts";
 import { generate } from "./generate.ts";
 import { KvCache, type KvSequence } from "./kv-cache.ts";
 import type { Clock } from "./lease.ts";
-import { Vocabulary } from "./vocabulary.ts";
 import { loadWeights } from "./weights.ts";
 
 /** The files of a base that the policy needs, JSON ones parsed. */
@@ -57,8 +56,7 @@ export class Policy implements Completer {
   /** No token stands for more bytes of text. */
   readonly longestTokenBytes: number;
   readonly #decoder: Decoder;
-  readonly #vocabulary: Vocabulary;
-  readonly #markers: CallMarkers;
+  readonly #grammars: AnswerGrammars;
   readonly #adapters: AdapterCache;
   readonly #kv: KvCache;
   readonly #pause: () => Promise<void>;
@@ -76,9 +74,8 @@ export class Policy implements Completer {
     const kernel = createKernel(kernelModule);
     this.tokenizer = new Tokenizer(files.tokenizer);
     this.contextTokens = config.contextTokens;
-    this.#vocabulary = new Vocabulary(files.tokenizer, config.vocabSize);
-    this.longestTokenBytes = this.#vocabulary.longestBytes;
-    this.#markers = callMarkers(this.tokenizer);
+    this.#grammars = new AnswerGrammars(files.tokenizer, { tokenizer: this.tokenizer, vocabSize: config.vocabSize });
+    this.longestTokenBytes = this.#grammars.vocabulary.longestBytes;
     this.#decoder = new Decoder(kernel, loadWeights(kernel, config, files.weights));
     this.#adapters = new AdapterCache({ kernel, config, budgetBytes: adapterBytes, now });
     this.#kv = new KvCache({ kernel, pageBytes: this.#decoder.pageBytes, budgetBytes: kvBytes, contextTokens: config.contextTokens, now });
@@ -112,10 +109,8 @@ export class Policy implements Completer {
   ): AsyncGenerator<CompletionStep, void, void> {
     const parts = {
       decoder: this.#decoder,
-      vocabulary: this.#vocabulary,
-      markers: this.#markers,
+      grammars: this.#grammars,
       eosId: this.tokenizer.eosId,
-      encodeBytes: (text: string) => this.#vocabulary.bytesOfAll(this.tokenizer.encode(text)),
       pause: this.#pause,
       ...leases,
     };
@@ -168,13 +163,6 @@ export class Policy implements Completer {
       await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     }
   }
-}
-
-function callMarkers({ specialIds }: Tokenizer): CallMarkers {
-  const [openId, closeId] = [specialIds.get("<tool_call>"), specialIds.get("</tool_call>")];
-  if (openId === undefined || closeId === undefined)
-    throw new AppError("policy/refused", "tokenizer.json: special tokens <tool_call> and </tool_call> expected, got none");
-  return { openId, closeId };
 }
 
 function nextTask(): Promise<void> {

@@ -3,7 +3,7 @@
  * of temperature 1; top_p narrows the choice after they are taken, so turns with top_p < 1 need to be told apart.
  */
 import { invariant } from "../../shared/assert.ts";
-import type { TokenMask } from "./constraint.ts";
+import { applyMask, type TokenMask } from "../../shared/grammar/token-grammar.ts";
 import type { Decoder } from "./decoder.ts";
 import { ln } from "./portable-math.ts";
 
@@ -43,16 +43,6 @@ export function chooseToken(decoder: Decoder, row: number, settings: SamplerSett
     logProb: logProbOf(tokenId),
     top: largest(logits, settings.topLogProbs).map((id) => ({ tokenId: id, logProb: logProbOf(id) })),
   };
-}
-
-function applyMask(logits: Float32Array, { kind, ids }: TokenMask): void {
-  if (kind === "ban") {
-    for (const id of ids) logits[id] = -Infinity;
-    return;
-  }
-  const kept = ids.map((id) => logits[id] ?? -Infinity);
-  logits.fill(-Infinity);
-  ids.forEach((id, index) => (logits[id] = kept[index] ?? -Infinity));
 }
 
 /** The lowest id of the largest logit. */

@@ -56,7 +56,7 @@ type TurnParts = {
 
 function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnParts): UnplacedTurn {
   const tools = request.tools ?? head.settings.tools;
-  const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls } = request;
+  const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   return {
     scope,
     line: head.line,
@@ -77,6 +77,7 @@ function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnPar
       logprobs,
       topLogprobs,
       parallelToolCalls,
+      responseFormat,
       toolChoice: toToolChoice(request.toolChoice, tools),
     },
     metadata: request.metadata,

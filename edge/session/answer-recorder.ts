@@ -2,6 +2,7 @@
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { invariant } from "../../shared/assert.ts";
 import type { Rollout } from "../../shared/events.ts";
+import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { AnswerDelta, CompletionStep, EndStep, TokenLogProb, TokenStep } from "../policy/completer.ts";
 import type { ContentLogprob, FinishedDelta, TokenLogprob, TurnDelta } from "./port.ts";
 
@@ -67,13 +68,16 @@ export class AnswerRecorder {
     seed,
     temperature,
     topP,
+    form,
   }: {
     promptTokens: readonly number[];
     seed: number;
     temperature: number;
     topP: number;
+    form: AnswerForm;
   }): Rollout {
-    const sampling = { seed, temperature, topP, masked: this.#ended().masked };
+    const { masked } = this.#ended();
+    const sampling = { seed, temperature, topP, masked, ...(masked ? { form } : {}) };
     return { promptTokens: [...promptTokens], responseTokens: this.#responseTokens, rolloutLogProbs: this.#rolloutLogProbs, sampling };
   }
 

@@ -4,10 +4,10 @@
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
+import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { PromptNote } from "../../shared/note.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
-import type { ToolChoice } from "../policy/completer.ts";
 import type { RetryFacts } from "./retry.ts";
 import type { Scope } from "./transcript.ts";
 
@@ -22,7 +22,7 @@ export type TurnPolicy = {
   readonly adapter: AdapterFiles | null;
 };
 
-export type TurnSampling = {
+export type TurnSampling = AnswerForm & {
   /** Undefined: drawn when the turn opens. */
   readonly seed: number | undefined;
   readonly temperature: number;
@@ -32,8 +32,6 @@ export type TurnSampling = {
   readonly answerLimit: { readonly param: "max_tokens" | "max_completion_tokens"; readonly tokens: number } | undefined;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
-  readonly toolChoice: ToolChoice;
-  readonly parallelToolCalls: boolean;
 };
 
 export type TurnRequest = {

@@ -36,14 +36,16 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
     contextTokens: policy.contextTokens,
   });
   checkRecord({ messages, tools: request.tools, metadata: request.metadata });
-  const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls } = request.sampling;
+  const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs } = request.sampling;
+  const { toolChoice, parallelToolCalls, responseFormat } = request.sampling;
   const { policyDigest, adapter } = request.policy;
-  const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs, toolChoice, parallelToolCalls };
+  const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs };
+  const form = { tools: request.tools, toolChoice, parallelToolCalls, responseFormat };
   return {
     policy,
     messages,
     notes,
-    completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, cacheKey: request.session.sessionId },
+    completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, ...form, cacheKey: request.session.sessionId },
   };
 }
 

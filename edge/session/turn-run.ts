@@ -160,7 +160,8 @@ export class TurnRun {
   #finishedEvent({ prepared, opened }: Running, recorder: AnswerRecorder, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
-    const { promptTokens, seed, temperature, topP } = prepared.completion;
+    const { promptTokens, seed, temperature, topP, toolChoice, parallelToolCalls, responseFormat } = prepared.completion;
+    const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
       { session, turnId: this.turnId, now },
       {
@@ -174,7 +175,7 @@ export class TurnRun {
         tools: [...tools],
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,
-        rollout: recorder.rollout({ promptTokens, seed, temperature, topP }),
+        rollout: recorder.rollout({ promptTokens, seed, temperature, topP, form }),
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
         ...(learning ? {} : { learning }),
       },

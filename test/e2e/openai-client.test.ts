@@ -1,6 +1,8 @@
 /** The `openai` package, unmodified, against the real edge: what a user of the API sees. */
 import OpenAI from "openai";
+import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { call, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
 
@@ -165,6 +167,62 @@ describe("tools", () => {
       });
       expect(only(choices).message.tool_calls).toHaveLength(1);
     }
+  });
+});
+
+describe("structured output", () => {
+  // Members that end soon: random weights come upon the end of a free text by chance.
+  const Booking = z.object({ kind: z.enum(["single", "double"]), breakfast: z.boolean(), who: z.literal('Ada "the first"').nullable() });
+
+  it("is parsed by the client's own helper", async () => {
+    const completion = await client().chat.completions.parse({
+      model: AGENT,
+      messages: [hello],
+      response_format: zodResponseFormat(Booking, "booking"),
+    });
+    const { message, finish_reason: reason } = only(completion.choices);
+    expect(reason).toBe("stop");
+    expect(Booking.parse(JSON.parse(message.content ?? ""))).toEqual(message.parsed);
+  });
+
+  it("streams as JSON piece by piece", async () => {
+    const stream = client().chat.completions.stream({
+      model: AGENT,
+      messages: [hello],
+      response_format: zodResponseFormat(Booking, "booking"),
+    });
+    const final = await stream.finalChatCompletion();
+    expect(Booking.safeParse(only(final.choices).message.parsed).success).toBe(true);
+  });
+
+  it("is any object where no schema is given", async () => {
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((seed) =>
+        client().chat.completions.create({ ...short, seed, messages: [hello], response_format: { type: "json_object" } }),
+      ),
+    );
+    const contents = answers
+      .map(({ choices }) => only(choices))
+      .map(({ message, finish_reason: reason }) => ({ text: message.content ?? "", reason }));
+    expect(contents.every(({ text }) => text.startsWith("{"))).toBe(true);
+    for (const { text } of contents.filter(({ reason }) => reason === "stop")) expect(JSON.parse(text)).toBeTypeOf("object");
+  });
+
+  it("is a strict tool's arguments, parsed by the client's own helper", async () => {
+    const completion = await client().chat.completions.parse({
+      model: AGENT,
+      messages: [hello],
+      tools: [zodFunction({ name: "book", parameters: Booking })],
+      tool_choice: { type: "function", function: { name: "book" } },
+    });
+    const called = only(only(completion.choices).message.tool_calls ?? []);
+    expect(Booking.parse(called.function.parsed_arguments)).toEqual(JSON.parse(called.function.arguments));
+  });
+
+  it("that cannot be enforced is refused by its keyword", async () => {
+    const Zip = z.object({ zip: z.string().regex(/^[0-9]{5}$/) });
+    const refused = client().chat.completions.parse({ ...short, messages: [hello], response_format: zodResponseFormat(Zip, "zip") });
+    await expect(refused).rejects.toMatchObject({ status: 400, param: "response_format.json_schema.schema.properties.zip.pattern" });
   });
 });
 

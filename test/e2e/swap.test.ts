@@ -6,6 +6,7 @@ import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Policy } from "../../edge/policy/policy.ts";
 import type { EndStep } from "../../edge/policy/completer.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
@@ -80,8 +81,9 @@ async function decodeAgain({ text, seed, temperature, maxTokens }: Question, ver
     topP: 1,
     stop: [],
     topLogProbs: 0,
+    ...FREE_FORM,
     toolChoice: "none", // as the edge has it where there are no tools
-    parallelToolCalls: true,
+    tools: [],
   } as const;
   const { policyDigest, adapter } = version;
   const readFile = (digest: string) => readStored(edge, digest);

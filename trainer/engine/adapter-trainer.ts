@@ -1,6 +1,7 @@
 /** Training of one adapter over the frozen base: gradients of any set of loss terms added up over batches, applied by AdamW. */
 import { AppError } from "../../shared/errors.ts";
 import { invariant } from "../../shared/assert.ts";
+import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import type { ClipBounds } from "../loss/clipped-objective.ts";
 import { type TermName, type TermOptions, termNames } from "../loss/terms.ts";
 import { buildAdapterTraining, gradientOf, lossOf } from "../model/training.ts";
@@ -20,9 +21,19 @@ import {
 } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 
+const PENALTY = -1e4; // finite, as infinity less infinity is no number
+
 type Weighted = { /** [N] coefficient of each position's loss */ readonly weights: Float32Array };
 type TeacherTerm = Weighted & { /** [N·V] ln p_T */ readonly teacherLogProbs: Float32Array };
-type PolicyTerm = Weighted & ClipBounds & { /** [N] */ readonly advantages: Float32Array; /** [N] */ readonly oldLogProbs: Float32Array };
+type PolicyTerm = Weighted &
+  ClipBounds & {
+    /** [N] */
+    readonly advantages: Float32Array;
+    /** [N] under the masks */
+    readonly oldLogProbs: Float32Array;
+    /** By position: what the target was drawn under. Where absent, every token was free. */
+    readonly masks?: ReadonlyMap<number, TokenMask>;
+  };
 type DistillationTerm = Weighted &
   ClipBounds & {
     /** [N·k] k different tokens per position */
@@ -118,7 +129,7 @@ function termOptions({ crossEntropy, forwardKl, reverseKl, policy, distillation,
     ...(crossEntropy && { crossEntropy: {} }),
     ...(forwardKl && { forwardKl: {} }),
     ...(reverseKl && { reverseKl: {} }),
-    ...(policy && { policy: bounds(policy) }),
+    ...(policy && { policy: { ...bounds(policy), masked: policy.masks !== undefined } }),
     ...(distillation && { distillation: { ...bounds(distillation), candidates: distillation.candidates.length / positions.length } }),
   };
 }
@@ -139,6 +150,7 @@ function termFeeds(batch: LossBatch, vocabSize: number): Feeds {
     if (term) give(`${name}.teacherLogProbs`, term.teacherLogProbs, vocabSize);
   }
   for (const name of ["advantages", "oldLogProbs"] as const) if (policy) give(`policy.${name}`, policy[name], 1);
+  if (policy?.masks) give("policy.penalties", penaltiesOf(policy.masks, { count, vocabSize }), vocabSize);
   if (distillation) {
     const width = distillation.candidates.length / count;
     if (!Number.isInteger(width) || width === 0)
@@ -151,6 +163,17 @@ function termFeeds(batch: LossBatch, vocabSize: number): Feeds {
     for (const name of ["advantages", "oldLogProbs"] as const) give(`distillation.${name}`, distillation[name], width);
   }
   return feeds;
+}
+
+/** [N·V] what is added to logits: 0 for what a mask lets through, else so much less that no probability is left in float32. */
+function penaltiesOf(masks: ReadonlyMap<number, TokenMask>, { count, vocabSize }: { count: number; vocabSize: number }): Float32Array {
+  const penalties = new Float32Array(count * vocabSize);
+  for (const [position, { kind, ids }] of masks) {
+    const row = penalties.subarray(position * vocabSize, (position + 1) * vocabSize);
+    if (kind === "allow") row.fill(PENALTY);
+    for (const id of ids) row[id] = kind === "allow" ? 0 : PENALTY;
+  }
+  return penalties;
 }
 
 /** [N] zero where no term weighs the position. */

@@ -1,4 +1,6 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
+import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
+import { Tokenizer } from "../../shared/tokenizer.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
 import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
@@ -16,8 +18,12 @@ export class EngineCore implements EngineCalls {
   readonly #full: FullTrainer;
   readonly #adapters: AdapterStore;
 
-  constructor({ config, threads }: EngineOptions) {
-    this.#context = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
+  constructor({ config, threads, tokenizer }: EngineOptions) {
+    const grammars =
+      tokenizer === undefined
+        ? undefined
+        : new AnswerGrammars(tokenizer, { tokenizer: new Tokenizer(tokenizer), vocabSize: config.vocabSize });
+    this.#context = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }), grammars };
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);
   }

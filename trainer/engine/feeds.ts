@@ -1,11 +1,18 @@
 /** What every part of the engine shares, and how stored tensors become feeds. */
+import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import type { AdapterShape } from "../model/adapter.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { SessionCache } from "./session-cache.ts";
 
-export type EngineContext = { readonly config: ModelConfig; readonly parameters: ParameterBuffer; readonly sessions: SessionCache };
+export type EngineContext = {
+  readonly config: ModelConfig;
+  readonly parameters: ParameterBuffer;
+  readonly sessions: SessionCache;
+  /** Absent in an engine that was started without a tokenizer. */
+  readonly grammars: AnswerGrammars | undefined;
+};
 
 /** Views of every tensor of a buffer: nothing is copied. */
 export function tensorFeeds(buffer: ParameterBuffer): Feeds {

@@ -1,12 +1,16 @@
 /** Generation with a key/value cache: prompts in batches, one prefill, then one token per row and step. */
 import { at, invariant } from "../../shared/assert.ts";
+import type { ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
+import type { Constraint } from "../../shared/grammar/constraint.ts";
+import { applyMask } from "../../shared/grammar/token-grammar.ts";
 import { MASKED } from "../model/attention.ts";
 import { buildDecodeStep, buildPrefill, cachedKeysOf, cachedValuesOf, keysOf, valuesOf } from "../model/decoding.ts";
 import { Random } from "../random.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
-import { expectBelow } from "./batch.ts";
+import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { sampleToken } from "./sampling.ts";
 
@@ -19,7 +23,12 @@ export type GenerateOptions = {
   readonly temperature: number;
   /** With the prompt's index, decides its draws whatever it is batched with. */
   readonly seed: number;
+  /** What each answer is held to, one per prompt; where absent, every token is free. Masked tokens take no part in the distribution. */
+  readonly forms?: readonly AskedForm[];
 };
+
+/** The form of an answer: its tools, and what the request asks of it. */
+export type AskedForm = { readonly tools: readonly ToolDefinition[]; readonly form: AnswerForm };
 
 export type Generation = {
   /** With the stop token, where one ended it. */
@@ -40,6 +49,7 @@ type Row = {
   readonly random: Random;
   readonly tokens: number[];
   readonly logProbs: number[];
+  readonly constraint: Constraint | undefined;
   finished: boolean;
 };
 type Group = { readonly rows: readonly Row[]; readonly length: number };
@@ -60,6 +70,7 @@ export class Generator {
       if (prompt.length === 0 || prompt.length >= contextTokens)
         throw new AppError("input/invalid", `prompts[${index}]: 1 to ${contextTokens - 1} tokens expected, got ${prompt.length}`);
     });
+    if (options.forms !== undefined) expectLength("forms", options.forms.length, options.prompts.length);
     if (!(options.temperature >= 0)) throw new AppError("input/invalid", `temperature: 0 or more expected, got ${options.temperature}`);
   }
 
@@ -71,6 +82,7 @@ export class Generator {
       random: new Random(seed + Math.imul(index, 0x9e3779b1)),
       tokens: [],
       logProbs: [],
+      constraint: this.#constraint(index),
       finished: this.#options.maxTokens < 1,
     }));
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
@@ -93,13 +105,24 @@ export class Generator {
   #extend(row: Row, logits: Float32Array): void {
     if (row.finished) return;
     const { maxTokens, stopTokens, temperature } = this.#options;
+    const mask = row.constraint?.mask();
+    if (mask !== undefined) applyMask(logits, mask);
     const { token, logProb } = sampleToken(logits, { temperature, random: row.random });
     if (!Number.isFinite(logProb))
       throw new AppError("train/nonFinite", `prompts[${row.index}]: a finite log-probability expected, got ${logProb}`);
+    row.constraint?.accept(token);
     row.tokens.push(token);
     row.logProbs.push(logProb);
     const room = this.#context.config.contextTokens - row.prompt.length;
     row.finished = stopTokens.includes(token) || row.tokens.length >= Math.min(maxTokens, room);
+  }
+
+  #constraint(index: number): Constraint | undefined {
+    const asked = this.#options.forms?.[index];
+    if (asked === undefined) return undefined;
+    const { grammars } = this.#context;
+    if (grammars === undefined) throw new AppError("input/invalid", "forms: an engine that was started with a tokenizer expected");
+    return grammars.constraint(asked.tools, asked.form);
   }
 
   #createCache({ rows, length }: Group): Cache {

@@ -1,6 +1,7 @@
 /** What crosses between the engine's two threads, and the calls that may cross. */
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
+import type { TokenizerFiles } from "../../shared/tokenizer.ts";
 import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
 import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
@@ -11,6 +12,8 @@ export type EngineOptions = {
   readonly config: ModelConfig;
   /** Threads inside one operator. */
   readonly threads: number;
+  /** Needed where answers are held to a form. */
+  readonly tokenizer?: TokenizerFiles;
 };
 
 export type StepOptions = {

@@ -1,4 +1,5 @@
 /** An update's adapters in the engine: which they are, how they answer, how they are rounded. */
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
@@ -8,7 +9,7 @@ import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type LearnerDependencies = {
   readonly engine: Engine;
-  readonly base: Pick<Base, "tokenizer" | "config">;
+  readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */
   readonly now: () => number;
@@ -32,10 +33,11 @@ export function askGreedily(
   engine: Pick<Engine, "generate">,
   { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number },
 ): AskPolicy {
-  return async (prompts) => {
-    if (prompts.length === 0) return [];
+  return async (asked) => {
+    if (asked.length === 0) return [];
     const answers = await engine.generate({
-      prompts: prompts.map((prompt) => Int32Array.from(prompt)),
+      prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
+      forms: asked.map(({ tools }) => ({ tools, form: FREE_FORM })),
       maxTokens: ANSWER_TOKENS,
       stopTokens: [eosId],
       temperature: 0,

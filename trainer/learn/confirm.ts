@@ -78,7 +78,7 @@ async function confirm(
 ): Promise<{ honoured: number; silent: number; kept: number; won: number }> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
-  const answers = await ask([...silent, ...won].map(({ studentPrompt }) => studentPrompt));
+  const answers = await ask([...silent, ...won].map(({ studentPrompt: prompt, context: { tools } }) => ({ prompt, tools })));
   const right = [...silent, ...won].map(({ context }, index) =>
     shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
   );

@@ -5,11 +5,13 @@
  */
 import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
 import { hintText, parseHint } from "../../shared/jobs.ts";
-import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { answerMasks } from "../../shared/grammar/answer-masks.ts";
+import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
 import { readCalls } from "../data/calls.ts";
 import { argumentSpan } from "../data/span.ts";
 import type { Correction } from "../teacher/contexts.ts";
+import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import type { Objective } from "./objective.ts";
 import { fits, type Row } from "./rows.ts";
@@ -23,23 +25,26 @@ export type CorrectedRow = {
   readonly teacher: RowScore;
   /** A_t of the binary reward. */
   readonly advantages: readonly number[];
+  /** What each token was drawn under. */
+  readonly masks: readonly (TokenMask | undefined)[];
 };
 
 /**
  * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the
- * argument in its prompt. Turns drawn with top_p < 1 or a mask carry no reward: their ratios mean nothing.
+ * argument in its prompt. Turns drawn with top_p < 1, or under a mask that the log does not tell, carry no reward: their
+ * ratios mean nothing.
  */
 export async function correctedRows(
   engine: Scoring,
   corrected: readonly CorrectedExchange[],
   {
-    tokenizer,
+    base: { tokenizer, grammars, config },
     parent,
     objective,
     baseline,
-    vocabSize,
-  }: { tokenizer: Tokenizer; parent: string | undefined; objective: Objective; baseline: number; vocabSize: number },
+  }: { base: LearnerDependencies["base"]; parent: string | undefined; objective: Objective; baseline: number },
 ): Promise<CorrectedRow[]> {
+  const { vocabSize } = config;
   const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, correction, reward })));
   const pairs = turns.flatMap(({ payload, correction, reward }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
@@ -54,10 +59,13 @@ export async function correctedRows(
       addGenerationPrompt: true,
     });
     if (!fits(Math.max(teacherPrompt.length, promptTokens.length), responseTokens.length)) return [];
-    const comparable = sampling.topP >= 1 && !sampling.masked;
+    const { form } = sampling;
+    const comparable = sampling.topP >= 1 && (!sampling.masked || form !== undefined);
+    const masks = form === undefined ? [] : answerMasks(grammars, { tools: payload.tools, form, tokens: responseTokens });
     return [
       {
         span,
+        masks,
         student: { prompt: promptTokens, answer: responseTokens },
         teacher: { prompt: teacherPrompt, answer: responseTokens },
         advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
@@ -74,14 +82,14 @@ export async function correctedRows(
     pairs.map(({ teacher }) => teacher),
     { adapter: parent, full: true, vocabSize },
   );
-  return pairs.flatMap(({ student: row, span, advantage }, index) => {
+  return pairs.flatMap(({ student: row, span, masks, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
     const credited =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ row, span, teacher, advantages: credited }];
+    return [{ row, span, masks, teacher, advantages: credited }];
   });
 }
 

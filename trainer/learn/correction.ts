@@ -50,11 +50,10 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     );
   const held = await holdBack(engine, lessons.heldBack, { correction, parent: adapters.parent, vocabSize });
   const corrected = await correctedRows(engine, group, {
-    tokenizer,
+    base,
     parent: adapters.parent,
     objective: OBJECTIVES.hybrid,
     baseline: request.baseline,
-    vocabSize,
   });
   const run = await trainUntilShown(deps, {
     taught,

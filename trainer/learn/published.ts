@@ -10,13 +10,7 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const objective = OBJECTIVES.paper;
-  const corrected = await correctedRows(engine, group, {
-    tokenizer: base.tokenizer,
-    parent: adapters.parent,
-    objective,
-    baseline: request.baseline,
-    vocabSize,
-  });
+  const corrected = await correctedRows(engine, group, { base, parent: adapters.parent, objective, baseline: request.baseline });
   if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];

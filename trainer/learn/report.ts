@@ -30,10 +30,11 @@ export async function describeChanges(
     own.filter(({ payload }) => readCalls(payload.answer).some(({ name }) => name === correction.tool.function.name)),
   );
   // Without the notes of then: what is shown is what the version does.
-  const prompts = turns.map(({ payload: { messages, tools, notes, rollout } }) =>
-    notes === undefined ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
-  );
-  const answers = await ask(prompts);
+  const asked = turns.map(({ payload: { messages, tools, notes, rollout } }) => ({
+    prompt: notes === undefined ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+    tools,
+  }));
+  const answers = await ask(asked);
   return turns.map(({ payload }, index) => ({
     prompt: lastWords(payload.messages),
     before: tokenizer.decode(payload.rollout.responseTokens.filter((token) => token !== tokenizer.eosId)),

@@ -1,5 +1,6 @@
 /** Log-probs of rows under a policy, row by row; the packing into batches stays inside. */
 import { at, invariant } from "../../shared/assert.ts";
+import { applyMask, type TokenMask } from "../../shared/grammar/token-grammar.ts";
 import type { Engine } from "../engine/engine.ts";
 import { packRows, type Row } from "./rows.ts";
 
@@ -33,6 +34,20 @@ export async function scoreRows(
     const score = scores.get(index);
     invariant(score !== undefined, `row ${index} is in a batch`);
     return score;
+  });
+}
+
+/** ln p of each answer token [n] under the masks it was sampled with, from whole distributions [n·V]. */
+export function maskedLogProbs(
+  full: Float32Array,
+  { answer, masks, vocabSize }: { answer: readonly number[]; masks: readonly (TokenMask | undefined)[]; vocabSize: number },
+): Float32Array {
+  return Float32Array.from(answer, (token, index) => {
+    const row = full.slice(index * vocabSize, (index + 1) * vocabSize);
+    const mask = masks[index];
+    if (mask !== undefined) applyMask(row, mask);
+    // The row adds up to 1 without a mask, so the sum of what is left is in range.
+    return at(row, token) - Math.log(row.reduce((sum, logProb) => sum + Math.exp(logProb), 0));
   });
 }
 

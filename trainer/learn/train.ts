@@ -1,5 +1,6 @@
 /** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
 import { at, invariant } from "../../shared/assert.ts";
+import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
@@ -11,7 +12,7 @@ import type { CorrectedRow } from "./corrected-rows.ts";
 import { drawErrandBatch } from "./errands.ts";
 import { CLIP, type Objective } from "./objective.ts";
 import { packRows, type PackedRows } from "./rows.ts";
-import { scoreRows } from "./scores.ts";
+import { maskedLogProbs, scoreRows } from "./scores.ts";
 
 /** A lesson with the distributions to match at each token of its answer. */
 export type TaughtLesson = {
@@ -133,7 +134,7 @@ async function accumulateCorrected(
     const terms = emptyTerms(size);
     packed.rowIndices.forEach((row, place) => {
       const offset = at(packed.offsets, place);
-      const { teacher, advantages, span, row: tokens } = at(corrected, row);
+      const { teacher, advantages, span, masks, row: tokens } = at(corrected, row);
       const student = at(students, row);
       const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
       const width = candidates.tokens.length / tokens.answer.length;
@@ -142,7 +143,10 @@ async function accumulateCorrected(
       terms.candidateAdvantages.set(candidates.advantages, offset * width);
       terms.candidateOld.set(candidates.oldLogProbs, offset * width);
       terms.advantages.set(advantages, offset);
-      terms.old.set(student.logProbs, offset);
+      terms.old.set(maskedLogProbs(student.full, { answer: tokens.answer, masks, vocabSize }), offset);
+      masks.forEach((mask, index) => {
+        if (mask !== undefined) terms.masks.set(offset + index, mask);
+      });
       terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset + span.from, offset + span.to);
       terms.rewardWeights.fill(
         step < objective.rewardSteps ? objective.reward / corrected.length : 0,
@@ -159,7 +163,13 @@ async function accumulateCorrected(
         weights: terms.hindsightWeights,
         ...CLIP,
       },
-      policy: { advantages: terms.advantages, oldLogProbs: terms.old, weights: terms.rewardWeights, ...CLIP },
+      policy: {
+        advantages: terms.advantages,
+        oldLogProbs: terms.old,
+        weights: terms.rewardWeights,
+        ...(terms.masks.size === 0 ? {} : { masks: terms.masks }),
+        ...CLIP,
+      },
     });
     loss += (losses.distillation ?? 0) + (losses.policy ?? 0);
   }
@@ -175,6 +185,7 @@ function emptyTerms(size: number, width = 4) {
     hindsightWeights: new Float32Array(size),
     advantages: new Float32Array(size),
     old: new Float32Array(size),
+    masks: new Map<number, TokenMask>(),
     rewardWeights: new Float32Array(size),
   };
 }

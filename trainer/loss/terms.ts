@@ -1,5 +1,5 @@
 /** The loss terms a batch may carry, each summed with a weight per position. A term is present where its options are. */
-import { logSoftmax, neg, reduceSum, reshape } from "../autodiff/build.ts";
+import { add, logSoftmax, neg, reduceSum, reshape } from "../autodiff/build.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { dimOf } from "../autodiff/shape.ts";
 import { type ClipBounds, clippedObjective } from "./clipped-objective.ts";
@@ -11,7 +11,8 @@ export type TermOptions = {
   readonly crossEntropy?: Record<string, never>;
   readonly forwardKl?: Record<string, never>;
   readonly reverseKl?: Record<string, never>;
-  readonly policy?: ClipBounds;
+  /** `masked`: the targets were drawn under masks, which come as penalties on the logits. */
+  readonly policy?: ClipBounds & { readonly masked: boolean };
   /** k candidates per position. */
   readonly distillation?: ClipBounds & { readonly candidates: number };
 };
@@ -21,6 +22,8 @@ export type TermName = keyof TermOptions;
 type Context = {
   /** [N, V] */
   readonly logits: Node;
+  /** [N, 1] */
+  readonly targets: Node;
   /** [N, 1] ln π of the targets */
   readonly chosen: Node;
   /** Makes the term's own input `<term>.<name>`. */
@@ -32,10 +35,11 @@ const TERMS: { readonly [K in TermName]: (context: Context, options: NonNullable
   crossEntropy: ({ chosen }) => reshape(neg(chosen), [dimOf(chosen.type.shape, 0)]),
   forwardKl: ({ logits, input }) => forwardKl({ policy: logSoftmax(logits), teacher: input("teacherLogProbs", logits.type.shape) }),
   reverseKl: ({ logits, input }) => reverseKl({ policy: logSoftmax(logits), teacher: input("teacherLogProbs", logits.type.shape) }),
-  policy: ({ chosen, input }, bounds) => {
+  policy: ({ logits, chosen, targets, input }, { masked, ...bounds }) => {
     const { shape } = chosen.type;
+    const logProbs = masked ? tokenLogProbs(add(logits, input("penalties", logits.type.shape)), targets) : chosen;
     return reduceSum(
-      clippedObjective({ logProbs: chosen, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds),
+      clippedObjective({ logProbs, oldLogProbs: input("oldLogProbs", shape), advantages: input("advantages", shape) }, bounds),
       [-1],
     );
   },
@@ -53,13 +57,13 @@ const TERMS: { readonly [K in TermName]: (context: Context, options: NonNullable
 /** Builds the terms asked for over `logits` [N, V], in the table's order: name → loss per position [N]. */
 export function buildTerms(
   graph: Graph,
-  { logits, chosen, options }: { logits: Node; chosen: Node; options: TermOptions },
+  { logits, targets, chosen, options }: { logits: Node; targets: Node; chosen: Node; options: TermOptions },
 ): Map<TermName, Node> {
   const terms = new Map<TermName, Node>();
   for (const name of termNames(options))
     terms.set(
       name,
-      graph.scope(name, () => buildTerm(name, { graph, logits, chosen, options })),
+      graph.scope(name, () => buildTerm(name, { graph, logits, targets, chosen, options })),
     );
   return terms;
 }
@@ -72,9 +76,9 @@ const TERM_NAMES = ["crossEntropy", "forwardKl", "reverseKl", "policy", "distill
 
 function buildTerm<K extends TermName>(
   name: K,
-  { graph, logits, chosen, options }: { graph: Graph; logits: Node; chosen: Node; options: TermOptions },
+  { graph, logits, targets, chosen, options }: { graph: Graph; logits: Node; targets: Node; chosen: Node; options: TermOptions },
 ): Node {
   const own = options[name];
   const input: Context["input"] = (part, shape, element = "float32") => graph.input(`${name}.${part}`, shape, element);
-  return own === undefined ? graph.scalar(0) : TERMS[name]({ logits, chosen, input }, own);
+  return own === undefined ? graph.scalar(0) : TERMS[name]({ logits, targets, chosen, input }, own);
 }

@@ -91,9 +91,12 @@ export async function isNeedless(
   turns: readonly LoggedTurn[],
   { tokenizer, ask }: { tokenizer: Tokenizer; ask: AskPolicy },
 ): Promise<boolean> {
-  const prompts = turns.map(({ payload: { messages, tools } }) => tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }));
-  if (prompts.some((prompt) => !fits(prompt.length, ANSWER_TOKENS))) return false;
-  const answers = await ask(prompts);
+  const asked = turns.map(({ payload: { messages, tools } }) => ({
+    prompt: tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+    tools,
+  }));
+  if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
+  const answers = await ask(asked);
   return answers.every((answer) => readAnswer(tokenizer, answer).calls.some((call) => follows(call, note)));
 }
 

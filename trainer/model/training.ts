@@ -35,10 +35,11 @@ export function buildAdapterTraining(
   const graph = new Graph();
   const weights = modelInputs(graph, config, adapter);
   const { logits } = buildForward(graph, { config, bucket, weights });
-  const chosen = tokenLogProbs(logits, graph.input("targets", [bucket.positions, 1], "int32"));
+  const targets = graph.input("targets", [bucket.positions, 1], "int32");
+  const chosen = tokenLogProbs(logits, targets);
   const outputs: Outputs = { logProbs: reshape(chosen, [bucket.positions]) };
   let loss = graph.scalar(0);
-  for (const [name, term] of buildTerms(graph, { logits, chosen, options: terms })) {
+  for (const [name, term] of buildTerms(graph, { logits, targets, chosen, options: terms })) {
     outputs[lossOf(name)] = term;
     loss = add(loss, reduceSum(mul(term, graph.input(`${name}.weights`, [bucket.positions])), [0]));
   }

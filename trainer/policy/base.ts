@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { parseModelConfig, type ModelConfig as ModelShape } from "../../shared/model-config.ts";
 import type { BaseManifest } from "../../shared/policy.ts";
-import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 
@@ -16,6 +17,9 @@ export type Base = {
   readonly shape: ModelShape;
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
+  readonly tokenizerFiles: TokenizerFiles;
+  /** What answers are held to, as the edge holds them. */
+  readonly grammars: AnswerGrammars;
   /** Hugging Face parameter names → values. */
   readonly weights: Map<string, Float32Array>;
 };
@@ -34,7 +38,8 @@ export async function checkSameBase(folder: string, manifest: BaseManifest): Pro
 
 /** @throws {policy/refused | input/unsupported} naming the field or tensor at fault. */
 export function loadBase(folder: string): Base {
-  const { config, weights, tokenizer } = readCheckpoint(folder);
+  const { config, weights, tokenizer, tokenizerFiles } = readCheckpoint(folder);
   const shape = parseModelConfig(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")));
-  return { name: basename(resolve(folder)), shape, config, tokenizer, weights };
+  const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer, vocabSize: config.vocabSize });
+  return { name: basename(resolve(folder)), shape, config, tokenizer, tokenizerFiles, grammars, weights };
 }

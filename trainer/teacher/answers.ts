@@ -66,7 +66,10 @@ export async function askLessons(
     context.kind === "silent" && !shows(context, correction, readAnswer(tokenizer, answer));
   const answerUnder = async (asked: readonly Question[]): Promise<(readonly number[])[]> => {
     const worded = asked.filter(({ guidance }) => guidance === "note" || guidance === "hint");
-    const answers = worded.length === 0 ? [] : await ask(worded.map(({ each, guidance }) => prompt(each.context, guidance)));
+    const answers =
+      worded.length === 0
+        ? []
+        : await ask(worded.map(({ each: { context }, guidance }) => ({ prompt: prompt(context, guidance), tools: context.tools })));
     return asked.map((question) => {
       const { each, guidance } = question;
       if (guidance === "none") return each.answer;

@@ -2,6 +2,7 @@
  * Leads contexts to where the policy acts. Where it asks or confirms first, a user who agrees lets it go on, in its own
  * words, so that what is learnt is learnt in conversations as this policy really holds them.
  */
+import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { argumentText } from "../data/calls.ts";
 import { mentions, namesTopic, wasOffered } from "../data/mention.ts";
@@ -10,8 +11,11 @@ import { readAnswer } from "./answer-text.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayAgreement } from "./phrases.ts";
 
-/** Greedy answers of a policy to prompts, end token included. */
-export type AskPolicy = (prompts: readonly (readonly number[])[]) => Promise<readonly (readonly number[])[]>;
+/** A prompt, and the tools that its answer may call. */
+export type Asked = { readonly prompt: readonly number[]; readonly tools: readonly ToolDefinition[] };
+
+/** Greedy answers of a policy, held to the tools' schemas as the edge holds them; end token included. */
+export type AskPolicy = (asked: readonly Asked[]) => Promise<readonly (readonly number[])[]>;
 
 /** A context with what the policy says there by itself. */
 export type LedContext = { readonly context: Context; readonly answer: readonly number[] };
@@ -36,7 +40,7 @@ export async function leadToCalls(
   const prompt = ({ messages, tools }: Context): number[] => tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
   let open = contexts.map((context, index) => ({ context, index })).filter(({ context }) => fits(prompt(context).length));
   for (let agreements = 0; open.length > 0; agreements += 1) {
-    const answers = await ask(open.map(({ context }) => prompt(context)));
+    const answers = await ask(open.map(({ context }) => ({ prompt: prompt(context), tools: context.tools })));
     open = open.flatMap(({ context, index }, place) => {
       const answer = answers[place] ?? [];
       const read = readAnswer(tokenizer, answer);

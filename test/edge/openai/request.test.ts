@@ -11,6 +11,8 @@ const calling = { role: "assistant", content: null, tool_calls: [call] };
 const result = { role: "tool", tool_call_id: "call_1", content: "ok" };
 const tool = (parameters: unknown) => ({ type: "function", function: { name: "Book", parameters } });
 
+const format = (schema: unknown, strict?: boolean) => ({ type: "json_schema", json_schema: { name: "answer", schema, strict } });
+
 const parse = (extra: object) => parseChatRequest({ model: "assistant", messages: [user], ...extra });
 
 function refusal(parsing: () => unknown): { param: unknown; message: string } {
@@ -31,6 +33,7 @@ describe("a request", () => {
       tools: undefined,
       toolChoice: undefined,
       parallelToolCalls: true,
+      responseFormat: { type: "text" },
       seed: undefined,
       temperature: 1,
       topP: 1,
@@ -159,13 +162,57 @@ describe("a request", () => {
   });
 });
 
+describe("the form of an answer", () => {
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"], additionalProperties: false };
+
+  it.each([
+    [undefined, { type: "text" }],
+    [null, { type: "text" }],
+    [{ type: "text" }, { type: "text" }],
+    [{ type: "json_object" }, { type: "json_object" }],
+    [format(schema, true), { type: "json_schema", schema }],
+    [format({ pattern: "kept, and enforced by nobody" }), { type: "json_schema", schema: { pattern: "kept, and enforced by nobody" } }],
+  ])("is %j as asked", (asked, expected) => {
+    expect(parse({ response_format: asked }).responseFormat).toEqual(expected);
+  });
+
+  it("may be that of a strict tool", () => {
+    const strict = { type: "function", function: { name: "Book", strict: true, parameters: schema } };
+    expect(parse({ tools: [strict] }).tools).toEqual([strict]);
+  });
+});
+
 describe("a refusal names the parameter and says what to change", () => {
   const cases: [name: string, extra: object, param: string, message: RegExp][] = [
     ["an unknown parameter", { temprature: 1 }, "temprature", /remove it/],
     ["a number that no double holds", { n: Number.POSITIVE_INFINITY }, "n", /got Infinity/],
     ["several choices", { n: 2 }, "n", /got 2; send several requests/],
     ["a bias", { logit_bias: { "50256": -100 } }, "logit_bias", /got/],
-    ["a response schema", { response_format: { type: "json_schema", json_schema: {} } }, "response_format", /only, got/],
+    [
+      "a response schema without a name",
+      { response_format: { type: "json_schema", json_schema: {} } },
+      "response_format.json_schema.name",
+      /./,
+    ],
+    ["a response format of another kind", { response_format: { type: "grammar" } }, "response_format.type", /json_object/],
+    [
+      "a response schema that is none",
+      { response_format: format({ type: "object", properties: { a: { type: "text" } } }) },
+      "response_format.json_schema.schema.properties.a.type",
+      /"text"/,
+    ],
+    [
+      "a strict response schema with a keyword that nothing enforces",
+      { response_format: format({ type: "object", properties: { zip: { type: "string", pattern: "^[0-9]+$" } } }, true) },
+      "response_format.json_schema.schema.properties.zip.pattern",
+      /set strict to false/,
+    ],
+    [
+      "a schema that no value fits",
+      { response_format: format({ type: "object", properties: { a: false }, required: ["a"] }) },
+      "response_format.json_schema.schema",
+      /none does/,
+    ],
     ["functions", { functions: [{ name: "f" }] }, "functions", /use tools/],
     ["a penalty", { frequency_penalty: 0.5 }, "frequency_penalty", /got 0.5/],
     ["a temperature out of range", { temperature: 3 }, "temperature", /2/],
@@ -205,7 +252,25 @@ describe("a refusal names the parameter and says what to change", () => {
       /"text"/,
     ],
     ["required that is no list", { tools: [tool({ type: "object", required: "a" })] }, "tools.0.function.parameters.required", /list/],
-    ["a strict tool", { tools: [{ type: "function", function: { name: "f", strict: true } }] }, "tools.0.function.strict", /false/],
+    [
+      "a strict tool with a keyword that nothing enforces",
+      {
+        tools: [
+          {
+            type: "function",
+            function: { name: "f", strict: true, parameters: { type: "object", properties: { n: { type: "integer", multipleOf: 5 } } } },
+          },
+        ],
+      },
+      "tools.0.function.parameters.properties.n.multipleOf",
+      /set strict to false/,
+    ],
+    [
+      "a tool whose arguments nothing fits",
+      { tools: [tool({ type: "object", properties: { a: { type: "string", enum: [1] } }, required: ["a"] })] },
+      "tools.0.function.parameters",
+      /none does/,
+    ],
     ["a custom tool", { tools: [{ type: "custom", custom: { name: "f" } }] }, "tools.0.type", /function/],
     ["an unknown choice", { tool_choice: "always" }, "tool_choice", /required/],
     [

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
 import type { AnswerDelta } from "../../../edge/policy/completer.ts";
 import { ShownBytes } from "../../../edge/policy/token-text.ts";
-import { Vocabulary } from "../../../edge/policy/vocabulary.ts";
+import { Vocabulary } from "../../../shared/vocabulary.ts";
 import type { TokenizerFiles } from "../../../shared/tokenizer.ts";
 
 const OPEN = 256;

@@ -7,6 +7,7 @@ import type { CompletionRequest, EndStep, TokenStep } from "../../../edge/policy
 import { type BaseFiles, createPolicy, type Policy, type PolicyOptions } from "../../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../../edge/policy/resident.ts";
 import { sha256 } from "../../../shared/digest.ts";
+import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { writeAdapter } from "../../../shared/lora.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import type { AdapterFiles } from "../../../shared/policy.ts";
@@ -47,8 +48,8 @@ export function completionRequest(fields: Partial<CompletionRequest> & { promptT
     seed: 1,
     stop: [],
     topLogProbs: 0,
-    toolChoice: "auto",
-    parallelToolCalls: true,
+    ...FREE_FORM,
+    tools: [],
     cacheKey: "session",
     ...fields,
   };

@@ -1,12 +1,19 @@
 /**
  * The log-probs that the edge records are those that the trainer computes: at least 1,000 sampled tokens to 1e-3, at
- * the shipped sizes, on random weights and on the shipped base where it is there, with and without an adapter.
+ * the shipped sizes, on random weights and on the shipped base where it is there, with and without an adapter. Half of the
+ * answers are calls, whose tokens are drawn under the masks of their tool's schema.
  */
 import { describe, expect, it } from "vitest";
 import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "../../../bench/base-files.ts";
 import { randomAdapter } from "../../../bench/random-checkpoint.ts";
 import { createPolicy, type Policy } from "../../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../../edge/policy/resident.ts";
+import type { ToolDefinition } from "../../../shared/chat.ts";
+import { type AnswerForm, FREE_FORM } from "../../../shared/grammar/answer-form.ts";
+import { AnswerGrammars } from "../../../shared/grammar/answer-grammars.ts";
+import { answerMasks } from "../../../shared/grammar/answer-masks.ts";
+import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
+import { maskedLogProbs } from "../../../trainer/learn/scores.ts";
 import { type Adapter, loraTensorName, writeAdapter } from "../../../shared/lora.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import { parseSafetensors, toFloat32 } from "../../../shared/safetensors.ts";
@@ -18,7 +25,20 @@ const LENGTH = 256;
 const PROMPT_TOKENS = 40;
 const ROWS = 5;
 
-type Sampled = { tokens: number[]; logProbs: number[] };
+const TOOLS: ToolDefinition[] = [
+  {
+    type: "function",
+    function: {
+      name: "FindTea",
+      parameters: {
+        type: "object",
+        properties: { kind: { enum: ["green", "black"] }, cups: { type: "integer" }, note: { type: "string" } },
+      },
+    },
+  },
+];
+
+type Sampled = { tokens: number[]; logProbs: number[]; masks: (TokenMask | undefined)[] };
 
 const BASES: Record<string, () => Promise<NamedFiles>> = { "random weights": async () => randomBaseFiles(SHIPPED_SIZES, 7) };
 if (hasBase()) BASES["the shipped base"] = readBaseFiles;
@@ -31,10 +51,13 @@ describe("kernel and trainer", () => {
       const policy = createPolicy({ kernelModule, files: toBaseFiles(files) });
       const adapter = randomAdapter(config, { seed: 5, rank: 16 });
       const engine = await startEngine(files, adapter);
+      const { tokenizer: tokenizerFiles } = toBaseFiles(files);
+      const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer: policy.tokenizer, vocabSize: config.vocabSize });
       try {
         for (const beside of [undefined, adapter]) {
-          const sampled = await sample(policy, beside && { adapter: beside, config });
-          const expected = await score(engine, sampled, beside && "beside");
+          const sampled = await sample(policy, grammars, beside && { adapter: beside, config });
+          expect(sampled.flatMap(({ masks }) => masks).filter((mask) => mask !== undefined).length).toBeGreaterThan(300);
+          const expected = await score(engine, sampled, { adapter: beside && "beside", vocabSize: config.vocabSize });
           const gaps = sampled.flatMap(({ logProbs }, row) =>
             logProbs.map((logProb, index) => Math.abs(logProb - (expected[row]?.[index] ?? NaN))),
           );
@@ -51,20 +74,25 @@ describe("kernel and trainer", () => {
 /** Answers until there are 1,000 tokens; prompts of random tokens, so that a trained policy does not end at once. */
 async function sample(
   policy: Policy,
+  grammars: AnswerGrammars,
   beside: { adapter: Adapter; config: ReturnType<typeof parseModelConfig> } | undefined,
 ): Promise<Sampled[]> {
   const named = beside === undefined ? {} : adapterRequest(beside);
   const sampled: Sampled[] = [];
   for (let seed = 0, count = 0; count < 1000; seed++) {
     const prompt = Array.from({ length: PROMPT_TOKENS }, (_, index) => 7 + ((index * 131 + seed * 977) % 250));
-    const { tokens } = await complete(policy, {
+    const form: AnswerForm = { ...FREE_FORM, toolChoice: seed % 2 === 0 ? "none" : "required" };
+    const { tokens, ids } = await complete(policy, {
       promptTokens: prompt,
+      tools: TOOLS,
+      ...form,
       seed,
       cacheKey: `${seed}`,
       maxTokens: LENGTH - PROMPT_TOKENS,
       ...named,
     });
-    sampled.push({ tokens: [...prompt, ...tokens.map(({ tokenId }) => tokenId)], logProbs: tokens.map(({ logProb }) => logProb) });
+    const masks = answerMasks(grammars, { tools: TOOLS, form, tokens: ids });
+    sampled.push({ tokens: [...prompt, ...ids], logProbs: tokens.map(({ logProb }) => logProb), masks });
     count += tokens.length;
   }
   return sampled;
@@ -105,7 +133,11 @@ async function startEngine(files: NamedFiles, adapter: Adapter): Promise<Engine>
 }
 
 /** Log-probs of the sampled tokens, one array per answer; every call has the same shape, so one graph is compiled. */
-async function score(engine: Engine, sampled: readonly Sampled[], adapter: string | undefined): Promise<number[][]> {
+async function score(
+  engine: Engine,
+  sampled: readonly Sampled[],
+  { adapter, vocabSize }: { adapter: string | undefined; vocabSize: number },
+): Promise<number[][]> {
   const scored: number[][] = [];
   for (let first = 0; first < sampled.length; first += ROWS) {
     const answers = sampled.slice(first, first + ROWS);
@@ -119,11 +151,16 @@ async function score(engine: Engine, sampled: readonly Sampled[], adapter: strin
       return start;
     });
     const targets = positions.map((position) => tokens[position + 1] ?? 0);
-    const { logProbs } = await engine.score(
+    const { full = new Float32Array(0) } = await engine.score(
       { rows: ROWS, length: LENGTH, tokens, positions, targets },
-      adapter === undefined ? {} : { adapter },
+      { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) },
     );
-    starts.forEach((start, row) => scored.push(Array.from(logProbs.subarray(start, start + (answers[row]?.logProbs.length ?? 0)))));
+    answers.forEach(({ tokens: all, masks }, row) => {
+      const answer = all.slice(PROMPT_TOKENS);
+      const from = (starts[row] ?? 0) * vocabSize;
+      const own = full.subarray(from, from + answer.length * vocabSize);
+      scored.push(Array.from(maskedLogProbs(own, { answer, masks, vocabSize })));
+    });
   }
   return scored;
 }

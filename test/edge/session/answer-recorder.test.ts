@@ -1,5 +1,6 @@
 /** What is kept of an answer: the client's deltas, the log's message and tokens, and the usage, all of one run. */
 import { describe, expect, it } from "vitest";
+import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { AnswerRecorder } from "../../../edge/session/answer-recorder.ts";
 import type { AnswerDelta, CompletionStep, EndStep } from "../../../edge/policy/completer.ts";
 
@@ -32,7 +33,7 @@ describe("an answer's record", () => {
     const answer = recorder();
     const shown = [token(65, [{ kind: "content", text: "A" }]), token(END), end()].flatMap((step) => answer.accept(step));
     expect(shown).toEqual([{ kind: "content", text: "A", logprobs: [{ token: "A", logprob: -6.5, bytes: [65], top_logprobs: [] }] }]);
-    expect(answer.rollout({ promptTokens: [1], seed: 7, temperature: 1, topP: 1 })).toEqual({
+    expect(answer.rollout({ promptTokens: [1], seed: 7, temperature: 1, topP: 1, form: FREE_FORM })).toEqual({
       promptTokens: [1],
       responseTokens: [65, END],
       rolloutLogProbs: [-6.5, -0.2],

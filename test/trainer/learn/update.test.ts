@@ -12,6 +12,7 @@ import { costToEarlier } from "../../../trainer/learn/earlier.ts";
 import type { CorrectedExchange, UpdateRequest } from "../../../trainer/learn/learner.ts";
 import { createLearner } from "../../../trainer/learn/update.ts";
 import { loadBase, type Base } from "../../../trainer/policy/base.ts";
+import type { AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 import { call, SEARCH, turn, user } from "../hotel.ts";
 
@@ -30,7 +31,7 @@ let engine: Engine;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nextstate-update-"));
   base = loadBase(await writeRandomBase(join(folder, "base")));
-  engine = await Engine.start({ config: base.config, threads: 1 });
+  engine = await Engine.start({ config: base.config, threads: 1, tokenizer: base.tokenizerFiles });
   await engine.loadWeights(base.weights);
 });
 afterAll(async () => {
@@ -142,7 +143,7 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
   it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {
     const held = heldRooms();
     const deps = { engine, base, settings: SETTINGS, now: () => 0 };
-    const forgetful = async (prompts: readonly (readonly number[])[]): Promise<number[][]> => prompts.map(() => [base.tokenizer.eosId]);
+    const forgetful: AskPolicy = async (asked) => asked.map(() => [base.tokenizer.eosId]);
     const cost = await costToEarlier(deps, [held], { held, adapter: "none", ask: forgetful });
     expect(cost).toMatchObject({ code: "update/forgets", detail: expect.stringContaining("number_of_rooms should be 2.") });
     expect(await costToEarlier(deps, [], { held, adapter: "none", ask: forgetful })).toBeUndefined();

@@ -29,6 +29,12 @@ const candidates = Array.from({ length: N }, (_, row) => [row, (row + 2) % V, (r
 const advantages = normals(N * K);
 // Far enough from the policy that some ratios are clipped on either side, none at a bound.
 const oldLogProbs = Array.from({ length: N * K }, (_, index) => -2 + 0.5 * Math.sin(index));
+// What the targets of two positions were drawn under; the others were free.
+const banned = new Map([
+  [1, [0, 4, 8]],
+  [3, [1, 3, 5, 6]],
+]);
+const penalties = Array.from({ length: N * V }, (_, index) => (banned.get(Math.floor(index / V))?.includes(index % V) === true ? -1e4 : 0));
 const bounds = { clipLow: 0.2, clipHigh: 0.28 };
 
 const clipped = (logProb: number, index: number): number => {
@@ -42,7 +48,10 @@ const REFERENCE: Record<TermName, (policy: readonly number[], row: number) => nu
   crossEntropy: (policy, row) => -(policy[targets[row] ?? 0] ?? 0),
   forwardKl: (policy, row) => rowOf(teacher, row, V).reduce((sum, t, v) => sum + Math.exp(t) * (t - (policy[v] ?? 0)), 0),
   reverseKl: (policy, row) => policy.reduce((sum, p, v) => sum + Math.exp(p) * (p - (teacher[row * V + v] ?? 0)), 0),
-  policy: (policy, row) => clipped(policy[targets[row] ?? 0] ?? 0, row),
+  policy: (policy, row) => {
+    const left = policy.reduce((sum, p, v) => sum + (banned.get(row)?.includes(v) === true ? 0 : Math.exp(p)), 0);
+    return clipped((policy[targets[row] ?? 0] ?? 0) - Math.log(left), row);
+  },
   distillation: (policy, row) =>
     rowOf(candidates, row, K).reduce((sum, token, place) => sum + clipped(policy[token] ?? 0, row * K + place), 0),
 };
@@ -51,7 +60,7 @@ const OPTIONS: Required<TermOptions> = {
   crossEntropy: {},
   forwardKl: {},
   reverseKl: {},
-  policy: bounds,
+  policy: { ...bounds, masked: true },
   distillation: { ...bounds, candidates: K },
 };
 
@@ -66,12 +75,13 @@ function referenceGradient(name: TermName): number[] {
   return logits.map((value, index) => (total(logits.with(index, value + h)) - total(logits.with(index, value - h))) / (2 * h));
 }
 
-async function graphLosses(names: readonly TermName[]): Promise<Record<string, Float32Array>> {
+async function graphLosses(names: readonly TermName[], options: TermOptions = OPTIONS): Promise<Record<string, Float32Array>> {
   const graph = new Graph();
   const z = graph.input("logits", [N, V]);
-  const chosen = tokenLogProbs(z, graph.input("targets", [N, 1], "int32"));
-  const options = Object.fromEntries(names.map((name) => [name, OPTIONS[name]]));
-  const terms = buildTerms(graph, { logits: z, chosen, options });
+  const y = graph.input("targets", [N, 1], "int32");
+  const chosen = tokenLogProbs(z, y);
+  const asked = Object.fromEntries(names.map((name) => [name, options[name]]));
+  const terms = buildTerms(graph, { logits: z, targets: y, chosen, options: asked });
   const w = graph.constant(Float32Array.from(weights), [N]);
   const loss = [...terms.values()].reduce((sum, term) => add(sum, reduceSum(mul(term, w), [0])), graph.scalar(0));
   const [gradient] = gradients(loss, [z]);
@@ -91,6 +101,7 @@ function feeds(): Feeds {
     "reverseKl.teacherLogProbs": floats(teacher, V),
     "policy.advantages": floats(advantages.slice(0, N), 1),
     "policy.oldLogProbs": floats(oldLogProbs.slice(0, N), 1),
+    "policy.penalties": floats(penalties, V),
     "distillation.candidates": { values: Int32Array.from(candidates), shape: [N, K] },
     "distillation.advantages": floats(advantages, K),
     "distillation.oldLogProbs": floats(oldLogProbs, K),
@@ -104,6 +115,13 @@ describe("loss terms", () => {
     const { gradient, [name]: losses } = await graphLosses([name]);
     expect(relativeError(losses ?? [], referenceLosses(name, logits))).toBeLessThan(1e-6);
     expect(relativeError(gradient ?? [], referenceGradient(name))).toBeLessThan(1e-6);
+  });
+
+  it("leaves the reward of targets that were drawn without a mask as it is without any", async () => {
+    const [masked, free] = [await graphLosses(["policy"]), await graphLosses(["policy"], { policy: { ...bounds, masked: false } })];
+    for (let row = 0; row < N; row += 1) {
+      if (!banned.has(row)) expect(masked["policy"]?.[row] ?? NaN).toBeCloseTo(free["policy"]?.[row] ?? NaN, 6);
+    }
   });
 
   it("tries every case of the clip: some ratios low, some high, some free", () => {

@@ -6,6 +6,7 @@ import type { Note } from "../../../shared/note.ts";
 import { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { LoggedTurn } from "../../../trainer/data/exchange.ts";
 import { isNeedless, turnsUnder } from "../../../trainer/memory/absorption.ts";
+import type { AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { CHAT_TEMPLATE } from "../../../trainer/pretrain/chat-template.ts";
 import { tokenizerJson, trainBpe } from "../../../trainer/pretrain/bpe.ts";
 import { call, result, turn, user } from "../hotel.ts";
@@ -63,9 +64,9 @@ describe("isNeedless", () => {
     const turns = [hotels("2", under), hotels("2", under)];
     const asked: string[] = [];
     const answering =
-      (...rooms: string[]) =>
-      async (prompts: readonly (readonly number[])[]) => {
-        asked.push(...prompts.map((prompt) => tokenizer.decode([...prompt])));
+      (...rooms: string[]): AskPolicy =>
+      async (questions) => {
+        asked.push(...questions.map(({ prompt }) => tokenizer.decode([...prompt])));
         return rooms.map(saying);
       };
     expect(await isNeedless(note, turns, { tokenizer, ask: answering("2", "2") })).toBe(true);

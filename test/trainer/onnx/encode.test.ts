@@ -64,7 +64,7 @@ describe("encodeModel", () => {
   it("gives the same bytes for the same model, full and adapter", () => {
     const config = tinyConfig();
     const adapter = { rank: 2, alpha: 4, layers: ["model.layers.0.self_attn.q_proj"] };
-    const terms = { crossEntropy: {}, policy: { clipLow: 0.2, clipHigh: 0.28 } };
+    const terms = { crossEntropy: {}, policy: { clipLow: 0.2, clipHigh: 0.28, masked: true } };
     const full = (): Uint8Array => encodeModel(buildFullTraining(config, bucket));
     const tuned = (): Uint8Array => encodeModel(buildAdapterTraining(config, bucket, { adapter, terms }));
     expect(Buffer.compare(full(), full())).toBe(0);

@@ -1,7 +1,7 @@
 /** The bytes of every token of a byte-level BPE tokenizer, and which tokens are special. */
 import { z } from "zod";
-import { AppError } from "../../shared/errors.ts";
-import type { TokenizerFiles } from "../../shared/tokenizer.ts";
+import { AppError } from "./errors.ts";
+import type { TokenizerFiles } from "./tokenizer.ts";
 
 const ByteLevel = z.object({ type: z.literal("ByteLevel") });
 /** Takes out a literal that the normalizer put in. */
@@ -18,6 +18,8 @@ const NO_BYTES = new Uint8Array(0);
 export class Vocabulary {
   /** Literals that are no part of the text that tokens stand for. */
   readonly erased: readonly string[];
+  /** Ids that the model knows, those without bytes included. */
+  readonly size: number;
   readonly #bytes: Uint8Array[] = [];
   readonly #special = new Set<number>();
 
@@ -27,6 +29,7 @@ export class Vocabulary {
     if (!parsed.success) throw new AppError("policy/refused", `tokenizer.json: ${z.prettifyError(parsed.error)}`, { cause: parsed.error });
     const { added_tokens: added, model, decoder } = parsed.data;
     this.erased = decoder.type === "Sequence" ? decoder.decoders.slice(1).map((step) => erasedLiteral(step)) : [];
+    this.size = vocabSize;
     const byteOf = byteAlphabet();
     for (const [token, id] of Object.entries(model.vocab)) this.#bytes[id] = decodeToken(token, byteOf);
     for (const { id, content } of added) {
@@ -47,32 +50,20 @@ export class Vocabulary {
     return this.#bytes[id] ?? NO_BYTES;
   }
 
-  bytesOfAll(ids: readonly number[]): Uint8Array {
-    return Uint8Array.from(ids.flatMap((id) => [...this.bytesOf(id)]));
-  }
-
   isSpecial(id: number): boolean {
     return this.#special.has(id);
   }
 
-  /** Ids of the plain tokens that can come next where `prefix` must be written first; they may overrun it. */
-  idsTowards(prefix: Uint8Array): number[] {
-    const ids: number[] = [];
+  /** Every token that is not special and stands for bytes. */
+  forEachPlain(visit: (id: number, bytes: Uint8Array) => void): void {
     this.#bytes.forEach((bytes, id) => {
-      if (bytes.length > 0 && !this.#special.has(id) && agree(bytes, prefix)) ids.push(id);
+      if (bytes.length > 0 && !this.#special.has(id)) visit(id, bytes);
     });
-    return ids;
   }
 }
 
 function erasedLiteral(step: z.infer<typeof ByteLevel> | z.infer<typeof Erasure>): string {
   return step.type === "Replace" ? step.pattern.String : "";
-}
-
-function agree(a: Uint8Array, b: Uint8Array): boolean {
-  const shared = Math.min(a.length, b.length);
-  for (let i = 0; i < shared; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** GPT-2's printable stand-ins: bytes that print stand for themselves, the others for code points from 256. */

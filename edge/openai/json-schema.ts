@@ -1,0 +1,71 @@
+/** JSON schemas that clients send: whether they are schemas, and whether an answer can be held to them. */
+import { isPossible, type Rule } from "../../shared/grammar/rule.ts";
+import type { SchemaOptions } from "../../shared/grammar/schema.ts";
+import { invalid, unsupported } from "./refuse.ts";
+
+const MAX_REQUIRED = 1_024; // a template looks each up among the properties
+const MAX_DEPTH = 32; // deeper schemas are mistakes, and recursion has to end
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
+
+/**
+ * @throws {input/invalid} naming a schema that no value fits, {input/unsupported} naming a keyword of a strict schema that answers
+ * cannot be held to
+ */
+export function checkEnforced(compile: (options: SchemaOptions) => Rule, { path, strict }: { path: string; strict: boolean }): void {
+  const onLoose = (place: string, keyword: string): void => {
+    if (strict)
+      throw unsupported(place, `strict schemas without ${keyword} expected: it cannot be enforced; leave it out or set strict to false`);
+  };
+  if (!isPossible(compile({ path, onLoose }))) throw invalid(path, "a schema that some value fits expected, got one that none does");
+}
+
+/** @throws {input/invalid} naming the part that is no schema */
+export function checkSchema(schema: unknown, path: string, depth = 0): void {
+  if (typeof schema === "boolean") return;
+  if (!isRecord(schema)) throw invalid(path, `a JSON schema expected, got ${JSON.stringify(schema)}`);
+  if (depth > MAX_DEPTH) throw invalid(path, `at most ${MAX_DEPTH} levels of schema expected`);
+  checkType(schema["type"], path);
+  checkRequired(schema["required"], path);
+  checkEnum(schema["enum"], path);
+  for (const keyword of ["properties", "$defs", "definitions"]) checkMembers(schema[keyword], `${path}.${keyword}`, depth);
+  for (const keyword of ["anyOf", "oneOf", "allOf"]) checkAlternatives(schema[keyword], `${path}.${keyword}`, depth);
+  for (const keyword of ["items", "additionalProperties", "not"])
+    if (schema[keyword] !== undefined) checkSchema(schema[keyword], `${path}.${keyword}`, depth + 1);
+}
+
+function checkType(type: unknown, path: string): void {
+  if (type === undefined || TYPES.has(type)) return;
+  if (Array.isArray(type) && type.length > 0 && type.every((each) => TYPES.has(each))) return;
+  throw invalid(`${path}.type`, `one of ${[...TYPES].join(", ")} expected, got ${JSON.stringify(type)}`);
+}
+
+function checkRequired(required: unknown, path: string): void {
+  if (required === undefined) return;
+  if (Array.isArray(required) && required.every((name) => typeof name === "string")) {
+    if (required.length > MAX_REQUIRED) throw invalid(`${path}.required`, `at most ${MAX_REQUIRED} names expected, got ${required.length}`);
+    return;
+  }
+  throw invalid(`${path}.required`, `a list of property names expected, got ${JSON.stringify(required)}`);
+}
+
+function checkEnum(values: unknown, path: string): void {
+  if (values === undefined || (Array.isArray(values) && values.length > 0)) return;
+  throw invalid(`${path}.enum`, `a list of values expected, got ${JSON.stringify(values)}`);
+}
+
+function checkMembers(members: unknown, path: string, depth: number): void {
+  if (members === undefined) return;
+  if (!isRecord(members)) throw invalid(path, `an object of JSON schemas expected, got ${JSON.stringify(members)}`);
+  for (const [name, member] of Object.entries(members)) checkSchema(member, `${path}.${name}`, depth + 1);
+}
+
+function checkAlternatives(alternatives: unknown, path: string, depth: number): void {
+  if (alternatives === undefined) return;
+  if (!Array.isArray(alternatives) || alternatives.length === 0)
+    throw invalid(path, `a list of JSON schemas expected, got ${JSON.stringify(alternatives)}`);
+  alternatives.forEach((alternative, index) => checkSchema(alternative, `${path}.${index}`, depth + 1));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

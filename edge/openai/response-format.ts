@@ -1,0 +1,33 @@
+/** `response_format`: text, any JSON object, or JSON by a schema. */
+import { z } from "zod";
+import type { ResponseFormat } from "../../shared/grammar/answer-form.ts";
+import { compileSchema } from "../../shared/grammar/schema.ts";
+import { checkEnforced, checkSchema } from "./json-schema.ts";
+
+export const ResponseFormatParameter = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("json_object") }),
+  z.strictObject({
+    type: z.literal("json_schema"),
+    json_schema: z.strictObject({
+      name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected"),
+      description: z.string().optional(),
+      schema: z.record(z.string(), z.unknown()).optional(),
+      strict: z.boolean().nullish(),
+    }),
+  }),
+]);
+
+/**
+ * The format as the policy takes it; text where none is asked for.
+ * @throws {input/invalid} for a schema that is none or that nothing fits, {input/unsupported} for a strict one that cannot be enforced
+ */
+export function toResponseFormat(format: z.infer<typeof ResponseFormatParameter> | null | undefined): ResponseFormat {
+  if (format === undefined || format === null) return { type: "text" };
+  if (format.type !== "json_schema") return format;
+  const { schema = {}, strict } = format.json_schema;
+  const path = "response_format.json_schema.schema";
+  checkSchema(schema, path);
+  checkEnforced((options) => compileSchema(schema, options), { path, strict: strict === true });
+  return { type: "json_schema", schema };
+}

@@ -1,0 +1,20 @@
+/** What a request asks of the form of its answer, beside its tools: recorded with the turn, so that its masks can be made again. */
+import { z } from "zod";
+import { JsonSchema } from "../chat.ts";
+
+export const ToolChoice = z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]);
+export type ToolChoice = z.infer<typeof ToolChoice>;
+
+/** `json_object` is any JSON object; a schema is enforced as far as a rule can hold a text to it. */
+export const ResponseFormat = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text") }),
+  z.object({ type: z.literal("json_object") }),
+  z.object({ type: z.literal("json_schema"), schema: JsonSchema }),
+]);
+export type ResponseFormat = z.infer<typeof ResponseFormat>;
+
+export const AnswerForm = z.object({ toolChoice: ToolChoice, parallelToolCalls: z.boolean(), responseFormat: ResponseFormat });
+export type AnswerForm = z.infer<typeof AnswerForm>;
+
+/** What a request that says nothing asks for. */
+export const FREE_FORM: AnswerForm = { toolChoice: "auto", parallelToolCalls: true, responseFormat: { type: "text" } };

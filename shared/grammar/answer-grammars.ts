@@ -1,0 +1,66 @@
+/** The grammars of answers, made once for each list of tools and each response format, and kept while they are in use. */
+import type { ToolDefinition } from "../chat.ts";
+import { AppError } from "../errors.ts";
+import type { Tokenizer, TokenizerFiles } from "../tokenizer.ts";
+import { Vocabulary } from "../vocabulary.ts";
+import type { AnswerForm, ResponseFormat } from "./answer-form.ts";
+import { callRule } from "./calls.ts";
+import { type CallMarkers, Constraint } from "./constraint.ts";
+import type { Rule } from "./rule.ts";
+import { compileSchema } from "./schema.ts";
+import { TokenGrammar } from "./token-grammar.ts";
+
+// A grammar's states and masks take about a megabyte where many were visited.
+const KEPT = 16;
+
+export class AnswerGrammars {
+  readonly vocabulary: Vocabulary;
+  readonly markers: CallMarkers;
+  readonly #eosId: number;
+  readonly #kept = new Map<string, TokenGrammar>();
+
+  /** @throws {policy/refused} for a tokenizer that is no byte-level BPE or has no tokens that mark calls */
+  constructor(files: TokenizerFiles, { tokenizer, vocabSize }: { tokenizer: Tokenizer; vocabSize: number }) {
+    this.vocabulary = new Vocabulary(files, vocabSize);
+    this.markers = callMarkers(tokenizer);
+    this.#eosId = tokenizer.eosId;
+  }
+
+  /** What an answer with these tools may be. A named tool is the only one that can be called, and once. */
+  constraint(tools: readonly ToolDefinition[], { toolChoice, parallelToolCalls, responseFormat }: AnswerForm): Constraint {
+    const named = typeof toolChoice === "object";
+    const callable = toolChoice === "none" ? [] : named ? tools.filter((tool) => tool.function.name === toolChoice.name) : tools;
+    return new Constraint({
+      calls: callable.length === 0 ? undefined : this.#grammar(callable, this.markers.closeId, () => callRule(callable)),
+      text: this.#textGrammar(responseFormat),
+      mustCall: toolChoice === "required" || named,
+      single: !parallelToolCalls || named,
+      markers: this.markers,
+      eosId: this.#eosId,
+    });
+  }
+
+  #textGrammar(format: ResponseFormat): TokenGrammar | undefined {
+    if (format.type === "text") return undefined;
+    const schema = format.type === "json_object" ? { type: "object" } : format.schema;
+    return this.#grammar(schema, this.#eosId, () => compileSchema(schema, { path: "" }));
+  }
+
+  #grammar(source: unknown, endId: number, compile: () => Rule): TokenGrammar {
+    const key = `${endId} ${JSON.stringify(source)}`;
+    const grammar = this.#kept.get(key) ?? new TokenGrammar(compile(), { vocabulary: this.vocabulary, endId });
+    // What was used last goes last.
+    this.#kept.delete(key);
+    this.#kept.set(key, grammar);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return grammar;
+  }
+}
+
+function callMarkers({ specialIds }: Tokenizer): CallMarkers {
+  const [openId, closeId] = [specialIds.get("<tool_call>"), specialIds.get("</tool_call>")];
+  if (openId === undefined || closeId === undefined)
+    throw new AppError("policy/refused", "tokenizer.json: special tokens <tool_call> and </tool_call> expected, got none");
+  return { openId, closeId };
+}

@@ -1,0 +1,70 @@
+/** A rule as a deterministic automaton over bytes, made state by state as it is walked (the subset construction). */
+import { mayEnd, type Stack, stackOf, step } from "./frames.ts";
+import type { Rule } from "./rule.ts";
+
+export type State = {
+  readonly stacks: readonly (Stack | undefined)[];
+  /** Nothing need follow. */
+  readonly mayEnd: boolean;
+  /** Nothing can follow. */
+  readonly mustEnd: boolean;
+  /** Whether the last byte was a quotation mark. */
+  readonly quoted: boolean;
+  /** Bytes written of the mark that the tokenizer puts behind some quotation marks. */
+  readonly marked: number;
+  readonly next: Map<number, State | null>;
+};
+
+const QUOTE = 0x22;
+// Of long strings of limited length and of names that nobody declared there are many; beyond this the automaton starts to forget.
+const MAX_STATES = 20_000;
+
+export class Automaton {
+  readonly start: State;
+  readonly #mark: Uint8Array;
+  #states = new Map<string, State>();
+
+  /**
+   * `mark`: bytes that stand for nothing and that the tokenizer writes between a quotation mark and a letter; empty where it has
+   * none. They may stand behind a quotation mark, once.
+   */
+  constructor(rule: Rule, mark: Uint8Array) {
+    this.#mark = mark;
+    this.start = this.#state([stackOf({ kind: "rule", rule }, undefined)], false, 0);
+  }
+
+  /** The state after a byte, undefined where it does not fit. */
+  step(state: State, byte: number): State | undefined {
+    const known = state.next.get(byte);
+    if (known !== undefined) return known ?? undefined;
+    const next = this.#step(state, byte);
+    state.next.set(byte, next ?? null);
+    return next;
+  }
+
+  #step({ stacks, quoted, marked }: State, byte: number): State | undefined {
+    if (marked > 0 || (quoted && byte === this.#mark[0]))
+      return this.#mark[marked] === byte ? this.#state(stacks, false, (marked + 1) % this.#mark.length) : undefined;
+    const next = stacks.flatMap((stack) => (stack === undefined ? [] : step(stack, byte)));
+    return next.length === 0 ? undefined : this.#state(next, byte === QUOTE, 0);
+  }
+
+  #state(found: readonly (Stack | undefined)[], quoted: boolean, marked: number): State {
+    const stacks = [...new Map(found.map((stack) => [stack?.key ?? "", stack])).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+    const key = `${quoted}${marked}\n${stacks.map(([each]) => each).join("\n")}`;
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const own = stacks.map(([, stack]) => stack);
+    const state: State = {
+      stacks: own,
+      mayEnd: marked === 0 && own.some(mayEnd),
+      mustEnd: own.every((stack) => stack === undefined),
+      quoted,
+      marked,
+      next: new Map(),
+    };
+    if (this.#states.size >= MAX_STATES) this.#states = new Map();
+    this.#states.set(key, state);
+    return state;
+  }
+}

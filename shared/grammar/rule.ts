@@ -1,0 +1,63 @@
+/** What a text may look like: the rules that a JSON schema, or a list of tools, is compiled to. Bytes are UTF-8. */
+
+import { holdsAny, type NumberRange } from "./number-range.ts";
+
+export type Rule =
+  /** One of these texts, byte for byte. */
+  | { readonly kind: "literals"; readonly texts: readonly Uint8Array[] }
+  /** A JSON string; lengths in code points, as JSON schema counts them. */
+  | { readonly kind: "string"; readonly minLength: number; readonly maxLength: number }
+  | { readonly kind: "number"; readonly range: NumberRange }
+  | ObjectRule
+  | ArrayRule
+  | { readonly kind: "either"; readonly rules: readonly Rule[] }
+  | { readonly kind: "sequence"; readonly parts: readonly Rule[] }
+  /** A rule by name, so that rules can hold themselves. */
+  | { readonly kind: "named"; readonly name: string; readonly rule: () => Rule };
+
+/** Members in any order, each at most once; `rest` is what a member under any other name must be, undefined where none may be. */
+export type ObjectRule = {
+  readonly kind: "object";
+  readonly members: ReadonlyMap<string, Rule>;
+  readonly required: ReadonlySet<string>;
+  readonly rest: Rule | undefined;
+};
+
+export type ArrayRule = { readonly kind: "array"; readonly items: Rule; readonly minItems: number; readonly maxItems: number };
+
+/** What nothing fits. */
+export const NOTHING: Rule = { kind: "either", rules: [] };
+
+const encoder = new TextEncoder();
+
+export function literals(texts: readonly string[]): Rule {
+  return { kind: "literals", texts: texts.map((text) => encoder.encode(text)) };
+}
+
+export function either(rules: readonly Rule[]): Rule {
+  const possible = rules.filter(isPossible);
+  const [only] = possible;
+  return possible.length === 1 && only !== undefined ? only : { kind: "either", rules: possible };
+}
+
+/** False for what cannot be written at all; a named rule is taken to be possible. */
+export function isPossible(rule: Rule): boolean {
+  switch (rule.kind) {
+    case "literals":
+      return rule.texts.length > 0;
+    case "either":
+      return rule.rules.length > 0;
+    case "sequence":
+      return rule.parts.every(isPossible);
+    case "object":
+      return [...rule.required].every((name) => isPossible(rule.members.get(name) ?? rule.rest ?? NOTHING));
+    case "array":
+      return rule.minItems <= rule.maxItems && (rule.minItems === 0 || isPossible(rule.items));
+    case "string":
+      return rule.minLength <= rule.maxLength;
+    case "number":
+      return holdsAny(rule.range);
+    case "named":
+      return true;
+  }
+}

@@ -1,0 +1,89 @@
+/** A rule over tokens: which of a vocabulary's tokens may come next (arXiv:2307.09702, by walking the vocabulary's trie). */
+import { invariant } from "../assert.ts";
+import { AppError } from "../errors.ts";
+import type { Vocabulary } from "../vocabulary.ts";
+import { Automaton, type State } from "./automaton.ts";
+import type { Rule } from "./rule.ts";
+import { buildTrie, type TrieNode } from "./token-trie.ts";
+
+export type TokenMask = { readonly kind: "allow" | "ban"; readonly ids: readonly number[] };
+
+const tries = new WeakMap<Vocabulary, TrieNode>();
+const NO_MARK = new Uint8Array(0);
+
+export class TokenGrammar {
+  readonly start: State;
+  readonly #vocabulary: Vocabulary;
+  readonly #automaton: Automaton;
+  readonly #trie: TrieNode;
+  readonly #endId: number;
+  readonly #masks = new WeakMap<State, TokenMask>();
+
+  /** `endId`: the special token that stands where the text may end. */
+  constructor(rule: Rule, { vocabulary, endId }: { vocabulary: Vocabulary; endId: number }) {
+    this.#vocabulary = vocabulary;
+    this.#endId = endId;
+    this.#automaton = new Automaton(rule, markOf(vocabulary));
+    this.start = this.#automaton.start;
+    const trie = tries.get(vocabulary) ?? buildTrie(vocabulary);
+    tries.set(vocabulary, trie);
+    this.#trie = trie;
+  }
+
+  /** What can come next: plain tokens that fit, and the end where the text may end. The shorter of two lists, ascending. */
+  mask(state: State): TokenMask {
+    const known = this.#masks.get(state);
+    if (known !== undefined) return known;
+    const allowed = state.mayEnd ? [this.#endId] : [];
+    this.#collect(this.#trie, state, allowed);
+    if (allowed.length === 0)
+      throw new AppError("input/invalid", "tools, response_format: schemas that some text fits expected, got one that none does");
+    const mask = shortest(allowed, this.#vocabulary.size);
+    this.#masks.set(state, mask);
+    return mask;
+  }
+
+  /** The state after a token that was allowed. */
+  accept(state: State, id: number): State {
+    let next: State | undefined = state;
+    for (const byte of this.#vocabulary.bytesOf(id)) next = next && this.#automaton.step(next, byte);
+    invariant(next !== undefined, `a token that the grammar allows expected, got ${id}`);
+    return next;
+  }
+
+  #collect(node: TrieNode, state: State, ids: number[]): void {
+    for (const id of node.ids) ids.push(id);
+    for (const [byte, child] of node.children) {
+      const next = this.#automaton.step(state, byte);
+      if (next !== undefined) this.#collect(child, next, ids);
+    }
+  }
+}
+
+function shortest(allowed: readonly number[], size: number): TokenMask {
+  if (allowed.length <= size / 2) return { kind: "allow", ids: allowed.toSorted((a, b) => a - b) };
+  const kept = new Set(allowed);
+  return { kind: "ban", ids: Array.from({ length: size }, (_, id) => id).filter((id) => !kept.has(id)) };
+}
+
+/** Takes away, in place, every logit that the mask does not let through. */
+export function applyMask(logits: Float32Array, { kind, ids }: TokenMask): void {
+  if (kind === "ban") {
+    for (const id of ids) logits[id] = -Infinity;
+    return;
+  }
+  const kept = ids.map((id) => logits[id] ?? -Infinity);
+  logits.fill(-Infinity);
+  ids.forEach((id, index) => (logits[id] = kept[index] ?? -Infinity));
+}
+
+/** The mask with one token more. */
+export function alsoAllowing({ kind, ids }: TokenMask, id: number): TokenMask {
+  return kind === "allow" ? { kind, ids: [...ids, id] } : { kind, ids: ids.filter((each) => each !== id) };
+}
+
+/** The literal that the tokenizer puts in and takes out again. One that JSON may hold itself cannot be told from text, so it is not written. */
+function markOf({ erased }: Vocabulary): Uint8Array {
+  const marks = erased.map((literal) => new TextEncoder().encode(literal));
+  return marks.find(([first]) => first !== undefined && first < 0x20) ?? NO_MARK;
+}
