@@ -1,8 +1,12 @@
 /** `response_format`: text, any JSON object, or JSON by a schema. */
 import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
 import type { ResponseFormat } from "../../shared/grammar/answer-form.ts";
 import { compileSchema } from "../../shared/grammar/schema.ts";
 import { checkEnforced, checkSchema } from "./json-schema.ts";
+
+// No prompt has to hold it, so nothing else would keep it small. Every token is tried on what is left of it.
+const MAX_SCHEMA_CHARACTERS = 32_768;
 
 export const ResponseFormatParameter = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
@@ -27,6 +31,11 @@ export function toResponseFormat(format: z.infer<typeof ResponseFormatParameter>
   if (format.type !== "json_schema") return format;
   const { schema = {}, strict } = format.json_schema;
   const path = "response_format.json_schema.schema";
+  const { length } = JSON.stringify(schema);
+  if (length > MAX_SCHEMA_CHARACTERS)
+    throw new AppError("input/tooLarge", `${path}: at most ${MAX_SCHEMA_CHARACTERS} characters of JSON expected, got ${length}`, {
+      details: { param: path },
+    });
   checkSchema(schema, path);
   checkEnforced((options) => compileSchema(schema, options), { path, strict: strict === true });
   return { type: "json_schema", schema };

@@ -10,8 +10,8 @@ import type { Rule } from "./rule.ts";
 import { compileSchema } from "./schema.ts";
 import { TokenGrammar } from "./token-grammar.ts";
 
-// A grammar's states and masks take about a megabyte where many were visited.
-const KEPT = 16;
+// A grammar takes up to ten megabytes where many of its states were visited, most take one.
+const KEPT = 8;
 
 export class AnswerGrammars {
   readonly vocabulary: Vocabulary;

@@ -1,4 +1,5 @@
 /** A rule as a deterministic automaton over bytes, made state by state as it is walked (the subset construction). */
+import { AppError } from "../errors.ts";
 import { mayEnd, type Stack, stackOf, step } from "./frames.ts";
 import type { Rule } from "./rule.ts";
 
@@ -12,12 +13,15 @@ export type State = {
   readonly quoted: boolean;
   /** Bytes written of the mark that the tokenizer puts behind some quotation marks. */
   readonly marked: number;
-  readonly next: Map<number, State | null>;
+  /** By byte, as far as it is known; null where the byte does not fit. */
+  readonly next: (State | null | undefined)[];
 };
 
 const QUOTE = 0x22;
-// Of long strings of limited length and of names that nobody declared there are many; beyond this the automaton starts to forget.
-const MAX_STATES = 20_000;
+// A state takes a few kilobytes, and of strings and numbers with limits there are many; beyond this the automaton forgets and begins anew.
+const MAX_STATES = 2_000;
+// Alternatives that are still open at one place. Every byte is tried on each of them, so without a limit a small schema could take minutes.
+const MAX_STACKS = 200;
 
 export class Automaton {
   readonly start: State;
@@ -35,10 +39,10 @@ export class Automaton {
 
   /** The state after a byte, undefined where it does not fit. */
   step(state: State, byte: number): State | undefined {
-    const known = state.next.get(byte);
+    const known = state.next[byte];
     if (known !== undefined) return known ?? undefined;
     const next = this.#step(state, byte);
-    state.next.set(byte, next ?? null);
+    state.next[byte] = next ?? null;
     return next;
   }
 
@@ -50,6 +54,11 @@ export class Automaton {
   }
 
   #state(found: readonly (Stack | undefined)[], quoted: boolean, marked: number): State {
+    if (found.length > MAX_STACKS)
+      throw new AppError(
+        "input/invalid",
+        `tools, response_format: schemas of which at most ${MAX_STACKS} alternatives begin alike expected, got ${found.length}`,
+      );
     const stacks = [...new Map(found.map((stack) => [stack?.key ?? "", stack])).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
     const key = `${quoted}${marked}\n${stacks.map(([each]) => each).join("\n")}`;
     const known = this.#states.get(key);
@@ -61,10 +70,16 @@ export class Automaton {
       mustEnd: own.every((stack) => stack === undefined),
       quoted,
       marked,
-      next: new Map(),
+      next: new Array<undefined>(256),
     };
-    if (this.#states.size >= MAX_STATES) this.#states = new Map();
+    if (this.#states.size >= MAX_STATES) this.#forget();
     this.#states.set(key, state);
     return state;
+  }
+
+  #forget(): void {
+    // States hold each other, so that without this the first one would keep them all.
+    for (const { next } of this.#states.values()) next.fill(undefined);
+    this.#states = new Map();
   }
 }

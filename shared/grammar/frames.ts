@@ -3,10 +3,9 @@
  * all stacks that it may mean (a pushdown automaton, nondeterministic where alternatives begin alike). JSON as `spacedJson`
  * writes it (RFC 8259 with `", "` and `": "`), escapes as they come.
  */
-import { at } from "../assert.ts";
 import { holds, isBounded, mayReach, type NumberRange } from "./number-range.ts";
 import { nextPlace, type Place } from "./string-place.ts";
-import { isPossible, NOTHING, type ArrayRule, type ObjectRule, type Rule } from "./rule.ts";
+import { beginningsOf, isPossible, NOTHING, type ArrayRule, type ObjectRule, type Rule } from "./rule.ts";
 
 export type Frame =
   | { readonly kind: "rule"; readonly rule: Rule }
@@ -55,7 +54,7 @@ export function step(stack: Stack, byte: number): (Stack | undefined)[] {
   const { frame, below } = stack;
   switch (frame.kind) {
     case "rule":
-      return begin(frame.rule, below).flatMap((begun) => (begun === undefined ? [] : step(begun, byte)));
+      return begin(frame.rule, below).flatMap((begun) => step(begun, byte));
     case "literals":
       return stepLiterals(frame, below, byte);
     case "string":
@@ -82,30 +81,23 @@ export function mayEnd(stack: Stack | undefined): boolean {
 }
 
 /** The stacks with which a rule can begin, each with a frame on top that reads a byte. */
-function begin(rule: Rule, below: Stack | undefined, open: ReadonlySet<string> = new Set()): (Stack | undefined)[] {
-  switch (rule.kind) {
-    case "literals":
-      return [stackOf({ kind: "literals", texts: rule.texts, at: 0 }, below)];
-    case "either":
-      return rule.rules.flatMap((each) => begin(each, below, open));
-    case "named":
-      // A rule that begins with itself has no beginning of its own.
-      return open.has(rule.name) ? [] : begin(rule.rule(), below, new Set([...open, rule.name]));
-    case "sequence":
-      return begin(
-        at(rule.parts, 0),
-        rule.parts.slice(1).reduceRight((rest, part) => ruleOn(part, rest), below),
-        open,
-      );
-    case "number":
-      return [stackOf({ kind: "number", range: rule.range, state: "start", text: "" }, below)];
-    case "string":
-      return [opening(QUOTE_TEXT, { ...rule, length: 0, place: "between" }, below)];
-    case "object":
-      return [opening(OPEN_BRACE, { kind: "object", rule, used: [], begun: false }, below)];
-    case "array":
-      return [opening(OPEN_BRACKET, { kind: "array", rule, count: -1 }, below)];
-  }
+function begin(rule: Rule, below: Stack | undefined): Stack[] {
+  return beginningsOf(rule).map((each) => {
+    switch (each.kind) {
+      case "literals":
+        return textOn(each.texts, below);
+      case "number":
+        return stackOf({ kind: "number", range: each.range, state: "start", text: "" }, below);
+      case "string":
+        return opening(QUOTE_TEXT, { ...each, length: 0, place: "between" }, below);
+      case "object":
+        return opening(OPEN_BRACE, { kind: "object", rule: each, used: [], begun: false }, below);
+      case "array":
+        return opening(OPEN_BRACKET, { kind: "array", rule: each, count: -1 }, below);
+      case "sequence":
+        return each.parts.reduceRight((rest: Stack | undefined, part) => ruleOn(part, rest), below) ?? ruleOn(each, below);
+    }
+  });
 }
 
 function opening(mark: Texts, frame: Frame, below: Stack | undefined): Stack {

@@ -40,6 +40,29 @@ export function either(rules: readonly Rule[]): Rule {
   return possible.length === 1 && only !== undefined ? only : { kind: "either", rules: possible };
 }
 
+type Beginning = Exclude<Rule, { kind: "either" | "named" }>;
+
+const beginnings = new WeakMap<Rule, readonly Beginning[]>();
+
+/** What a rule may begin with: its alternatives and theirs, each once. A rule that only stands for itself has none. */
+export function beginningsOf(rule: Rule): readonly Beginning[] {
+  const known = beginnings.get(rule);
+  if (known !== undefined) return known;
+  const found = new Set<Beginning>();
+  const seen = new Set<Rule>();
+  const open = [rule];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    if (seen.has(each)) continue;
+    seen.add(each);
+    if (each.kind === "either") open.push(...each.rules);
+    else if (each.kind === "named") open.push(each.rule());
+    else found.add(each);
+  }
+  const own = [...found];
+  beginnings.set(rule, own);
+  return own;
+}
+
 /** False for what cannot be written at all; a named rule is taken to be possible. */
 export function isPossible(rule: Rule): boolean {
   switch (rule.kind) {

@@ -208,6 +208,12 @@ describe("a refusal names the parameter and says what to change", () => {
       /set strict to false/,
     ],
     [
+      "a schema of many pages",
+      { response_format: format({ enum: Array.from({ length: 9_000 }, (_, index) => index) }) },
+      "response_format.json_schema.schema",
+      /at most 32768 characters/,
+    ],
+    [
       "a schema that no value fits",
       { response_format: format({ type: "object", properties: { a: false }, required: ["a"] }) },
       "response_format.json_schema.schema",

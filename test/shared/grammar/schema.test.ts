@@ -256,6 +256,28 @@ describe("a schema", () => {
     expect(['{"b": null}', '{"a'].map(read)).toEqual(["fits", "refused"]);
   });
 
+  it("whose names stand for alternatives of each other is read in no time", () => {
+    const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
+    const $defs = Object.fromEntries(
+      names.map((name, index) => {
+        const next = names[index + 1];
+        return [name, next === undefined ? { const: "end" } : { anyOf: [{ $ref: `#/$defs/${next}` }, { $ref: `#/$defs/${next}` }] }];
+      }),
+    );
+    expect(readerOf({ $ref: "#/$defs/n0", $defs })('"end"')).toBe("fits");
+  });
+
+  it("with more alternatives that begin alike than can be tried is refused by their number", () => {
+    const anyOf = Array.from({ length: 300 }, (_, index) => ({ properties: { a: { type: "string" }, [`b${index}`]: {} } }));
+    expect(() => readerOf({ anyOf })('{"a": "x')).toThrow(/at most 200 alternatives begin alike expected, got 300/);
+  });
+
+  it("of which many places were visited is forgotten and read on", () => {
+    const read = readerOf({ type: "array", items: { type: "string", maxLength: 300 } });
+    const text = JSON.stringify(Array.from({ length: 30 }, (_, index) => "x".repeat(290 - index))).replaceAll(",", ", ");
+    expect([read(text), read(text), read(`${text.slice(0, -1)}, 1`)]).toEqual(["fits", "fits", "refused"]);
+  });
+
   it("that is its own only meaning fits nothing, and the search for its beginning ends", () => {
     expect(readerOf({ $ref: "#" })("{")).toBe("refused");
     expect(readerOf({ anyOf: [{ $ref: "#" }, { type: "null" }] })("null")).toBe("fits");
