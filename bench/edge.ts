@@ -100,7 +100,11 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
 }
 
 /** Tokens per second after the first: (tokens − 1) over the time that they add to an answer of one token. */
-async function decodeRate(worker: PolicyWorker, promptTokens: number, form: Partial<PostedRequest> = {}): Promise<number> {
+async function decodeRate(
+  worker: PolicyWorker,
+  promptTokens: number,
+  form: Partial<Pick<PostedRequest, "responseFormat">> = {},
+): Promise<number> {
   const promptOf = prompt(promptTokens);
   const one = await timed(worker, { promptTokens: promptOf, maxTokens: 1 });
   const many = await timed(worker, { promptTokens: promptOf, maxTokens: DECODED_TOKENS, ...form });
@@ -108,7 +112,7 @@ async function decodeRate(worker: PolicyWorker, promptTokens: number, form: Part
 }
 
 /** Answers of JSON that do not end within a bench: many objects of every kind of member. */
-function bookings(round: number): Partial<PostedRequest> {
+function bookings(round: number): Pick<PostedRequest, "responseFormat"> {
   const properties = {
     city: { type: "string" },
     cuisine: { enum: ["Thai", "Mexican", "Italian", `House special ${round}`] },

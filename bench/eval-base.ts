@@ -126,7 +126,11 @@ function callFigures(cases: readonly ActCase[], texts: readonly string[]) {
 
 function fits({ tools }: ActCase, made: ReturnType<typeof parseCall>): boolean {
   const tool = tools.find((each) => each.function.name === made?.name);
-  return tool !== undefined && checkArguments(tool, { ...made?.arguments }).length === 0;
+  return tool !== undefined && isObject(made?.arguments) && checkArguments(tool, made.arguments).length === 0;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase[], context: number) {

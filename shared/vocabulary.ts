@@ -22,6 +22,7 @@ export class Vocabulary {
   readonly size: number;
   readonly #bytes: Uint8Array[] = [];
   readonly #special = new Set<number>();
+  #longest: number | undefined;
 
   /** @throws {policy/refused} for a tokenizer that is no byte-level BPE or has ids outside the model's vocabulary */
   constructor({ tokenizer }: TokenizerFiles, vocabSize: number) {
@@ -42,7 +43,7 @@ export class Vocabulary {
 
   /** Bytes of the longest token, literals of special ones included. */
   get longestBytes(): number {
-    return this.#bytes.reduce((longest, { length }) => Math.max(longest, length), 0);
+    return (this.#longest ??= this.#bytes.reduce((longest, { length }) => Math.max(longest, length), 0));
   }
 
   /** A token's bytes; a special token's are its literal's, an unused id has none. */

@@ -14,6 +14,8 @@ export const UpdateSettings = z.object({
   maxSteps: z.number().int().positive().default(40),
   /** Last steps, over which the rate falls to zero; they begin as soon as a look meets both bars. */
   settleSteps: z.number().int().positive().default(10),
+  /** Steps that the mean of the adapter reaches back over; what is looked at and published is the mean. 1: no mean. */
+  averagedSteps: z.number().min(1).default(6),
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(5),
   /** Generated training contexts by kind. */

@@ -27,6 +27,7 @@ export function checkSchema(schema: unknown, path: string, depth = 0): void {
   checkType(schema["type"], path);
   checkRequired(schema["required"], path);
   checkEnum(schema["enum"], path);
+  checkBounds(schema, path);
   for (const keyword of ["properties", "$defs", "definitions"]) checkMembers(schema[keyword], `${path}.${keyword}`, depth);
   for (const keyword of ["anyOf", "oneOf", "allOf"]) checkAlternatives(schema[keyword], `${path}.${keyword}`, depth);
   for (const keyword of ["items", "additionalProperties", "not"])
@@ -51,6 +52,21 @@ function checkRequired(required: unknown, path: string): void {
 function checkEnum(values: unknown, path: string): void {
   if (values === undefined || (Array.isArray(values) && values.length > 0)) return;
   throw invalid(`${path}.enum`, `a list of values expected, got ${JSON.stringify(values)}`);
+}
+
+function checkBounds(schema: Readonly<Record<string, unknown>>, path: string): void {
+  for (const keyword of ["minLength", "maxLength", "minItems", "maxItems"]) {
+    const value = schema[keyword];
+    if (value !== undefined && !(Number.isInteger(value) && Number(value) >= 0))
+      throw invalid(`${path}.${keyword}`, `a whole number from 0 expected, got ${JSON.stringify(value)}`);
+  }
+  for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
+    const value = schema[keyword];
+    // A flag in draft 4 and OpenAPI 3.0.
+    const flag = keyword.startsWith("exclusive") && typeof value === "boolean";
+    if (value !== undefined && !flag && !Number.isFinite(value))
+      throw invalid(`${path}.${keyword}`, `a number expected, got ${JSON.stringify(value)}`);
+  }
 }
 
 function checkMembers(members: unknown, path: string, depth: number): void {

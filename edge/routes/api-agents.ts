@@ -9,6 +9,7 @@ import { listAgent } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
+import { checkDepth } from "../openai/depth.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
 
@@ -23,6 +24,7 @@ export function mountAgents(app: App): void {
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
     const settings = await parseJson(context.req.raw, SettingsRequest);
+    checkDepth(settings);
     checkTools(settings.tools);
     const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
     await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });

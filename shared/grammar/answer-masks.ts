@@ -6,7 +6,7 @@ import type { TokenMask } from "./token-grammar.ts";
 
 /**
  * One for each token; undefined where every token was free.
- * @throws {internal} for a token that the form does not allow where it stands
+ * @throws {internal} for a token that the form does not allow where it stands: another compiler made the masks of then
  */
 export function answerMasks(
   grammars: AnswerGrammars,

@@ -1,6 +1,5 @@
 /** A rule as a deterministic automaton over bytes, made state by state as it is walked (the subset construction). */
-import { AppError } from "../errors.ts";
-import { mayEnd, type Stack, stackOf, step } from "./frames.ts";
+import { mayEnd, relaxed, type Stack, stackOf, step } from "./frames.ts";
 import type { Rule } from "./rule.ts";
 
 export type State = {
@@ -20,13 +19,16 @@ export type State = {
 const QUOTE = 0x22;
 // A state takes a few kilobytes, and of strings and numbers with limits there are many; beyond this the automaton forgets and begins anew.
 const MAX_STATES = 2_000;
-// Alternatives that are still open at one place. Every byte is tried on each of them, so without a limit a small schema could take minutes.
-const MAX_STACKS = 200;
+const MAX_KEY_CHARACTERS = 4_000_000; // of those states together
+// Alternatives that are still open at one place; what would open more is not let through.
+const MAX_STACKS = 300;
 
 export class Automaton {
   readonly start: State;
   readonly #mark: Uint8Array;
   #states = new Map<string, State>();
+  #keyCharacters = 0;
+  #work = 0;
 
   /**
    * `mark`: bytes that stand for nothing and that the tokenizer writes between a quotation mark and a letter; empty where it has
@@ -49,16 +51,12 @@ export class Automaton {
   #step({ stacks, quoted, marked }: State, byte: number): State | undefined {
     if (marked > 0 || (quoted && byte === this.#mark[0]))
       return this.#mark[marked] === byte ? this.#state(stacks, false, (marked + 1) % this.#mark.length) : undefined;
+    this.#work += stacks.length;
     const next = stacks.flatMap((stack) => (stack === undefined ? [] : step(stack, byte)));
-    return next.length === 0 ? undefined : this.#state(next, byte === QUOTE, 0);
+    return next.length === 0 || next.length > MAX_STACKS ? undefined : this.#state(next, byte === QUOTE, 0);
   }
 
   #state(found: readonly (Stack | undefined)[], quoted: boolean, marked: number): State {
-    if (found.length > MAX_STACKS)
-      throw new AppError(
-        "input/invalid",
-        `tools, response_format: schemas of which at most ${MAX_STACKS} alternatives begin alike expected, got ${found.length}`,
-      );
     const stacks = [...new Map(found.map((stack) => [stack?.key ?? "", stack])).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
     const key = `${quoted}${marked}\n${stacks.map(([each]) => each).join("\n")}`;
     const known = this.#states.get(key);
@@ -72,14 +70,27 @@ export class Automaton {
       marked,
       next: new Array<undefined>(256),
     };
-    if (this.#states.size >= MAX_STATES) this.#forget();
+    this.#keyCharacters += key.length;
+    if (this.#states.size >= MAX_STATES || this.#keyCharacters > MAX_KEY_CHARACTERS) this.#forget();
     this.#states.set(key, state);
     return state;
+  }
+
+  /** A state from which the same texts of up to `bytes` bytes can follow; often one for many. */
+  relaxed(state: State, bytes: number): State {
+    const stacks = state.stacks.map((stack) => relaxed(stack, bytes));
+    return stacks.every((stack, index) => stack === state.stacks[index]) ? state : this.#state(stacks, state.quoted, state.marked);
+  }
+
+  /** Steps of single alternatives that were worked out so far. */
+  get work(): number {
+    return this.#work;
   }
 
   #forget(): void {
     // States hold each other, so that without this the first one would keep them all.
     for (const { next } of this.#states.values()) next.fill(undefined);
     this.#states = new Map();
+    this.#keyCharacters = 0;
   }
 }

@@ -3,7 +3,7 @@
  * all stacks that it may mean (a pushdown automaton, nondeterministic where alternatives begin alike). JSON as `spacedJson`
  * writes it (RFC 8259 with `", "` and `": "`), escapes as they come.
  */
-import { holds, isBounded, mayReach, type NumberRange } from "./number-range.ts";
+import { holds, mayReach, type NumberRange } from "./number-range.ts";
 import { nextPlace, type Place } from "./string-place.ts";
 import { beginningsOf, isPossible, NOTHING, type ArrayRule, type ObjectRule, type Rule } from "./rule.ts";
 
@@ -13,8 +13,15 @@ export type Frame =
   | { readonly kind: "literals"; readonly texts: readonly Uint8Array[]; readonly at: number }
   /** Inside the quotes. */
   | { readonly kind: "string"; readonly minLength: number; readonly maxLength: number; readonly length: number; readonly place: Place }
-  /** `text`: what is written of it, where it has bounds. */
-  | { readonly kind: "number"; readonly range: NumberRange; readonly state: NumberState; readonly text: string }
+  /** `text`: what is written of it, where it has bounds; `digits`: how many of them stand in a row, where it has none. */
+  | {
+      readonly kind: "number";
+      readonly integer: boolean;
+      readonly range: NumberRange | undefined;
+      readonly state: NumberState;
+      readonly text: string;
+      readonly digits: number;
+    }
   /** `begun`: after a member, otherwise after the brace. `used` is sorted. */
   | { readonly kind: "object"; readonly rule: ObjectRule; readonly used: readonly string[]; readonly begun: boolean }
   /** Inside the quotes of a declared member's name. */
@@ -87,7 +94,7 @@ function begin(rule: Rule, below: Stack | undefined): Stack[] {
       case "literals":
         return textOn(each.texts, below);
       case "number":
-        return stackOf({ kind: "number", range: each.range, state: "start", text: "" }, below);
+        return stackOf({ ...each, state: "start", text: "", digits: 0 }, below);
       case "string":
         return opening(QUOTE_TEXT, { ...each, length: 0, place: "between" }, below);
       case "object":
@@ -145,18 +152,26 @@ const ENDS: ReadonlySet<NumberState> = new Set(["zero", "digits", "fraction", "e
 type NumberFrame = Extract<Frame, { kind: "number" }>;
 
 function stepNumber(frame: NumberFrame, below: Stack | undefined, byte: number): (Stack | undefined)[] {
-  const { range, state } = frame;
+  const { integer, range, state } = frame;
   const character = String.fromCharCode(byte);
   const next = nextNumber(state, character);
-  if (next === undefined || (range.integer && !WHOLE.has(next))) return isNumber(frame) ? stepBelow(below, byte) : [];
-  if (!isBounded(range)) return [stackOf({ ...frame, state: next }, below)];
+  if (next === undefined || (integer && !WHOLE.has(next))) return isNumber(frame) ? stepBelow(below, byte) : [];
+  if (range === undefined) {
+    const digits = next === state ? frame.digits + 1 : 1;
+    const most = next === "exponentDigits" ? MOST_EXPONENT_DIGITS : MOST_DIGITS;
+    return digits > most ? [] : [stackOf({ ...frame, state: next, digits }, below)];
+  }
   const text = frame.text + character;
   // Where there are bounds, numbers are written out: an exponent takes a number anywhere.
   return next === "exponent" || !mayReach(range, text) ? [] : [stackOf({ ...frame, state: next, text }, below)];
 }
 
+// Ids of twenty digits are numbers to some; a number that no double holds is none to anybody.
+const MOST_DIGITS = 24;
+const MOST_EXPONENT_DIGITS = 2;
+
 function isNumber({ range, state, text }: NumberFrame): boolean {
-  return ENDS.has(state) && (!isBounded(range) || holds(range, text));
+  return ENDS.has(state) && (range === undefined || holds(range, text));
 }
 
 const WHOLE: ReadonlySet<NumberState> = new Set(["minus", "zero", "digits"]);
@@ -187,23 +202,25 @@ function nextNumber(state: NumberState, character: string): NumberState | undefi
 function stepObject(frame: ObjectFrame, below: Stack | undefined, byte: number): (Stack | undefined)[] {
   const { rule, used, begun } = frame;
   if (byte === CLOSE_BRACE) return [...rule.required].every((name) => used.includes(name)) ? [below] : [];
-  const names = namesLeft(frame);
+  if (byte !== (begun ? COMMA : QUOTE)) return [];
+  const names = namesOf(rule).filter(({ name }) => !used.includes(name) && isPossible(rule.members.get(name) ?? NOTHING));
   const beginnings = [
     ...(names.length > 0 ? [stackOf({ kind: "name", object: frame, names, at: 0 }, below)] : []),
-    ...(rule.rest === undefined
-      ? []
-      : [stackOf({ kind: "otherName", object: frame, names: namesOf(rule), at: 0, place: "between" }, below)]),
+    ...(rule.rest !== undefined && isPossible(rule.rest)
+      ? [stackOf({ kind: "otherName", object: frame, names: namesOf(rule), at: 0, place: "between" }, below)]
+      : []),
   ];
-  if (!begun) return byte === QUOTE ? beginnings : [];
-  return byte === COMMA ? beginnings.map((each) => textOn(SPACE_QUOTE, each)) : [];
+  return begun ? beginnings.map((each) => textOn(SPACE_QUOTE, each)) : beginnings;
 }
 
-function namesLeft({ rule, used }: ObjectFrame): Name[] {
-  return namesOf(rule).filter(({ name }) => !used.includes(name) && isPossible(rule.members.get(name) ?? NOTHING));
-}
+const namesByRule = new WeakMap<ObjectRule, readonly Name[]>();
 
-function namesOf({ members }: ObjectRule): Name[] {
-  return [...members.keys()].map((name) => ({ name, bytes: encoder.encode(JSON.stringify(name).slice(1)) }));
+function namesOf(rule: ObjectRule): readonly Name[] {
+  const known = namesByRule.get(rule);
+  if (known !== undefined) return known;
+  const names = [...rule.members.keys()].map((name) => ({ name, bytes: encoder.encode(JSON.stringify(name).slice(1)) }));
+  namesByRule.set(rule, names);
+  return names;
 }
 
 function stepName(
@@ -259,23 +276,43 @@ function idOf(value: object): number {
   return ruleCount;
 }
 
+/** Which members are used, by their places: their names may be long. */
+function usedKey({ rule, used }: ObjectFrame): string {
+  return used.length === 0
+    ? ""
+    : namesOf(rule)
+        .flatMap(({ name }, place) => (used.includes(name) ? [place] : []))
+        .join();
+}
+
 function frameKey(frame: Frame): string {
   switch (frame.kind) {
     case "rule":
       return `r${idOf(frame.rule)}`;
     case "literals":
-      return `l${frame.at}:${frame.texts.map(idOf).join()}`;
+      // Texts that are left begin alike, so the first of them tells which they are.
+      return `l${frame.at}:${idOf(frame.texts[0] ?? frame.texts)}`;
     case "string":
       return `s${frame.minLength}:${frame.maxLength}:${frame.length}:${frame.place}`;
     case "number":
-      return `n${idOf(frame.range)}:${frame.state}:${frame.text}`;
+      return `n${frame.integer}:${frame.range === undefined ? "" : idOf(frame.range)}:${frame.state}:${frame.text}:${frame.digits}`;
     case "object":
-      return `o${idOf(frame.rule)}:${frame.begun}:${JSON.stringify(frame.used)}`;
+      return `o${idOf(frame.rule)}:${frame.begun}:${usedKey(frame)}`;
     case "name":
-      return `m${frame.at}:${frame.names.map(({ name }) => JSON.stringify(name)).join()}:${frameKey(frame.object)}`;
+      return `m${frame.at}:${idOf(frame.names[0] ?? frame.names)}:${frameKey(frame.object)}`;
     case "otherName":
-      return `f${frame.at}:${frame.names.map(({ name }) => JSON.stringify(name)).join()}:${frame.place}:${frameKey(frame.object)}`;
+      return `f${frame.at}:${frame.names[0] === undefined ? "" : idOf(frame.names[0])}:${frame.place}:${frameKey(frame.object)}`;
     case "array":
       return `a${idOf(frame.rule)}:${frame.count}`;
   }
+}
+
+/**
+ * The stack without limits that the next `bytes` bytes cannot come to: what follows is the same, and there are fewer such stacks.
+ */
+export function relaxed(stack: Stack | undefined, bytes: number): Stack | undefined {
+  if (stack?.frame.kind !== "string") return stack;
+  const { minLength, maxLength, length } = stack.frame;
+  if (maxLength === Infinity || length < minLength || length + bytes > maxLength) return stack;
+  return stackOf({ ...stack.frame, minLength: 0, maxLength: Infinity, length: 0 }, stack.below);
 }

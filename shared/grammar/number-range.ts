@@ -1,57 +1,94 @@
-/** Numbers within bounds, digit by digit: whether what is written of a number can still become one of the range. */
+/**
+ * Numbers within bounds, digit by digit: whether what is written of a number can still become one of the range. Counted in
+ * whole units of the last decimal place that is ever written, so that nothing is rounded and no beginning leads nowhere.
+ */
 
-/** `open`: the bound itself is outside. Infinite where there is no bound. */
-export type NumberRange = {
+/** From `low` to `high` in units of 10^-places, both inside; nothing where low > high. */
+export type NumberRange = { readonly places: number; readonly low: bigint; readonly high: bigint };
+
+export type Bounds = {
   readonly integer: boolean;
   readonly min: number;
+  /** The bound itself is outside. */
   readonly minOpen: boolean;
   readonly max: number;
   readonly maxOpen: boolean;
 };
 
-type Interval = Omit<NumberRange, "integer">;
+// What is written beyond the decimals of the bounds, as far as a double tells numbers of their size apart.
+const MORE_PLACES = 3;
+const FEWEST_PLACES = 6;
+const DOUBLE_DIGITS = 15;
 
-// What a double tells apart; a number that is still outside by then stays there.
-const MOST_DIGITS = 17;
-
-export function isBounded({ min, max }: NumberRange): boolean {
-  return min > -Infinity || max < Infinity;
+/** The range that bounds leave; undefined where there are none. Where one is missing the range ends far beyond the other. */
+export function rangeWithin({ integer, min, minOpen, max, maxOpen }: Bounds): NumberRange | undefined {
+  const bounds = [min, max].filter(Number.isFinite).map(decimalOf);
+  if (bounds.length === 0) return undefined;
+  const own = Math.max(...bounds.map(({ places }) => places));
+  const whole = Math.max(...bounds.map(({ digits, places }) => String(digits).replace("-", "").length - places));
+  const room = Math.max(own, Math.min(Math.max(own + MORE_PLACES, FEWEST_PLACES), DOUBLE_DIGITS - whole));
+  const places = integer ? 0 : room;
+  const far = 10n ** BigInt(Math.max(DOUBLE_DIGITS, whole + 1) + places);
+  const low = Number.isFinite(min) ? unitsOf(min, { places, up: true }) : { units: -far, exact: false };
+  const high = Number.isFinite(max) ? unitsOf(max, { places, up: false }) : { units: far, exact: false };
+  return {
+    places,
+    low: low.units + (minOpen && low.exact ? 1n : 0n),
+    high: high.units - (maxOpen && high.exact ? 1n : 0n),
+  };
 }
 
 /** Whether any number is in it. */
-export function holdsAny(range: NumberRange): boolean {
-  if (!range.integer) return range.min < range.max || (range.min === range.max && !range.minOpen && !range.maxOpen);
-  const first = range.minOpen ? Math.floor(range.min) + 1 : Math.ceil(range.min);
-  const last = range.maxOpen ? Math.ceil(range.max) - 1 : Math.floor(range.max);
-  return first <= last;
+export function holdsAny({ low, high }: NumberRange): boolean {
+  return low <= high;
 }
 
 /** Whether a whole number text, without an exponent, is in it. */
-export function holds({ min, minOpen, max, maxOpen }: Interval, text: string): boolean {
-  const value = Number(text);
-  return (minOpen ? value > min : value >= min) && (maxOpen ? value < max : value <= max);
+export function holds({ places, low, high }: NumberRange, text: string): boolean {
+  const { sign, digits, fraction } = parse(text);
+  const units = sign * BigInt(`${digits}${fraction.padEnd(places, "0")}`);
+  return units >= low && units <= high;
 }
 
 /** Whether a text that begins a number, without an exponent, may go on to one that is in it. */
-export function mayReach(range: NumberRange, text: string): boolean {
-  const [, sign = "", whole = "", point = "", fraction = ""] = /^(-?)(\d*)(\.?)(\d*)$/.exec(text) ?? [];
-  if (whole.length + fraction.length > MOST_DIGITS) return false;
-  const within = (from: number, size: number): boolean => overlaps(range, signed(sign === "-", { from, size, integer: range.integer }));
-  if (whole === "") return sign === "" ? holdsAny(range) : within(0, Infinity);
-  const value = Number(`${whole}.${fraction === "" ? "0" : fraction}`);
-  if (point !== "") return within(value, 10 ** -fraction.length);
+export function mayReach({ places, low, high }: NumberRange, text: string): boolean {
+  const { sign, digits, point, fraction } = parse(text);
+  if (fraction.length > places || (point && places === 0)) return false;
+  /** Whether any of `count` units from `from` is in the range, or of their negatives. */
+  const meets = (from: bigint, count: bigint): boolean => {
+    const [first, last] = sign < 0n ? [-(from + count - 1n), -from] : [from, from + count - 1n];
+    return first <= high && last >= low;
+  };
+  const ends = 10n ** BigInt(places - fraction.length);
+  if (digits === "") return sign < 0n ? low <= 0n : low <= high;
+  const from = BigInt(`${digits}${fraction}`) * ends;
+  if (point) return meets(from, ends);
   // A zero stands alone; any other number may have digits to come, each ten times as many numbers.
-  const further = whole === "0" ? 0 : MOST_DIGITS - whole.length;
-  return Array.from({ length: further + 1 }, (_, digits) => 10 ** digits).some((scale) => within(value * scale, scale));
+  const longest = String(low < 0n ? -low : low).length + String(high < 0n ? -high : high).length;
+  const further = digits === "0" ? 0 : Math.max(0, longest - digits.length);
+  return Array.from({ length: further + 1 }, (_, more) => 10n ** BigInt(more)).some((scale) => meets(from * scale, ends * scale));
 }
 
-/** The numbers from `from` up to, without it, `from + size`, or their negatives; of whole ones the last is the bound. */
-function signed(negative: boolean, { from, size, integer }: { from: number; size: number; integer: boolean }): Interval {
-  const [to, open] = integer ? [from + size - 1, false] : [from + size, true];
-  return negative ? { min: -to, minOpen: open, max: -from, maxOpen: false } : { min: from, minOpen: false, max: to, maxOpen: open };
+function parse(text: string): { sign: bigint; digits: string; point: boolean; fraction: string } {
+  const [, sign = "", digits = "", point = "", fraction = ""] = /^(-?)(\d*)(\.?)(\d*)$/.exec(text) ?? [];
+  return { sign: sign === "-" ? -1n : 1n, digits, point: point !== "", fraction };
 }
 
-function overlaps(a: Interval, b: Interval): boolean {
-  const reaches = (low: Interval, high: Interval): boolean => low.max > high.min || (low.max === high.min && !low.maxOpen && !high.minOpen);
-  return reaches(a, b) && reaches(b, a);
+/** A double as the shortest decimal that means it: digits · 10^-places. */
+function decimalOf(value: number): { digits: bigint; places: number } {
+  const [mantissa = "0", exponent = "0"] = String(value).split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  const places = fraction.length - Number(exponent);
+  const digits = BigInt(`${whole}${fraction}`);
+  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 };
+}
+
+/** The bound in units, rounded into the range where it lies between two. */
+function unitsOf(value: number, { places, up }: { places: number; up: boolean }): { units: bigint; exact: boolean } {
+  const { digits, places: own } = decimalOf(value);
+  if (own <= places) return { units: digits * 10n ** BigInt(places - own), exact: true };
+  const unit = 10n ** BigInt(own - places);
+  const down = digits / unit - (digits % unit < 0n ? 1n : 0n);
+  const exact = digits % unit === 0n;
+  return { units: exact || !up ? down : down + 1n, exact };
 }

@@ -7,7 +7,7 @@ export type Rule =
   | { readonly kind: "literals"; readonly texts: readonly Uint8Array[] }
   /** A JSON string; lengths in code points, as JSON schema counts them. */
   | { readonly kind: "string"; readonly minLength: number; readonly maxLength: number }
-  | { readonly kind: "number"; readonly range: NumberRange }
+  | { readonly kind: "number"; readonly integer: boolean; readonly range: NumberRange | undefined }
   | ObjectRule
   | ArrayRule
   | { readonly kind: "either"; readonly rules: readonly Rule[] }
@@ -35,9 +35,12 @@ export function literals(texts: readonly string[]): Rule {
 }
 
 export function either(rules: readonly Rule[]): Rule {
-  const possible = rules.filter(isPossible);
-  const [only] = possible;
-  return possible.length === 1 && only !== undefined ? only : { kind: "either", rules: possible };
+  const texts = rules.flatMap((rule) => (rule.kind === "literals" ? rule.texts : []));
+  const others = rules.filter((rule) => rule.kind !== "literals");
+  // Texts beside each other are one list of texts: alternatives are followed each for itself, texts all at once.
+  const merged: Rule[] = texts.length === 0 ? others : [{ kind: "literals", texts }, ...others];
+  const [only] = merged;
+  return merged.length === 1 && only !== undefined ? only : { kind: "either", rules: merged };
 }
 
 type Beginning = Exclude<Rule, { kind: "either" | "named" }>;
@@ -56,20 +59,20 @@ export function beginningsOf(rule: Rule): readonly Beginning[] {
     seen.add(each);
     if (each.kind === "either") open.push(...each.rules);
     else if (each.kind === "named") open.push(each.rule());
-    else found.add(each);
+    else if (isPossible(each)) found.add(each);
   }
   const own = [...found];
   beginnings.set(rule, own);
   return own;
 }
 
-/** False for what cannot be written at all; a named rule is taken to be possible. */
+/** False for what cannot be written at all. Of names those that nothing fits stand for NOTHING (see `settle`). */
 export function isPossible(rule: Rule): boolean {
   switch (rule.kind) {
     case "literals":
       return rule.texts.length > 0;
     case "either":
-      return rule.rules.length > 0;
+      return rule.rules.some(isPossible);
     case "sequence":
       return rule.parts.every(isPossible);
     case "object":
@@ -79,8 +82,35 @@ export function isPossible(rule: Rule): boolean {
     case "string":
       return rule.minLength <= rule.maxLength;
     case "number":
-      return holdsAny(rule.range);
+      return rule.range === undefined || holdsAny(rule.range);
     case "named":
-      return true;
+      return rule.rule() !== NOTHING;
+  }
+}
+
+/** A name under way: what it stands for is known once everything is compiled. */
+export type NamedRule = Extract<Rule, { kind: "named" }> & { stands: (rule: Rule) => void };
+
+export function named(name: string): NamedRule {
+  let own: Rule = NOTHING;
+  return { kind: "named", name, rule: () => own, stands: (rule) => (own = rule) };
+}
+
+/**
+ * Leaves NOTHING to the names that no finite text fits: the least set of possible names is grown from none, since a name that
+ * needs itself to be possible is not.
+ */
+export function settle(names: readonly NamedRule[]): void {
+  const meant = names.map((name) => ({ name, rule: name.rule() }));
+  for (const { name } of meant) name.stands(NOTHING);
+  let open = meant;
+  for (let grown = true; grown;) {
+    const left = open.filter(({ name, rule }) => {
+      if (!isPossible(rule)) return true;
+      name.stands(rule);
+      return false;
+    });
+    grown = left.length < open.length;
+    open = left;
   }
 }

@@ -1,12 +1,13 @@
 /**
  * JSON schema → rule. What the rule lets through fits the schema but for keywords that no rule can hold a text to, such as
- * `pattern`; `onLoose` is told of each. Draft 2020-12 with the `definitions` of older drafts (json-schema.org/draft/2020-12).
- * An object with declared properties has no others unless `additionalProperties` says so: what a tool does not declare it
- * does not understand.
+ * `pattern`; `onLoose` is told of each. Draft 2020-12 with what older drafts and OpenAPI write (json-schema.org/draft/2020-12).
+ * An object with declared properties has no others unless something says so: what a tool does not declare it does not understand.
  */
+import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
-import type { NumberRange } from "./number-range.ts";
-import { either, literals, NOTHING, type Rule } from "./rule.ts";
+import { rangeWithin } from "./number-range.ts";
+import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
+import { mergedAll, resolvePointer } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -15,179 +16,224 @@ export type SchemaOptions = {
   readonly onLoose?: (path: string, keyword: string) => void;
 };
 
-type Schema = Readonly<Record<string, unknown>>;
-type Scope = { readonly root: unknown; readonly named: Map<string, Rule>; readonly loose: (path: string, keyword: string) => void };
+export type Schema = Readonly<Record<string, unknown>>;
+type Place = { readonly path: string; readonly scope: Scope };
+type Scope = {
+  readonly root: unknown;
+  readonly named: Map<string, NamedRule>;
+  /** Names that are still to be compiled: one after the other, as a chain of them may be long. */
+  readonly waiting: (() => void)[];
+  readonly loose: (path: string, keyword: string) => void;
+};
 
 const ENFORCED: ReadonlySet<string> = new Set([
   "type", "enum", "const", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength",
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions",
+  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
 ]); // prettier-ignore
 const ANNOTATIONS: ReadonlySet<string> = new Set([
-  "title", "description", "default", "examples", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly", "nullable",
+  "title", "description", "default", "examples", "example", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly",
+  "contentEncoding", "contentMediaType", "discriminator", "externalDocs", "xml",
 ]); // prettier-ignore
 const TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
+const MOST_NAMES = 1_000;
+// In the order in which they count where several stand in one schema.
+const SHAPES = ["properties", "items", "$ref", "const", "enum", "anyOf", "oneOf", "allOf"] as const;
+// What may speak of members that `properties` does not name.
+const SPEAKS_OF_MORE = ["$ref", "if", "then", "else", "patternProperties", "minProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"]; // prettier-ignore
+
+/** Any JSON value. */
+export const ANY: NamedRule = named("any");
+ANY.stands(
+  either([
+    { kind: "object", members: new Map(), required: new Set(), rest: ANY },
+    { kind: "array", items: ANY, minItems: 0, maxItems: Infinity },
+    { kind: "string", minLength: 0, maxLength: Infinity },
+    { kind: "number", integer: false, range: undefined },
+    literals(["true", "false", "null"]),
+  ]),
+);
 
 /** The rule of values that fit `schema`. */
 export function compileSchema(schema: unknown, { path, onLoose }: SchemaOptions): Rule {
-  return compile(schema, path, { root: schema, named: new Map(), loose: onLoose ?? (() => {}) });
+  const scope: Scope = { root: schema, named: new Map(), waiting: [], loose: onLoose ?? (() => {}) };
+  const rule = compile(schema, { path, scope });
+  for (let next = scope.waiting.pop(); next !== undefined; next = scope.waiting.pop()) next();
+  settle([...scope.named.values()]);
+  return rule;
 }
 
-/** Any JSON value. */
-export const ANY: Rule = { kind: "named", name: "any", rule: () => ANY_VALUE };
-const ANY_VALUE: Rule = either([
-  { kind: "object", members: new Map(), required: new Set(), rest: ANY },
-  { kind: "array", items: ANY, minItems: 0, maxItems: Infinity },
-  { kind: "string", minLength: 0, maxLength: Infinity },
-  { kind: "number", range: rangeOf({}, false) },
-  literals(["true", "false", "null"]),
-]);
-
-// In the order in which they count where several stand in one schema.
-const SHAPES = ["properties", "items", "$ref", "const", "enum", "anyOf", "oneOf", "allOf"] as const;
-
-function compile(schema: unknown, path: string, scope: Scope): Rule {
+function compile(schema: unknown, place: Place): Rule {
   if (schema === false) return NOTHING;
   if (!isRecord(schema)) return ANY;
   for (const keyword of Object.keys(schema))
-    if (!ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword)) scope.loose(`${path}.${keyword}`, keyword);
+    if (!ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword) && !keyword.startsWith("x-")) tellLoose(place, keyword);
+  const rule = compileShape(schema, place);
+  return schema["nullable"] === true ? either([rule, literals(["null"])]) : rule;
+}
+
+function compileShape(schema: Schema, place: Place): Rule {
+  const whole = mergedAll(schema, place.scope.root);
+  if (whole !== undefined) return compile(whole, place);
   // A schema is the meeting of its keywords. A rule has room for one of these, so what stands beside it is not enforced.
   const shape = SHAPES.find((keyword) => schema[keyword] !== undefined);
   if (shape === undefined || shape === "properties" || shape === "items") {
-    for (const keyword of SHAPES.slice(2)) if (schema[keyword] !== undefined) scope.loose(`${path}.${keyword}`, keyword);
-    return ofTypes(schema, path, scope);
+    for (const keyword of SHAPES.slice(2)) if (schema[keyword] !== undefined) tellLoose(place, keyword);
+    return ofTypes(schema, place);
   }
-  const beside = Object.keys(schema).filter(
-    (keyword) => ENFORCED.has(keyword) && ![shape, "type", "$defs", "definitions"].includes(keyword),
-  );
-  for (const keyword of beside) scope.loose(`${path}.${keyword}`, keyword);
-  return ofShape(shape, { schema, path, scope });
+  const unread = [shape, "type", "$defs", "definitions", "nullable"];
+  for (const keyword of Object.keys(schema)) if (ENFORCED.has(keyword) && !unread.includes(keyword)) tellLoose(place, keyword);
+  return ofShape(shape, schema, place);
 }
 
-function ofShape(shape: string, { schema, path, scope }: { schema: Schema; path: string; scope: Scope }): Rule {
-  const within = path === "" ? shape : `${path}.${shape}`;
-  const members = (): Rule[] => listOf(schema[shape]).map((each, index) => compile(each, `${within}.${index}`, scope));
+function ofShape(shape: string, schema: Schema, place: Place): Rule {
+  const { type } = schema;
+  const members = (): Rule[] =>
+    listOf(schema[shape]).map((each, index) => compile(withType(each, type), below(place, `${shape}.${index}`)));
   switch (shape) {
     case "$ref":
-      return referenced(schema["$ref"], path, scope);
+      return referenced(schema, place);
     case "anyOf":
       return either(members());
     case "oneOf":
       // That exactly one fits is for the alternatives to see to.
-      scope.loose(within, shape);
+      tellLoose(place, shape);
       return either(members());
     case "allOf": {
-      const [first = ANY, ...others] = members();
-      if (others.length > 0) scope.loose(within, shape);
-      return first;
+      tellLoose(place, shape);
+      return type === undefined ? ANY : ofTypes({ type }, place);
     }
     default: {
       const values = shape === "const" ? [schema["const"]] : listOf(schema["enum"]);
-      return literals([...new Set(values.filter((value) => isOfType(value, schema["type"])).map(spacedJson))]);
+      return literals([...new Set(values.filter((value) => isOfType(value, type)).map(spacedJson))]);
     }
   }
 }
 
-function ofTypes(schema: Schema, path: string, scope: Scope): Rule {
+function ofTypes(schema: Schema, place: Place): Rule {
   const types = schema["type"] === undefined ? typesMeant(schema) : [schema["type"]].flat();
-  if (types === undefined) return ANY;
-  return either(types.map((type) => ofType(type, { schema, path, scope })));
+  return types === undefined ? ANY : either([...new Set(types)].map((type) => ofType(type, schema, place)));
 }
 
 /** What a schema without a type is about, where its keywords tell; undefined where it may be anything. */
-function typesMeant(schema: Schema): readonly string[] | undefined {
+function typesMeant(schema: Schema): readonly unknown[] | undefined {
   if (schema["properties"] !== undefined || schema["required"] !== undefined) return ["object"];
   if (schema["items"] !== undefined) return ["array"];
-  // A bound on the values of one type lets those of every other through.
-  return Object.keys(schema).some((keyword) => /^(min|max|exclusive)/.test(keyword)) ? TYPES : undefined;
+  // What bounds the values of one type lets those of every other through.
+  return Object.keys(schema).some((keyword) => /^(min|max|exclusive|additional)/.test(keyword)) ? TYPES : undefined;
 }
 
-function ofType(type: unknown, { schema, path, scope }: { schema: Schema; path: string; scope: Scope }): Rule {
+function ofType(type: unknown, schema: Schema, place: Place): Rule {
   switch (type) {
     case "string":
-      return { kind: "string", minLength: countOf(schema["minLength"], 0), maxLength: countOf(schema["maxLength"], Infinity) };
+      return { kind: "string", minLength: numberOf(schema["minLength"], 0), maxLength: numberOf(schema["maxLength"], Infinity) };
     case "integer":
     case "number":
-      return { kind: "number", range: rangeOf(schema, type === "integer") };
+      return ofNumber(schema, type === "integer");
     case "boolean":
       return literals(["true", "false"]);
     case "null":
       return literals(["null"]);
     case "array":
-      return {
-        kind: "array",
-        items: compile(schema["items"], `${path}.items`, scope),
-        minItems: countOf(schema["minItems"], 0),
-        maxItems: countOf(schema["maxItems"], Infinity),
-      };
+      return ofArray(schema, place);
     case "object":
-      return ofObject(schema, path, scope);
+      return ofObject(schema, place);
     default:
       return ANY;
   }
 }
 
-function ofObject(schema: Schema, path: string, scope: Scope): Rule {
-  const { properties, additionalProperties: additional } = schema;
-  const declared = isRecord(properties) ? Object.entries(properties) : [];
-  const open = additional === undefined ? properties === undefined : additional !== false;
-  const members = new Map(declared.map(([name, member]) => [name, compile(member, `${path}.properties.${name}`, scope)]));
-  const required = new Set(listOf(schema["required"]).filter((name) => typeof name === "string"));
-  // Required and not declared, in a closed object: the check of calls would refuse either way, so it may be anything.
-  for (const name of required) if (!members.has(name)) members.set(name, open ? compile(additional, path, scope) : ANY);
-  return { kind: "object", members, required, rest: open ? compile(additional, `${path}.additionalProperties`, scope) : undefined };
+function ofNumber(schema: Schema, integer: boolean): Rule {
+  const { exclusiveMinimum, exclusiveMaximum } = schema;
+  const [min, max] = [numberOf(schema["minimum"], -Infinity), numberOf(schema["maximum"], Infinity)];
+  const [above, under] = [numberOf(exclusiveMinimum, -Infinity), numberOf(exclusiveMaximum, Infinity)];
+  // In draft 4 and OpenAPI 3.0 the exclusive ones are flags on the others.
+  const bounds = {
+    min: Math.max(min, above),
+    minOpen: exclusiveMinimum === true || above >= min,
+    max: Math.min(max, under),
+    maxOpen: exclusiveMaximum === true || under <= max,
+  };
+  return { kind: "number", integer, range: rangeWithin({ integer, ...bounds }) };
 }
 
-/** `#`, `#/$defs/<name>` and `#/definitions/<name>`; others are not followed. */
-function referenced(reference: unknown, path: string, scope: Scope): Rule {
-  const target = resolve(reference, scope.root);
-  if (typeof reference !== "string" || target === undefined) {
-    scope.loose(`${path}.$ref`, "$ref");
-    return ANY;
+function ofArray(schema: Schema, place: Place): Rule {
+  const { prefixItems, items } = schema;
+  const [minItems, most] = [numberOf(schema["minItems"], 0), numberOf(schema["maxItems"], Infinity)];
+  // Of a tuple only the length is held: its first places have schemas of their own, which `items` says nothing of.
+  if (Array.isArray(prefixItems))
+    return { kind: "array", items: ANY, minItems, maxItems: items === false ? Math.min(most, prefixItems.length) : most };
+  return { kind: "array", items: compile(items, below(place, "items")), minItems, maxItems: most };
+}
+
+function ofObject(schema: Schema, place: Place): Rule {
+  const { properties, additionalProperties: additional } = schema;
+  const declared = isRecord(properties) ? Object.entries(properties) : [];
+  const open = additional === undefined ? properties === undefined || speaksOfMore(schema, declared) : additional !== false;
+  const rest = open ? compile(additional, below(place, "additionalProperties")) : undefined;
+  const members = new Map(declared.map(([name, member]) => [name, compile(member, below(place, `properties.${name}`))]));
+  const required = new Set(listOf(schema["required"]).filter((name) => typeof name === "string"));
+  // Required and declared nowhere, it is a member all the same, unless the schema itself rules it out.
+  for (const name of required) if (!members.has(name)) members.set(name, rest ?? (additional === false ? NOTHING : ANY));
+  return { kind: "object", members, required, rest };
+}
+
+/** Whether a keyword beside `properties` may ask for members that it does not declare. */
+function speaksOfMore(schema: Schema, declared: readonly [string, unknown][]): boolean {
+  const names = new Set(declared.map(([name]) => name));
+  const adds = (part: unknown): boolean =>
+    isRecord(part) &&
+    (Object.keys(part).some((keyword) => !["type", "title", "description", "required", "properties"].includes(keyword)) ||
+      (isRecord(part["properties"]) && Object.keys(part["properties"]).some((name) => !names.has(name))));
+  const parts = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => listOf(schema[keyword]));
+  return SPEAKS_OF_MORE.some((keyword) => schema[keyword] !== undefined) || parts.some(adds);
+}
+
+/** What the reference names, from the root of the schema; other documents and anchors are not followed. */
+function referenced(schema: Schema, place: Place): Rule {
+  const { scope } = place;
+  const reference = String(schema["$ref"]);
+  const target = resolvePointer(reference, scope.root);
+  if (target === undefined) {
+    tellLoose(place, "$ref");
+    return schema["type"] === undefined ? ANY : ofTypes({ type: schema["type"] }, place);
   }
+  if (schema["type"] !== undefined && (!isRecord(target) || target["type"] !== schema["type"])) tellLoose(place, "type");
   const known = scope.named.get(reference);
   if (known !== undefined) return known;
-  let compiled: Rule = NOTHING;
-  const rule: Rule = { kind: "named", name: reference, rule: () => compiled };
+  if (scope.named.size >= MOST_NAMES) throw new AppError("input/invalid", `${place.path}: at most ${MOST_NAMES} references expected`);
+  const rule = named(reference);
   scope.named.set(reference, rule);
-  compiled = compile(target, reference, scope);
-  // A name that stands for itself alone would never come to a byte.
-  if (compiled === rule) compiled = NOTHING;
+  scope.waiting.push(() => rule.stands(compile(target, { path: reference, scope })));
   return rule;
 }
 
-function resolve(reference: unknown, root: unknown): unknown {
-  if (reference === "#") return root;
-  const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? [];
-  if (keyword === undefined || name === undefined || !isRecord(root)) return undefined;
-  const definitions = root[keyword];
-  const plain = name.replaceAll("~1", "/").replaceAll("~0", "~");
-  return isRecord(definitions) && Object.hasOwn(definitions, plain) ? definitions[plain] : undefined;
+function withType(schema: unknown, type: unknown): unknown {
+  return type === undefined || !isRecord(schema) || schema["type"] !== undefined ? schema : { ...schema, type };
+}
+
+function tellLoose({ path, scope }: Place, keyword: string): void {
+  scope.loose(path === "" ? keyword : `${path}.${keyword}`, keyword);
+}
+
+function below({ path, scope }: Place, part: string): Place {
+  return { path: path === "" ? part : `${path}.${part}`, scope };
 }
 
 function isOfType(value: unknown, type: unknown): boolean {
+  if (typeof value === "number" && !Number.isFinite(value)) return false; // JSON has no way to write it
   if (type === undefined) return true;
   const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
   return [type].flat().some((each) => each === own || (each === "integer" && Number.isInteger(value)));
 }
 
-function rangeOf(schema: Schema, integer: boolean): NumberRange {
-  const bound = (keyword: string, none: number): number => {
-    const value = schema[keyword];
-    return typeof value === "number" ? value : none;
-  };
-  const [min, above] = [bound("minimum", -Infinity), bound("exclusiveMinimum", -Infinity)];
-  const [max, below] = [bound("maximum", Infinity), bound("exclusiveMaximum", Infinity)];
-  return { integer, min: Math.max(min, above), minOpen: above >= min, max: Math.min(max, below), maxOpen: below <= max };
-}
-
-function countOf(value: unknown, otherwise: number): number {
-  return typeof value === "number" && value >= 0 ? Math.ceil(value) : otherwise;
+function numberOf(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
 }
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function isRecord(value: unknown): value is Schema {
+export function isRecord(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -8,6 +8,8 @@ import { buildTrie, type TrieNode } from "./token-trie.ts";
 
 export type TokenMask = { readonly kind: "allow" | "ban"; readonly ids: readonly number[] };
 
+const MOST_WORK = 400_000; // steps for one mask: a second at most; a schema that people write takes hundreds
+
 const tries = new WeakMap<Vocabulary, TrieNode>();
 const NO_MARK = new Uint8Array(0);
 
@@ -34,13 +36,18 @@ export class TokenGrammar {
   mask(state: State): TokenMask {
     const known = this.#masks.get(state);
     if (known !== undefined) return known;
-    const allowed = state.mayEnd ? [this.#endId] : [];
-    this.#collect(this.#trie, state, allowed);
-    if (allowed.length === 0)
-      throw new AppError("input/invalid", "tools, response_format: schemas that some text fits expected, got one that none does");
-    const mask = shortest(allowed, this.#vocabulary.size);
+    const alike = this.#automaton.relaxed(state, this.#vocabulary.longestBytes);
+    const mask = alike === state ? this.#makeMask(state) : this.mask(alike);
     this.#masks.set(state, mask);
     return mask;
+  }
+
+  #makeMask(state: State): TokenMask {
+    const allowed = state.mayEnd ? [this.#endId] : [];
+    this.#collect(this.#trie, state, { ids: allowed, until: this.#automaton.work + MOST_WORK });
+    if (allowed.length === 0)
+      throw new AppError("input/invalid", "tools, response_format: schemas that some text fits expected, got one that none does");
+    return shortest(allowed, this.#vocabulary.size);
   }
 
   /** The state after a token that was allowed. */
@@ -51,11 +58,13 @@ export class TokenGrammar {
     return next;
   }
 
-  #collect(node: TrieNode, state: State, ids: number[]): void {
-    for (const id of node.ids) ids.push(id);
+  #collect(node: TrieNode, state: State, found: { readonly ids: number[]; readonly until: number }): void {
+    for (const id of node.ids) found.ids.push(id);
+    if (this.#automaton.work > found.until)
+      throw new AppError("input/invalid", "tools, response_format: schemas with fewer alternatives that begin alike expected");
     for (const [byte, child] of node.children) {
       const next = this.#automaton.step(state, byte);
-      if (next !== undefined) this.#collect(child, next, ids);
+      if (next !== undefined) this.#collect(child, next, found);
     }
   }
 }

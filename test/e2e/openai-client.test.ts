@@ -216,6 +216,7 @@ describe("structured output", () => {
       tool_choice: { type: "function", function: { name: "book" } },
     });
     const called = only(only(completion.choices).message.tool_calls ?? []);
+    if (called.type !== "function") throw new Error(`a function call expected, got ${called.type}`);
     expect(Booking.parse(called.function.parsed_arguments)).toEqual(JSON.parse(called.function.arguments));
   });
 

@@ -5,6 +5,8 @@
  */
 import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
 import { hintText, parseHint } from "../../shared/jobs.ts";
+import type { TurnFinished } from "../../shared/events.ts";
+import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
@@ -59,13 +61,12 @@ export async function correctedRows(
       addGenerationPrompt: true,
     });
     if (!fits(Math.max(teacherPrompt.length, promptTokens.length), responseTokens.length)) return [];
-    const { form } = sampling;
-    const comparable = sampling.topP >= 1 && (!sampling.masked || form !== undefined);
-    const masks = form === undefined ? [] : answerMasks(grammars, { tools: payload.tools, form, tokens: responseTokens });
+    const masks = sampling.masked ? masksOf(payload, grammars) : [];
+    const comparable = sampling.topP >= 1 && masks !== undefined;
     return [
       {
         span,
-        masks,
+        masks: masks ?? [],
         student: { prompt: promptTokens, answer: responseTokens },
         teacher: { prompt: teacherPrompt, answer: responseTokens },
         advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
@@ -91,6 +92,17 @@ export async function correctedRows(
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
     return [{ row, span, masks, teacher, advantages: credited }];
   });
+}
+
+/** Undefined where the log does not tell them, or tells of others than would be made today. */
+function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
+  const { responseTokens: tokens, sampling } = rollout;
+  if (sampling.form === undefined) return undefined;
+  try {
+    return answerMasks(grammars, { tools, form: sampling.form, tokens });
+  } catch {
+    return undefined; // such a turn only loses its reward
+  }
 }
 
 function callsTool(answer: ChatMessage, { tool }: Correction): boolean {

@@ -4,6 +4,7 @@ import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Random } from "../random.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
+import { AdapterAverage } from "./average.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
@@ -49,18 +50,23 @@ export async function trainUntilShown(
   let lossBefore: number | undefined;
   let last: Look | undefined;
   let end = settings.maxSteps;
+  const average = new AdapterAverage(settings.averagedSteps);
+  const averaged = `${adapters.candidate}.average`;
   for (let step = 0; step < end; step += 1) {
     const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
     lossBefore ??= loss;
+    average.add(await engine.readAdapter(adapters.candidate));
     if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
-    last = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize });
+    await engine.loadAdapter(averaged, average.adapter);
+    last = await look(engine, held, { adapter: averaged, tokenizer: base.tokenizer, vocabSize });
     deps.onLook?.({ step: step + 1, loss, ...last });
     if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
     if (last.driftNats > settings.driftLimitNats) continue;
     if (shortfall(last, settings) === 0) end = Math.min(end, step + 1 + settings.settleSteps);
     if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
-      best = { status: "trained", adapter: await engine.readAdapter(adapters.candidate), steps: step + 1, loss, lossBefore, look: last };
+      best = { status: "trained", adapter: average.adapter, steps: step + 1, loss, lossBefore, look: last };
   }
+  await engine.dropAdapter(averaged);
   if (best !== undefined) return shrink(deps, { start, best, held, adapters });
   return refuse(
     "update/drift",

@@ -30,6 +30,12 @@ const NAMELESS: Partial<Record<Parameter["kind"], readonly ((value: string) => s
     (value) => `I prefer ${value}.`,
     (value) => `I'd like ${value}.`,
     (value) => `Something ${value}.`,
+    (value) => `A ${value} one, please.`,
+    (value) => `Preferably ${value}.`,
+    (value) => `Something fairly ${value} would be good.`,
+    (value) => `It should be quite ${value}.`,
+    (value) => `I'm after a rather ${value} one.`,
+    (value) => `Make it ${value}.`,
   ],
 };
 const NAMELESS_SHARE = 0.4;

@@ -1,0 +1,83 @@
+/** Schemas that stand in other places: behind a pointer, or spread over the members of an `allOf`. */
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** What a reference within the document names: `#`, or a JSON pointer (RFC 6901) as a URI writes it. */
+export function resolvePointer(reference: string, root: unknown): unknown {
+  if (!reference.startsWith("#")) return undefined;
+  const [first, ...parts] = decoded(reference.slice(1)).split("/");
+  if (first !== "") return undefined; // an anchor
+  return parts.reduce((place: unknown, part) => {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    return typeof place === "object" && place !== null && Object.hasOwn(place, name) ? (place as Schema)[name] : undefined;
+  }, root);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray % is one
+  }
+}
+
+const OF_OBJECTS: ReadonlySet<string> = new Set([
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "title",
+  "description",
+  "$defs",
+  "definitions",
+]);
+const MOST_PARTS = 64;
+
+/**
+ * One schema for one with an `allOf` of objects, as inheritance is written: the members of all of them, each required where
+ * any requires it. Undefined where there is no `allOf`, where it is of other things, or where two parts differ over a member.
+ */
+export function mergedAll(schema: Schema, root: unknown): Schema | undefined {
+  const { allOf, ...own } = schema;
+  if (!Array.isArray(allOf) || allOf.length > MOST_PARTS) return undefined;
+  if (allOf.length === 1 && Object.keys(own).every((keyword) => !SHAPED.has(keyword))) return { ...own, ...toSchema(allOf[0]) };
+  const parts = [own, ...allOf].map((part) => follow(part, root));
+  if (!parts.every(isOfObjects)) return undefined;
+  const declared = parts.flatMap((part) => Object.entries(toSchema(part["properties"])));
+  const members = new Map(declared);
+  if (declared.some(([name, member]) => JSON.stringify(member) !== JSON.stringify(members.get(name)))) return undefined;
+  // A part that is closed rules out what the others declare.
+  const closed = parts.filter((part) => part["additionalProperties"] === false).map((part) => toSchema(part["properties"]));
+  const properties = Object.fromEntries([...members].filter(([name]) => closed.every((own) => Object.hasOwn(own, name))));
+  const required = [...new Set(parts.flatMap((part): unknown[] => (Array.isArray(part["required"]) ? part["required"] : [])))];
+  const additional = closed.length > 0 ? false : parts.map((part) => part["additionalProperties"]).find((each) => each !== undefined);
+  return { type: "object", properties, required, ...(additional === undefined ? {} : { additionalProperties: additional }) };
+}
+
+const SHAPED: ReadonlySet<string> = new Set([
+  "properties",
+  "items",
+  "$ref",
+  "const",
+  "enum",
+  "anyOf",
+  "oneOf",
+  "required",
+  "additionalProperties",
+]);
+
+function follow(part: unknown, root: unknown): unknown {
+  const { $ref: reference, ...beside } = toSchema(part);
+  return typeof reference === "string" && Object.keys(beside).length === 0 ? resolvePointer(reference, root) : part;
+}
+
+function isOfObjects(part: unknown): part is Schema {
+  const { type = "object", ...keywords } = toSchema(part);
+  return (
+    typeof part === "object" && part !== null && type === "object" && Object.keys(keywords).every((keyword) => OF_OBJECTS.has(keyword))
+  );
+}
+
+function toSchema(value: unknown): Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+}

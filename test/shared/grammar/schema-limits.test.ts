@@ -1,0 +1,105 @@
+/** What a schema's grammar cannot do: which keywords it says so of, what nothing fits, and how large a schema may be. */
+import { describe, expect, it } from "vitest";
+import { isPossible } from "../../../shared/grammar/rule.ts";
+import { compileSchema } from "../../../shared/grammar/schema.ts";
+import { readerOf } from "./rules.ts";
+
+describe("a schema", () => {
+  it("has every keyword told that its grammar does not enforce", () => {
+    const loose: string[] = [];
+    const schema = {
+      type: "object",
+      description: "annotations are no rules",
+      properties: {
+        zip: { type: "string", pattern: "^[0-9]{5}$" },
+        n: { type: "integer", multipleOf: 5 },
+        s: { enum: ["a"], minLength: 1 },
+        o: { oneOf: [{}] },
+      },
+      additionalProperties: { $ref: "elsewhere.json" },
+    };
+    compileSchema(schema, { path: "tool", onLoose: (path) => loose.push(path) });
+    expect(loose.sort()).toEqual([
+      "tool.additionalProperties.$ref",
+      "tool.properties.n.multipleOf",
+      "tool.properties.o.oneOf",
+      "tool.properties.s.minLength",
+      "tool.properties.zip.pattern",
+    ]);
+  });
+
+  it.each([
+    ["no value of its type", { type: "string", enum: [1] }],
+    ["false", false],
+    ["a required member that nothing fits", { properties: { a: false }, required: ["a"] }],
+    ["no number within its bounds", { type: "integer", exclusiveMinimum: 1, exclusiveMaximum: 2 }],
+    ["a name for itself alone", { $ref: "#" }],
+    ["what needs itself", { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] }],
+    ["a closed object that requires what it does not have", { properties: {}, required: ["b"], additionalProperties: false }],
+    ["a number that JSON cannot write", { const: Infinity }],
+    ["more items than it may have", { type: "array", minItems: 2, maxItems: 1 }],
+  ])("that nothing fits is known for it: %s", (_, schema) => {
+    expect(isPossible(compileSchema(schema, { path: "" }))).toBe(false);
+  });
+
+  it("whose optional member nothing fits is written without it", () => {
+    const read = readerOf({ properties: { a: false, b: { type: "null" } } });
+    expect(['{"b": null}', '{"a'].map(read)).toEqual(["fits", "refused"]);
+    const named = readerOf({ properties: { a: { $ref: "#/$defs/never" }, b: { type: "null" } }, $defs: { never: false } });
+    expect(['{"b": null}', '{"a'].map(named)).toEqual(["fits", "refused"]);
+    expect(["{}", '{"'].map(readerOf({ type: "object", additionalProperties: { type: "string", enum: [1] } }))).toEqual([
+      "fits",
+      "refused",
+    ]);
+  });
+
+  it("whose names stand for alternatives of each other is read in no time", () => {
+    const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
+    const $defs = Object.fromEntries(
+      names.map((name, index) => {
+        const next = names[index + 1];
+        return [name, next === undefined ? { const: "end" } : { anyOf: [{ $ref: `#/$defs/${next}` }, { $ref: `#/$defs/${next}` }] }];
+      }),
+    );
+    expect(readerOf({ $ref: "#/$defs/n0", $defs })('"end"')).toBe("fits");
+  });
+
+  it("with more alternatives that begin alike than can be tried is not begun", () => {
+    const anyOf = Array.from({ length: 400 }, (_, index) => ({ properties: { a: { type: "string" }, [`b${index}`]: {} } }));
+    expect([readerOf({ anyOf })("{"), readerOf({ anyOf: anyOf.slice(0, 200) })('{"a": "x')]).toEqual(["refused", "unfinished"]);
+  });
+
+  it("of many constants is as good as one of their list", () => {
+    const anyOf = Array.from({ length: 400 }, (_, index) => ({ const: `C${index}`, title: `country ${index}` }));
+    expect(['"C399"', '"C400"'].map(readerOf({ anyOf }))).toEqual(["fits", "refused"]);
+  });
+
+  it("that is nested by what it requires takes no longer for each level", () => {
+    const nested = (depth: number): object =>
+      depth === 0 ? {} : { type: "object", required: ["x"], additionalProperties: nested(depth - 1) };
+    expect(readerOf(nested(30))('{"x": {"x": {')).toBe("unfinished");
+    const lists = (depth: number): object => (depth === 0 ? {} : { type: ["array", "array"], items: lists(depth - 1) });
+    expect(readerOf(lists(30))("[[")).toBe("unfinished");
+  });
+
+  it("may be a long chain of names", () => {
+    const chain = Array.from({ length: 900 }, (_, index) => [
+      `n${index}`,
+      index === 899 ? { const: 1 } : { $ref: `#/$defs/n${index + 1}` },
+    ]);
+    expect(readerOf({ $ref: "#/$defs/n0", $defs: Object.fromEntries(chain) as object })("1")).toBe("fits");
+    const many = Array.from({ length: 1_200 }, (_, index) => [`p${index}`, { $ref: `#/properties/p${index + 1}` }]);
+    expect(() => readerOf({ properties: Object.fromEntries(many) as object })).toThrow(/at most 1000 references/);
+  });
+
+  it("of which many places were visited is forgotten and read on", () => {
+    const read = readerOf({ type: "array", items: { type: "string", maxLength: 300 } });
+    const text = JSON.stringify(Array.from({ length: 30 }, (_, index) => "x".repeat(290 - index))).replaceAll(",", ", ");
+    expect([read(text), read(text), read(`${text.slice(0, -1)}, 1`)]).toEqual(["fits", "fits", "refused"]);
+  });
+
+  it("that is its own only meaning fits nothing, and the search for its beginning ends", () => {
+    expect(readerOf({ $ref: "#" })("{")).toBe("refused");
+    expect(readerOf({ anyOf: [{ $ref: "#" }, { type: "null" }] })("null")).toBe("fits");
+  });
+});
