@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from decoder import Decoder
 
 CONFIG = {
-    "model_type": "qwen3", "vocab_size": 4096, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 7,
+    "model_type": "qwen3", "vocab_size": 4096, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 8,
     "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 1024,
     "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": True,
 }  # fmt: skip

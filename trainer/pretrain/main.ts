@@ -10,7 +10,7 @@ const BASE_CONFIG = {
   vocab_size: 4096,
   hidden_size: 256,
   intermediate_size: 512,
-  num_hidden_layers: 7,
+  num_hidden_layers: 8,
   num_attention_heads: 4,
   num_key_value_heads: 2,
   head_dim: 64,
