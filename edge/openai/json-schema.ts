@@ -1,6 +1,6 @@
 /** JSON schemas that clients send: whether they are schemas, and whether an answer can be held to them. */
 import { isPossible, type Rule } from "../../shared/grammar/rule.ts";
-import type { SchemaOptions } from "../../shared/grammar/schema.ts";
+import { isRecord, type SchemaOptions } from "../../shared/grammar/schema.ts";
 import { invalid, unsupported } from "./refuse.ts";
 
 const MAX_REQUIRED = 1_024; // a template looks each up among the properties
@@ -80,8 +80,4 @@ function checkAlternatives(alternatives: unknown, path: string, depth: number): 
   if (!Array.isArray(alternatives) || alternatives.length === 0)
     throw invalid(path, `a list of JSON schemas expected, got ${JSON.stringify(alternatives)}`);
   alternatives.forEach((alternative, index) => checkSchema(alternative, `${path}.${index}`, depth + 1));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -16,7 +16,7 @@ export type SchemaOptions = {
   readonly onLoose?: (path: string, keyword: string) => void;
 };
 
-export type Schema = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, unknown>>;
 type Place = { readonly path: string; readonly scope: Scope };
 type Scope = {
   readonly root: unknown;
