@@ -5,6 +5,7 @@
  * training never words them.
  */
 import { parseArgs } from "node:util";
+import { isRecord } from "../shared/grammar/schema-parts.ts";
 import { hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { checkArguments } from "../trainer/judge/schema-check.ts";
@@ -126,11 +127,7 @@ function callFigures(cases: readonly ActCase[], texts: readonly string[]) {
 
 function fits({ tools }: ActCase, made: ReturnType<typeof parseCall>): boolean {
   const tool = tools.find((each) => each.function.name === made?.name);
-  return tool !== undefined && isObject(made?.arguments) && checkArguments(tool, made.arguments).length === 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return tool !== undefined && isRecord(made?.arguments) && checkArguments(tool, made.arguments).length === 0;
 }
 
 async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase[], context: number) {

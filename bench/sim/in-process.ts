@@ -2,9 +2,9 @@
  * The learning parts of the product in one process: policy with adapter, judge and learner without a wire between them.
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
-import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
 import type { LoggedEvent } from "../../shared/events.ts";
-import { type AnswerForm, FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
@@ -101,7 +101,7 @@ export class InProcessSystem implements LearningSystem {
     for (let start = 0; start < prompts.length; start += GENERATE_ROWS) {
       const some = prompts.slice(start, start + GENERATE_ROWS);
       const adapter = this.#served === null || bare ? {} : { adapter: ADAPTER };
-      const forms = requests.slice(start, start + GENERATE_ROWS).map(({ tools }) => ({ tools, form: formOf(tools) }));
+      const forms = requests.slice(start, start + GENERATE_ROWS).map(({ tools }) => ({ tools, form: FREE_FORM }));
       const options = { forms, maxTokens: ANSWER_TOKENS, stopTokens: [tokenizer.eosId], temperature: 0, seed: 0, ...adapter };
       const generated = await this.#engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), ...options });
       generated.forEach(({ tokens, logProbs }, index) => {
@@ -132,7 +132,7 @@ export class InProcessSystem implements LearningSystem {
         promptTokens: [...prompt],
         responseTokens: [...tokens],
         rolloutLogProbs: [...logProbs],
-        sampling: { seed: 0, temperature: 0, topP: 1, masked: true, form: formOf(tools) },
+        sampling: { seed: 0, temperature: 0, topP: 1, masked: true, form: FREE_FORM },
       },
     });
     return completionId;
@@ -177,11 +177,6 @@ export class InProcessSystem implements LearningSystem {
     this.#cache.add(event);
     return event;
   }
-}
-
-/** As the edge has it: without tools nothing can be called. */
-function formOf(tools: readonly ToolDefinition[]): AnswerForm {
-  return { ...FREE_FORM, toolChoice: tools.length === 0 ? "none" : "auto" };
 }
 
 /** The result of the answer's first call. */

@@ -1,6 +1,7 @@
 /** JSON schemas that clients send: whether they are schemas, and whether an answer can be held to them. */
 import { isPossible, type Rule } from "../../shared/grammar/rule.ts";
-import { isRecord, type SchemaOptions } from "../../shared/grammar/schema.ts";
+import type { SchemaOptions } from "../../shared/grammar/schema.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { invalid, unsupported } from "./refuse.ts";
 
 const MAX_REQUIRED = 1_024; // a template looks each up among the properties

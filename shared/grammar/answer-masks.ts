@@ -5,17 +5,20 @@ import type { AnswerGrammars } from "./answer-grammars.ts";
 import type { TokenMask } from "./token-grammar.ts";
 
 /**
- * One for each token; undefined where every token was free.
- * @throws {internal} for a token that the form does not allow where it stands: another compiler made the masks of then
+ * One for each token; undefined where every token was free. None at all where a token is not let through where it stands: the
+ * masks of then were others.
  */
 export function answerMasks(
   grammars: AnswerGrammars,
   { tools, form, tokens }: { tools: readonly ToolDefinition[]; form: AnswerForm; tokens: readonly number[] },
-): (TokenMask | undefined)[] {
+): (TokenMask | undefined)[] | undefined {
   const constraint = grammars.constraint(tools, form);
-  return tokens.map((token) => {
+  const masks: (TokenMask | undefined)[] = [];
+  for (const token of tokens) {
     const mask = constraint.mask();
+    if (mask !== undefined && mask.ids.includes(token) !== (mask.kind === "allow")) return undefined;
     constraint.accept(token);
-    return mask;
-  });
+    masks.push(mask);
+  }
+  return masks;
 }

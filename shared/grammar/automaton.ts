@@ -88,9 +88,10 @@ export class Automaton {
   }
 
   #forget(): void {
-    // States hold each other, so that without this the first one would keep them all.
+    // States hold each other, and the first one, from which every walk sets out, would keep them all.
     for (const { next } of this.#states.values()) next.fill(undefined);
-    this.#states = new Map();
+    const [first] = this.#states;
+    this.#states = new Map(first === undefined ? [] : [first]);
     this.#keyCharacters = 0;
   }
 }

@@ -1,6 +1,10 @@
 /** Schemas that stand in other places: behind a pointer, or spread over the members of an `allOf`. */
 
-type Schema = Readonly<Record<string, unknown>>;
+export type Schema = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** What a reference within the document names: `#`, or a JSON pointer (RFC 6901) as a URI writes it. */
 export function resolvePointer(reference: string, root: unknown): unknown {
@@ -79,5 +83,5 @@ function isOfObjects(part: unknown): part is Schema {
 }
 
 function toSchema(value: unknown): Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+  return isRecord(value) ? value : {};
 }

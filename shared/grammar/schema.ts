@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { mergedAll, resolvePointer } from "./schema-parts.ts";
+import { isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -16,7 +16,6 @@ export type SchemaOptions = {
   readonly onLoose?: (path: string, keyword: string) => void;
 };
 
-type Schema = Readonly<Record<string, unknown>>;
 type Place = { readonly path: string; readonly scope: Scope };
 type Scope = {
   readonly root: unknown;
@@ -232,8 +231,4 @@ function numberOf(value: unknown, otherwise: number): number {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-export function isRecord(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /** Where in a character of a JSON string the next byte stands: whole UTF-8 (RFC 3629 §4) and whole escapes (RFC 8259 §7). */
 
-/** Between characters; after a backslash; in `\uXXXX`; or in a character of several bytes, by what may come next. */
+/** Between characters; after a backslash; among the four digits after `\u`; or in a character of several bytes, by what may come next. */
 export type Place =
   | "between"
   | "backslash"

@@ -1,5 +1,5 @@
 /**
- * The mean of an adapter over its last steps, exponentially weighted (Polyak & Juditsky 1992; as in arXiv:2003.02389). At a
+ * The mean of an adapter over its last steps, exponentially weighted (Polyak & Juditsky 1992). At a
  * rate at which a default is learnt within forty steps, single steps swing between too much and too little of it.
  */
 import { at, invariant } from "../../shared/assert.ts";
@@ -17,15 +17,7 @@ export class AdapterAverage {
 
   add(adapter: AdapterTensors): void {
     this.#count += 1;
-    const weight = 1 / Math.min(this.#count, this.#reach);
-    const before = this.#mean?.tensors;
-    const tensors = new Map(
-      [...adapter.tensors].map(([name, values]) => {
-        const mean = before?.get(name) ?? values;
-        return [name, values.map((value, index) => at(mean, index) + weight * (value - at(mean, index)))];
-      }),
-    );
-    this.#mean = { ...adapter, tensors };
+    this.#mean = between(this.#mean ?? adapter, adapter, 1 / Math.min(this.#count, this.#reach));
   }
 
   /** @throws {internal} before the first step */
@@ -33,4 +25,15 @@ export class AdapterAverage {
     invariant(this.#mean !== undefined, "an adapter to average expected");
     return this.#mean;
   }
+}
+
+/** The point at `part` of the way from one adapter to another of its shape. */
+export function between(from: AdapterTensors, to: AdapterTensors, part: number): AdapterTensors {
+  const tensors = new Map(
+    [...to.tensors].map(([name, values]) => {
+      const origin = from.tensors.get(name);
+      return [name, values.map((value, index) => at(origin ?? values, index) + part * (value - at(origin ?? values, index)))];
+    }),
+  );
+  return { ...to, tensors };
 }

@@ -97,12 +97,7 @@ export async function correctedRows(
 /** Undefined where the log does not tell them, or tells of others than would be made today. */
 function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
   const { responseTokens: tokens, sampling } = rollout;
-  if (sampling.form === undefined) return undefined;
-  try {
-    return answerMasks(grammars, { tools, form: sampling.form, tokens });
-  } catch {
-    return undefined; // such a turn only loses its reward
-  }
+  return sampling.form === undefined ? undefined : answerMasks(grammars, { tools, form: sampling.form, tokens });
 }
 
 function callsTool(answer: ChatMessage, { tool }: Correction): boolean {

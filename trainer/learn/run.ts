@@ -1,10 +1,9 @@
 /** The steps of one correction, steered by looks at the held-back contexts. */
-import { at } from "../../shared/assert.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Random } from "../random.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
-import { AdapterAverage } from "./average.ts";
+import { AdapterAverage, between } from "./average.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { OBJECTIVES } from "./objective.ts";
@@ -52,21 +51,26 @@ export async function trainUntilShown(
   let end = settings.maxSteps;
   const average = new AdapterAverage(settings.averagedSteps);
   const averaged = `${adapters.candidate}.average`;
-  for (let step = 0; step < end; step += 1) {
-    const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
-    lossBefore ??= loss;
-    average.add(await engine.readAdapter(adapters.candidate));
-    if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
-    await engine.loadAdapter(averaged, average.adapter);
-    last = await look(engine, held, { adapter: averaged, tokenizer: base.tokenizer, vocabSize });
-    deps.onLook?.({ step: step + 1, loss, ...last });
-    if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
-    if (last.driftNats > settings.driftLimitNats) continue;
-    if (shortfall(last, settings) === 0) end = Math.min(end, step + 1 + settings.settleSteps);
-    if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
-      best = { status: "trained", adapter: average.adapter, steps: step + 1, loss, lossBefore, look: last };
+  let loaded = false;
+  try {
+    for (let step = 0; step < end; step += 1) {
+      const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
+      lossBefore ??= loss;
+      average.add(await engine.readAdapter(adapters.candidate));
+      if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
+      await engine.loadAdapter(averaged, average.adapter);
+      loaded = true;
+      last = await look(engine, held, { adapter: averaged, tokenizer: base.tokenizer, vocabSize });
+      deps.onLook?.({ step: step + 1, loss, ...last });
+      if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
+      if (last.driftNats > settings.driftLimitNats) continue;
+      if (shortfall(last, settings) === 0) end = Math.min(end, step + 1 + settings.settleSteps);
+      if (best === undefined || valueOf(last, settings) >= valueOf(best.look, settings))
+        best = { status: "trained", adapter: average.adapter, steps: step + 1, loss, lossBefore, look: last };
+    }
+  } finally {
+    if (loaded) await engine.dropAdapter(averaged);
   }
-  await engine.dropAdapter(averaged);
   if (best !== undefined) return shrink(deps, { start, best, held, adapters });
   return refuse(
     "update/drift",
@@ -98,17 +102,6 @@ async function shrink(
 const PARTS = [0.85, 0.7, 0.55] as const;
 // Below it little turns over, and a smaller update would only be learnt less surely: what held-back contexts just show, real requests may not.
 const UNTOUCHED_NATS = 0.02;
-
-/** The point at `part` of the way from one adapter to another of its shape. */
-function between(from: AdapterTensors, to: AdapterTensors, part: number): AdapterTensors {
-  const tensors = new Map(
-    [...to.tensors].map(([name, values]) => {
-      const origin = from.tensors.get(name);
-      return [name, values.map((value, index) => at(origin ?? values, index) + part * (value - at(origin ?? values, index)))];
-    }),
-  );
-  return { ...to, tensors };
-}
 
 /** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains, and what turned over a little. */
 function valueOf(seen: Look, settings: UpdateSettings): number {

@@ -91,7 +91,7 @@ async function sample(
       maxTokens: LENGTH - PROMPT_TOKENS,
       ...named,
     });
-    const masks = answerMasks(grammars, { tools: TOOLS, form, tokens: ids });
+    const masks = answerMasks(grammars, { tools: TOOLS, form, tokens: ids }) ?? [];
     sampled.push({ tokens: [...prompt, ...ids], logProbs: tokens.map(({ logProb }) => logProb), masks });
     count += tokens.length;
   }

@@ -1,5 +1,6 @@
 /** What a schema's grammar cannot do: which keywords it says so of, what nothing fits, and how large a schema may be. */
 import { describe, expect, it } from "vitest";
+import { Automaton, type State } from "../../../shared/grammar/automaton.ts";
 import { isPossible } from "../../../shared/grammar/rule.ts";
 import { compileSchema } from "../../../shared/grammar/schema.ts";
 import { readerOf } from "./rules.ts";
@@ -96,6 +97,23 @@ describe("a schema", () => {
     const read = readerOf({ type: "array", items: { type: "string", maxLength: 300 } });
     const text = JSON.stringify(Array.from({ length: 30 }, (_, index) => "x".repeat(290 - index))).replaceAll(",", ", ");
     expect([read(text), read(text), read(`${text.slice(0, -1)}, 1`)]).toEqual(["fits", "fits", "refused"]);
+  });
+
+  it("keeps no more places than it may, however many were visited", () => {
+    const automaton = new Automaton(
+      compileSchema({ type: "array", items: { type: "string", maxLength: 900 } }, { path: "" }),
+      new Uint8Array(0),
+    );
+    for (let length = 0; length < 900; length += 60)
+      for (const letter of "abcdefgh") {
+        let state: State | undefined = automaton.start;
+        for (const byte of new TextEncoder().encode(`["${letter.repeat(length)}", "${"\\n".repeat(length)}`))
+          state = state && automaton.step(state, byte);
+        expect(state).toBeDefined();
+      }
+    const seen = new Set<State>([automaton.start]);
+    for (const state of seen) for (const next of state.next) if (next) seen.add(next);
+    expect(seen.size).toBeLessThanOrEqual(2_001);
   });
 
   it("that is its own only meaning fits nothing, and the search for its beginning ends", () => {

@@ -52,7 +52,7 @@ describe("an answer's form", () => {
       const { vocabSize } = base.config;
       const [scored] = await scoreRows(engine, [{ prompt, answer }], { adapter: undefined, full: true, vocabSize });
       const { tools, form } = forms[index] ?? { tools: [], form: FREE_FORM };
-      const masks = answerMasks(base.grammars, { tools, form, tokens: answer });
+      const masks = answerMasks(base.grammars, { tools, form, tokens: answer }) ?? [];
       const expected = maskedLogProbs(scored?.full ?? new Float32Array(0), { answer, masks, vocabSize });
       logProbs.forEach((logProb, place) => expect(logProb).toBeCloseTo(expected[place] ?? Number.NaN, 3));
     }
