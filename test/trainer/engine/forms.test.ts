@@ -1,16 +1,12 @@
 /** Answers that the engine holds to a form: by the same masks as the edge, with log-probs of what was drawn from. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnswerForm, FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { answerMasks } from "../../../shared/grammar/answer-masks.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { checkArguments } from "../../../trainer/judge/schema-check.ts";
 import { maskedLogProbs, scoreRows } from "../../../trainer/learn/scores.ts";
-import { loadBase, type Base } from "../../../trainer/policy/base.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
-import { writeRandomBase } from "../../helpers/random-base.ts";
+import { withRandomEngine } from "../../helpers/random-engine.ts";
 
 const TEA = {
   type: "function" as const,
@@ -18,30 +14,17 @@ const TEA = {
 };
 const FORM: AnswerForm = { ...FREE_FORM, toolChoice: "required", parallelToolCalls: false };
 
-let folder = "";
-let base: Base;
-let engine: Engine;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "nextstate-forms-"));
-  base = loadBase(await writeRandomBase(join(folder, "base")));
-  engine = await Engine.start({ config: base.config, threads: 1, tokenizer: base.tokenizerFiles });
-  await engine.loadWeights(base.weights);
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const tiny = withRandomEngine();
 
 describe("an answer's form", () => {
   it("holds some answers of a batch and leaves others free", async () => {
-    const prompts = Array.from({ length: 6 }, (_, index) => Int32Array.from(base.tokenizer.encode(`tea, please ${index}`)));
+    const prompts = Array.from({ length: 6 }, (_, index) => Int32Array.from(tiny.base.tokenizer.encode(`tea, please ${index}`)));
     const forms = prompts.map((_, index) => (index % 2 === 0 ? { tools: [TEA], form: FORM } : { tools: [], form: FREE_FORM }));
-    const asked = { prompts, forms, maxTokens: 200, stopTokens: [base.tokenizer.eosId], temperature: 1, seed: 3 };
-    const answers = await engine.generate(asked);
+    const asked = { prompts, forms, maxTokens: 200, stopTokens: [tiny.base.tokenizer.eosId], temperature: 1, seed: 3 };
+    const answers = await tiny.engine.generate(asked);
     let called = 0;
     for (const [index, { tokens, logProbs }] of answers.entries()) {
-      const { finished, valid, calls } = readAnswer(base.tokenizer, [...tokens]);
+      const { finished, valid, calls } = readAnswer(tiny.base.tokenizer, [...tokens]);
       if (index % 2 === 1) expect(calls).toEqual([]);
       else if (finished) {
         called += 1;
@@ -49,10 +32,10 @@ describe("an answer's form", () => {
         expect(calls.map(({ name, arguments: args }) => [name, checkArguments(TEA, args)])).toEqual([["FindTea", []]]);
       }
       const [prompt, answer] = [[...(prompts[index] ?? [])], [...tokens]];
-      const { vocabSize } = base.config;
-      const [scored] = await scoreRows(engine, [{ prompt, answer }], { adapter: undefined, full: true, vocabSize });
+      const { vocabSize } = tiny.base.config;
+      const [scored] = await scoreRows(tiny.engine, [{ prompt, answer }], { adapter: undefined, full: true, vocabSize });
       const { tools, form } = forms[index] ?? { tools: [], form: FREE_FORM };
-      const masks = answerMasks(base.grammars, { tools, form, tokens: answer }) ?? [];
+      const masks = answerMasks(tiny.base.grammars, { tools, form, tokens: answer }) ?? [];
       const expected = maskedLogProbs(scored?.full ?? new Float32Array(0), { answer, masks, vocabSize });
       logProbs.forEach((logProb, place) => expect(logProb).toBeCloseTo(expected[place] ?? Number.NaN, 3));
     }
@@ -61,11 +44,11 @@ describe("an answer's form", () => {
 
   it("is one for each prompt", async () => {
     const asked = { prompts: [Int32Array.of(70)], forms: [], maxTokens: 1, stopTokens: [], temperature: 0, seed: 0 };
-    await expect(engine.generate(asked)).rejects.toMatchObject({ code: "train/lengths" });
+    await expect(tiny.engine.generate(asked)).rejects.toMatchObject({ code: "train/lengths" });
   });
 
   it("needs an engine that knows the tokens' text", async () => {
-    const bare = await Engine.start({ config: base.config, threads: 1 });
+    const bare = await Engine.start({ config: tiny.base.config, threads: 1 });
     const asked = {
       prompts: [Int32Array.of(70)],
       forms: [{ tools: [], form: FREE_FORM }],

@@ -1,19 +1,15 @@
 /** Updates through the real engine on a tiny random base: what it refuses, and that the same request gives the same bytes. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
-import { Engine } from "../../../trainer/engine/engine.ts";
+import type { Engine } from "../../../trainer/engine/engine.ts";
 import type { HeldBack } from "../../../trainer/learn/confirm.ts";
 import { costToEarlier } from "../../../trainer/learn/earlier.ts";
 import type { CorrectedExchange, UpdateRequest } from "../../../trainer/learn/learner.ts";
 import { createLearner } from "../../../trainer/learn/update.ts";
-import { loadBase, type Base } from "../../../trainer/policy/base.ts";
 import type { AskPolicy } from "../../../trainer/teacher/lead.ts";
-import { writeRandomBase } from "../../helpers/random-base.ts";
+import { withRandomEngine } from "../../helpers/random-engine.ts";
 import { call, SEARCH, turn, user } from "../hotel.ts";
 
 const SETTINGS = UpdateSettings.parse({
@@ -24,27 +20,14 @@ const SETTINGS = UpdateSettings.parse({
   heldBack: { silent: 2, stated: 1, other: 1, anchor: 1 },
 });
 
-let folder = "";
-let base: Base;
-let engine: Engine;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "nextstate-update-"));
-  base = loadBase(await writeRandomBase(join(folder, "base")));
-  engine = await Engine.start({ config: base.config, threads: 1, tokenizer: base.tokenizerFiles });
-  await engine.loadWeights(base.weights);
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const tiny = withRandomEngine();
 
 function correctedTo(value: string): CorrectedExchange {
   const parameter = findParameter(SEARCH, "number_of_rooms");
   if (parameter === undefined) throw new Error("the hotel tool has rooms");
   const messages = [user("A hotel in Porto.")];
-  const promptTokens = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
-  const responseTokens = base.tokenizer.encode("one room");
+  const promptTokens = tiny.base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
+  const responseTokens = tiny.base.tokenizer.encode("one room");
   const rollout = {
     promptTokens,
     responseTokens,
@@ -66,20 +49,20 @@ function requestOf(corrected: readonly CorrectedExchange[], objective: UpdateReq
 
 describe("createLearner", { timeout: 60_000 }, () => {
   it("distils nothing from a teacher that cannot follow the note", async () => {
-    const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([correctedTo("2")], "hybrid"));
+    const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(requestOf([correctedTo("2")], "hybrid"));
     expect(outcome).toMatchObject({ status: "refused", refused: [{ code: "teacher/fails" }] });
   });
 
   it("gives the same adapter for the same request and seed", async () => {
     const corrected = [correctedTo("2")];
-    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const learner = createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
     const [first, second] = [await learner.update(requestOf(corrected, "paper")), await learner.update(requestOf(corrected, "paper"))];
     expect(first.status).toBe("learned");
     expect(second).toEqual(first);
   });
 
   it("goes on from its parent's adapter", async () => {
-    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const learner = createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
     const first = await learner.update(requestOf([correctedTo("2")], "paper"));
     if (first.status !== "learned") throw new Error("an adapter expected");
     const second = await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: first.adapter });
@@ -88,7 +71,7 @@ describe("createLearner", { timeout: 60_000 }, () => {
   });
 
   it("measures how far the published recipe moves the policy, from parent and from base", async () => {
-    const learner = createLearner({ engine, base, settings: SETTINGS, now: () => 0 });
+    const learner = createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
     const corrected = correctedTo("2");
     const first = await learner.update(requestOf([corrected], "paper"));
     if (first.status !== "learned") throw new Error("an adapter expected");
@@ -108,7 +91,7 @@ describe("createLearner", { timeout: 60_000 }, () => {
       ...other,
       correction: { tool: SEARCH, parameter: wifi, hint: { parameter: "has_wifi", value: "True" } },
     };
-    const breaking = new Proxy(engine, {
+    const breaking = new Proxy(tiny.engine, {
       get(target, name) {
         if (name === "stepAdapter")
           return (adapter: string, options: Parameters<Engine["stepAdapter"]>[1]) =>
@@ -119,7 +102,7 @@ describe("createLearner", { timeout: 60_000 }, () => {
         return typeof member === "function" ? member.bind(target) : member;
       },
     });
-    const outcome = await createLearner({ engine: breaking, base, settings: SETTINGS, now: () => 0 }).update(
+    const outcome = await createLearner({ ...tiny, engine: breaking, settings: SETTINGS, now: () => 0 }).update(
       requestOf([rooms, broken], "paper"),
     );
     expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: broken.eventId, code: "update/failed" }] });
@@ -127,7 +110,7 @@ describe("createLearner", { timeout: 60_000 }, () => {
 
   it("takes the latest of two corrections that disagree", async () => {
     const [early, late] = [correctedTo("2"), correctedTo("3")];
-    const outcome = await createLearner({ engine, base, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
+    const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
     expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
   });
 });
@@ -142,8 +125,8 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
 
   it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {
     const held = heldRooms();
-    const deps = { engine, base, settings: SETTINGS, now: () => 0 };
-    const forgetful: AskPolicy = async (asked) => asked.map(() => [base.tokenizer.eosId]);
+    const deps = { ...tiny, settings: SETTINGS, now: () => 0 };
+    const forgetful: AskPolicy = async (asked) => asked.map(() => [tiny.base.tokenizer.eosId]);
     const cost = await costToEarlier(deps, [held], { held, adapter: "none", ask: forgetful });
     expect(cost).toMatchObject({ code: "update/forgets", detail: expect.stringContaining("number_of_rooms should be 2.") });
     expect(await costToEarlier(deps, [], { held, adapter: "none", ask: forgetful })).toBeUndefined();

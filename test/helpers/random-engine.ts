@@ -1,0 +1,27 @@
+/** A tiny random base and an engine that holds it, for the tests of one file. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { Engine } from "../../trainer/engine/engine.ts";
+import { loadBase, type Base } from "../../trainer/policy/base.ts";
+import { writeRandomBase } from "./random-base.ts";
+
+type RandomEngine = { base: Base; engine: Engine };
+
+/** Its fields are there once the first test runs. */
+export function withRandomEngine(): RandomEngine {
+  const made = {} as RandomEngine;
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "nextstate-engine-"));
+    made.base = loadBase(await writeRandomBase(join(folder, "base")));
+    made.engine = await Engine.start({ config: made.base.config, threads: 1, tokenizer: made.base.tokenizerFiles });
+    await made.engine.loadWeights(made.base.weights);
+  });
+  afterAll(async () => {
+    await made.engine.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return made;
+}
