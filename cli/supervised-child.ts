@@ -52,7 +52,8 @@ export class SupervisedChild {
   #start(): void {
     const { command, args, env, onStart, onLine } = this.#options;
     const startedAt = Date.now();
-    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    // A process group of its own: Ctrl-C reaches whoever supervises it, whose `stop` then is the one way that it is told to end.
+    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
     this.#child = child;
     if (child.pid !== undefined) onStart?.(child.pid);
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);
