@@ -10,6 +10,9 @@ import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountAgents } from "./routes/api-agents.ts";
 import { mountNotes } from "./routes/api-notes.ts";
+import { mountQuarantine } from "./routes/api-quarantine.ts";
+import { mountRelease } from "./routes/api-release.ts";
+import { mountSuite } from "./routes/api-suite.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback } from "./routes/feedback.ts";
@@ -32,7 +35,7 @@ export function createApp(): App {
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
-  for (const mount of [mountAgents, mountNotes, mountStats]) mount(app);
+  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountStats]) mount(app);
   for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
   return app;
 }

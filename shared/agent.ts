@@ -1,6 +1,7 @@
 /** An agent: a named endpoint. The OpenAI `model` field of a request names it. */
 import { z } from "zod";
 import { ToolDefinition } from "./chat.ts";
+import { ReleaseSettings } from "./release.ts";
 
 export const AgentName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be lower-case letters, digits and hyphens, at most 63");
 
@@ -25,6 +26,7 @@ export const AgentSettings = z.object({
   tools: z.array(ToolDefinition).default([]),
   backend: z.literal("embedded").default("embedded"),
   learning: LearningSettings.prefault({}),
+  release: ReleaseSettings.prefault({}),
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 

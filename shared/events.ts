@@ -59,6 +59,8 @@ export const TurnFinished = z.object({
 export const TurnAborted = z.object({
   kind: z.literal("turn:aborted"),
   completionId: z.string(),
+  /** Absent in events of before it was recorded. */
+  turnIndex: z.number().int().optional(),
   policyVersion: z.number().int(),
   reason: z.string(),
 });
@@ -103,6 +105,7 @@ export const EventPayload = z.discriminatedUnion("kind", [
   JudgementMade,
 ]);
 export type EventPayload = z.infer<typeof EventPayload>;
+export type TurnAborted = z.infer<typeof TurnAborted>;
 export type TurnFinished = z.infer<typeof TurnFinished>;
 export type NextStateArrived = z.infer<typeof NextStateArrived>;
 export type FeedbackGiven = z.infer<typeof FeedbackGiven>;
@@ -129,6 +132,11 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>;
 /** A page of the feed: events with `seq > cursor` asked for, in order; `cursor` is the last one's seq. */
 export const FeedPage = z.object({ events: z.array(LoggedEvent), cursor: z.number().int() });
 export type FeedPage = z.infer<typeof FeedPage>;
+
+/** The id of an event's judgement: one each. */
+export function judgementIdOf(eventId: string): string {
+  return `${eventId}/judged`;
+}
 
 export const CursorAdvance = z.object({
   from: z.number().int(),

@@ -4,6 +4,8 @@
  */
 import { z } from "zod";
 import { AgentSettings } from "./agent.ts";
+import { LearnedCase } from "./suite.ts";
+import { GateReport, type VersionStatus } from "./release.ts";
 
 export const Digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
 export const Version = z.number().int().min(0);
@@ -71,6 +73,8 @@ export const PolicyManifest = z.object({
   hints: z.array(z.string()),
   metrics: UpdateMetrics.nullable(),
   changes: z.array(SampleChange),
+  /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
+  gate: GateReport.nullable().default(null),
   seed: z.number().int(),
   runtime: z.record(z.string(), z.string()),
 });
@@ -88,14 +92,23 @@ export type PolicyVersion = z.infer<typeof PolicyVersion>;
 /** A signal that was consumed and taught nothing, with the reason. */
 export const RefusedEvent = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 
-/** `refused`: the events of the same batch that the version was not trained on. */
-export const PublishRequest = z.object({ parent: Version, manifest: PolicyManifest, refused: z.array(RefusedEvent).default([]) });
+/** `refused`: the events of the same batch that the version was not trained on. `cases`: what it must do from now on. */
+export const PublishRequest = z.object({
+  parent: Version,
+  manifest: PolicyManifest,
+  refused: z.array(RefusedEvent).default([]),
+  cases: z.array(LearnedCase).max(200).default([]),
+});
 export type PublishRequest = z.infer<typeof PublishRequest>;
 
 export type PublishResult =
-  | { status: "published"; version: number }
+  | { status: "published"; version: number; release: VersionStatus }
   | { status: "stale"; latest: number; cursor: number }
   | { status: "missing"; digests: string[] };
+
+/** A version as an isolate needs it to answer. */
+export const ServedPolicy = z.object({ version: Version, policyDigest: Digest, baseDigest: Digest, adapter: AdapterFiles.nullable() });
+export type ServedPolicy = z.infer<typeof ServedPolicy>;
 
 /** What a request needs to know of an agent's line; cached by isolates for a second. */
 export const LineHead = z.object({
@@ -105,8 +118,15 @@ export const LineHead = z.object({
   stablePolicyDigest: Digest,
   baseDigest: Digest,
   adapter: AdapterFiles.nullable(),
-  /** The version that the next candidate must name as its parent: the stable one. */
+  /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
   parent: Version,
+  parentAdapter: AdapterFiles.nullable(),
+  /** What answers a share of the new conversations, if anything does. */
+  canary: ServedPolicy.extend({ share: z.number() }).nullable(),
+  /** Versions that were taken back: a conversation that began on one goes on with the stable version. */
+  rolledBack: z.array(Version),
+  /** Whether consumed events wait to be learned from again. */
+  reopened: z.boolean(),
   /** Highest version ever given out on this line. */
   latest: Version,
   /** Highest event `seq` that any version or refusal of this line has consumed; never goes back. */

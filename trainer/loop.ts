@@ -1,28 +1,28 @@
 /**
- * The learning loop of one line, one step at a time: pull → judge → assemble → update → publish.
+ * The learning loop of one line, one step at a time: pull → judge → assemble → update → gate → publish.
  * The line's cursor says what is consumed; a publish or an advance moves it by compare-and-set, so an event trains
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
-import type { LoggedEvent } from "../shared/events.ts";
+import { gateFaults, type GateReport } from "../shared/release.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
-import { type Assembled, assembleSignal } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import { capShares } from "./data/share.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
-import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
+import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
-import { refusalsOf, type Batch, type Judged } from "./learn/batch.ts";
+import { placeOf, placeOfCase, toCase, toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
+import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { publishVersion } from "./policy/publish.ts";
+import { Signals } from "./signals.ts";
 
 export type LoopDependencies = {
   readonly edge: EdgePort;
@@ -32,11 +32,14 @@ export type LoopDependencies = {
   readonly config: TrainerConfig;
   readonly now: () => Date;
   /** Loads the adapter a head names; null for the bare base. @throws {policy/digest} when the head is of another base */
-  readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
+  readonly loadAdapter: (served: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
+  readonly gate: Gate;
   readonly reviewNotes: ReviewNotes;
   readonly writeAdapter: (adapter: AdapterTensors) => AdapterBytes;
   readonly runtime: Readonly<Record<string, string>>;
 };
+
+type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
@@ -48,27 +51,28 @@ export class LineLoop {
   readonly #line: LineName;
   readonly #deps: LoopDependencies;
   readonly #window: EventWindow;
-  #judged = new Map<string, Judged>();
-  #refusals = new Map<string, Refusal>();
+  readonly #signals: Signals;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
     this.#deps = deps;
     this.#window = new EventWindow(line, { edge: deps.edge, cacheTurns: deps.config.cacheTurns });
+    this.#signals = new Signals(line, deps, this.#window);
   }
 
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
     await this.#window.open(known.cursor);
-    const corrected = [...this.#judged.values()].some(({ verdict }) => verdict.hint !== undefined);
+    const corrected = this.#signals.corrected.length > 0;
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
     await this.#window.pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
-    await this.#judgeNew(head);
+    await this.#signals.judgeNew(head);
+    await this.#signals.reopen(head);
     const batch = this.#assemble(head);
     if (batch !== undefined && batch.corrected.length > 0) return this.#update(batch);
     const result = batch === undefined ? (this.#window.pending.length > 0 ? "waiting" : "idle") : await this.#advance(batch, []);
@@ -93,14 +97,17 @@ export class LineLoop {
     this.#deps.metrics("feed:retried", { agent: this.#line.agent, ...toErrorRecord(error), delayMs: 0 });
   }
 
-  async #update(batch: Batch): Promise<StepResult> {
-    const { learner, metrics, loadAdapter, config } = this.#deps;
+  async #update(assembled: Batch): Promise<StepResult> {
+    const { learner, metrics, loadAdapter, config, edge } = this.#deps;
+    const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
+    const batch = withoutBarred(assembled, events);
+    if (batch.corrected.length === 0) return this.#advance(batch, []);
     const { head } = batch;
     const seed = config.seed + batch.toSeq;
-    const parent = await loadAdapter(head);
+    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
     const update = learner.update({
       corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
-      replay: toReplay(this.#window.cache.turns()),
+      replay: toReplay(this.#window.cache.turns().filter(({ turnId }) => !turns.has(turnId))),
       parent,
       baseline: runningBaseline(this.#window.cache.rewards(head.cursor)),
       objective: head.settings.learning.objective,
@@ -117,7 +124,19 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    return this.#publish(batch, outcome, seed);
+    const examined = this.#examine(batch, outcome, parent);
+    await this.#judgeDuring(examined, head);
+    return this.#publish(batch, outcome, { seed, gate: await examined });
+  }
+
+  /** The gate's report on what an update has made; null where the agent's gate is off. */
+  async #examine(batch: Batch, { adapter, refused }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
+    const { edge, gate } = this.#deps;
+    if (!batch.head.settings.release.gate.enabled) return null;
+    const learned = new Set(usedOf(batch, refused).map(({ verdict }) => placeOf(verdict)));
+    // A later correction of the same argument overrules an earlier one.
+    const suite = (await edge.readSuite(this.#line)).filter((each) => each.source === "person" || !learned.has(placeOfCase(each)));
+    return gate({ parent, candidate: adapter, suite });
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */
@@ -130,19 +149,18 @@ export class LineLoop {
       if (!running) return;
       try {
         if (this.#window.pending.length < MOST_PENDING) await this.#window.pull(0);
-        await this.#judgeNew(head, () => !running);
+        await this.#signals.judgeNew(head, () => !running);
       } catch (error) {
         this.#report(error);
       }
     }
   }
 
-  async #publish(batch: Batch, outcome: Extract<UpdateOutcome, { status: "learned" }>, seed: number): Promise<StepResult> {
+  async #publish(batch: Batch, outcome: Learned, { seed, gate }: { seed: number; gate: GateReport | null }): Promise<StepResult> {
     const { edge, metrics, writeAdapter, runtime } = this.#deps;
     const { head, toSeq } = batch;
     const { refused } = outcome;
-    const refusedIds = new Set(refused.map(({ eventId }) => eventId));
-    const used = batch.corrected.filter(({ signal }) => !refusedIds.has(signal.event.eventId));
+    const used = usedOf(batch, refused);
     const manifest: Omit<PolicyManifest, "adapter"> = {
       agent: head.agent,
       line: head.line,
@@ -154,20 +172,21 @@ export class LineLoop {
       hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
       metrics: outcome.metrics,
       changes: [...outcome.changes],
+      gate,
       seed,
       runtime: { ...runtime },
     };
-    const result = await publishVersion(edge, writeAdapter(outcome.adapter), { manifest, refused: refusalsOf(batch, { refused, used }) });
+    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: used.flatMap(toCase) };
+    const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed);
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
-    else
-      metrics("policy:published", {
-        agent: head.agent,
-        version: result.version,
-        parent: head.parent,
-        hints: manifest.hints,
-        seconds: outcome.metrics.seconds,
-      });
-    if (result.status === "published") this.#forget(toSeq);
+    else {
+      const { version, release } = result;
+      const about = { agent: head.agent, version, parent: head.parent, hints: manifest.hints };
+      if (release === "refused" && gate !== null)
+        metrics("policy:refused", { ...about, faults: gateFaults(gate, head.settings.release.gate.budgets) });
+      else metrics("policy:published", { ...about, release, seconds: outcome.metrics.seconds });
+      this.#forget(toSeq);
+    }
     return result.status;
   }
 
@@ -183,97 +202,34 @@ export class LineLoop {
     return "advanced";
   }
 
-  /** What to do with the pending events now, or undefined while there is reason to wait. */
+  /** What to do with the open signals now, or undefined while there is reason to wait. */
   #assemble(head: LineHead): Batch | undefined {
+    const { judged, refusals, corrected: candidates } = this.#signals;
     const last = this.#window.pending.at(-1);
-    if (last === undefined) return undefined;
-    const judged = [...this.#judged.values()];
-    const refusals = [...this.#refusals.values()];
-    const candidates = judged.filter(({ verdict }) => verdict.hint !== undefined);
+    if (last === undefined && judged.length + refusals.length === 0) return undefined;
     const { kept, dropped } = capShares(candidates, ({ signal }) => signal.event.user, this.#deps.config.userShare);
     const over = dropped.map(({ signal }): Refusal => ({
       eventId: signal.event.eventId,
       code: "user/overShare",
       detail: `more than ${this.#deps.config.userShare} of the batch is of this user`,
     }));
-    const batch = {
-      head,
-      toSeq: last.seq,
-      judged,
-      corrected: head.settings.learning.enabled ? kept : [],
-      refusals: [...refusals, ...over],
-    };
+    const { learning } = head.settings;
+    const toSeq = last?.seq ?? head.cursor;
+    const batch = { head, toSeq, judged, corrected: learning.enabled ? kept : [], refusals: [...refusals, ...over] };
     if (candidates.length > 0)
-      return kept.length >= head.settings.learning.minSignals || this.#patienceMs(head) <= 0 || !head.settings.learning.enabled
-        ? batch
-        : undefined;
+      return kept.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
     return judged.length + refusals.length > 0 || this.#window.pending.length >= QUIET_EVENTS ? batch : undefined;
-  }
-
-  /** @param stop asked before each signal */
-  async #judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
-    const { judge, metrics, config, edge, now } = this.#deps;
-    const logged = new Map(
-      this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
-    );
-    for (const event of this.#window.pending) {
-      if (stop()) return;
-      if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
-      const assembled = await this.#pair(event);
-      if (assembled === undefined) continue;
-      if (assembled.status === "refused") {
-        this.#refusals.set(event.eventId, assembled.refusal);
-        metrics("signal:refused", { agent: head.agent, ...assembled.refusal });
-        continue;
-      }
-      const { signal } = assembled;
-      const known = logged.get(event.eventId);
-      const verdict =
-        known === undefined
-          ? await judge.judge(signal, { votes: head.settings.learning.votes, seed: config.seed + event.seq })
-          : verdictFromLog(known, signal);
-      if (verdict === undefined) continue;
-      // Logged before it counts: where the edge is away the next step judges again, with the same seed. One with a hint is
-      // told again after a restart: the log may have it, and the agent not yet its note.
-      const made = toJudgement(signal, verdict, now());
-      if (known === undefined) await edge.postJudgements({ judgements: [made] });
-      else if (known.hint !== undefined) await edge.postJudgements({ judgements: [{ ...made, payload: known }] });
-      await edge.postJudgements({ judgements: [toJudgement(signal, verdict, now())] });
-      this.#judged.set(event.eventId, { signal, verdict });
-      metrics("signal:judged", {
-        agent: head.agent,
-        eventId: event.eventId,
-        judge: verdict.judge,
-        reward: verdict.reward,
-        votes: verdict.votes,
-        hint: verdict.hint?.text,
-        refused: verdict.refused?.code,
-      });
-    }
-  }
-
-  /** The event with its turn; one that is further back than the cache goes is read from the log again. */
-  async #pair(event: LoggedEvent): Promise<Assembled | undefined> {
-    const paired = assembleSignal(event, this.#window.cache);
-    if (paired?.status !== "refused" || paired.refusal.code !== "turn/unknown") return paired;
-    const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId });
-    turns.forEach((turn) => this.#window.cache.add(turn));
-    return assembleSignal(event, this.#window.cache);
   }
 
   /** Drops what is consumed, by us or by another trainer of the line. */
   #forget(cursor: number): void {
     this.#window.forget(cursor);
-    const open = new Set(this.#window.pending.map(({ eventId }) => eventId));
-    for (const eventId of [...this.#judged.keys(), ...this.#refusals.keys()].filter((each) => !open.has(each))) {
-      this.#judged.delete(eventId);
-      this.#refusals.delete(eventId);
-    }
+    this.#signals.forget();
   }
 
   /** How much longer the oldest pending correction may wait, ms. */
   #patienceMs(head: LineHead): number {
-    const [oldest] = [...this.#judged.values()].filter(({ verdict }) => verdict.hint !== undefined);
+    const [oldest] = this.#signals.corrected;
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
   }

@@ -16,6 +16,7 @@ import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
 import { retryForever } from "./feed/retry.ts";
 import { createPanel } from "./judge/panel.ts";
+import { createGate } from "./gate/gate.ts";
 import { createLearner } from "./learn/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createNoteReview } from "./memory/absorption.ts";
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
         config,
         now: () => new Date(),
         loadAdapter,
+        gate: createGate({ engine, base }),
         reviewNotes: createNoteReview({ engine, base, loadAdapter }),
         writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
         runtime: describeRuntime(config),

@@ -13,6 +13,7 @@ export type MetricName =
   | "update:learned"
   | "update:refused"
   | "policy:published"
+  | "policy:refused"
   | "policy:stale"
   | "cursor:advanced"
   | "note:absorbed"

@@ -1,16 +1,16 @@
 /**
  * An agent: its settings and the only truth about which version of each line answers.
- * A shell: release.ts decides the moves, store.ts keeps them, one transaction and one audit row per move.
+ * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
-import { invariant } from "../../shared/assert.ts";
-import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
-import { Digest, SHARED_LINE, type LineHead, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
+import type { SuiteCase } from "../../shared/suite.ts";
+import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
+import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
 import { notesFor } from "./notes.ts";
@@ -20,29 +20,44 @@ import type {
   AdvanceResult,
   AgentPort,
   AuditRow,
+  EventUse,
   GivenNote,
   ListedVersion,
   Page,
+  PromoteResult,
   PublishOutcome,
+  QuarantinedEvent,
+  Reason,
+  Release,
+  RollbackRequest,
   RollbackResult,
+  TurnFact,
 } from "./port.ts";
-import { FIRST_STATE, MOVES, type LineState } from "./release.ts";
+import { tipOf } from "./release.ts";
 import { AgentStore } from "./store.ts";
+import { MOST_CASES } from "./suite-store.ts";
+import { caseIdOf, Suite } from "./suite.ts";
+import { Trials } from "./trials.ts";
 import { Waiters } from "./waiters.ts";
 
-type Audit = { line: string; move: AuditRow["move"]; actor: Actor; reason?: string | undefined; refused?: AuditRow["refused"] };
+/** How often a canary is looked at where nothing happens: its patience and its traffic are counted in days. */
+const LOOK_MS = 3_600_000;
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
+  readonly #lines: Lines;
+  readonly #trials: Trials;
   readonly #notebook: Notebook;
-  /** Changes with whatever may change which notes are in force. */
-  #notesEpoch = crypto.randomUUID();
+  readonly #suite: Suite;
   readonly #waiters = new Waiters();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new AgentStore(ctx.storage);
+    this.#lines = new Lines(this.#store);
+    this.#trials = new Trials(this.#store, this.#lines);
     this.#notebook = new Notebook(this.#store);
+    this.#suite = new Suite(this.#store);
   }
 
   async put({ name, settings, actor }: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent> {
@@ -61,95 +76,146 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async head(line: string): Promise<LineHead | undefined> {
     const agent = this.#store.readAgent();
-    const state = this.#store.readLine(line);
+    const state = this.#lines.read(line);
     if (agent === undefined || state === undefined) return undefined;
-    const { policyDigest, baseDigest, adapter } = this.#versionOf(line, state.stable);
+    const { policyDigest, baseDigest, adapter } = this.#lines.version(line, state.stable);
+    const { stable, latest, cursor, revision, canary } = state;
+    const parent = tipOf(state);
     return {
       agent: agent.name,
       line,
-      ...state,
-      parent: state.stable,
+      ...{ stable, latest, cursor, revision, parent },
       stablePolicyDigest: policyDigest,
       baseDigest,
       adapter,
-      notesEpoch: this.#store.notes.any(line) ? this.#notesEpoch : null,
+      parentAdapter: this.#lines.version(line, parent).adapter,
+      canary: canary === null ? null : { ...this.#served(line, canary.version), share: canary.share },
+      rolledBack: this.#store.versionsThatAre(line, "rolledBack"),
+      reopened: this.#store.quarantine.reopened(line, 1).length > 0,
+      notesEpoch: this.#store.notes.any(line) ? this.#lines.notesEpoch : null,
       settings: agent.settings,
     };
   }
 
-  async publish(line: string, { parent, manifest, refused }: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined> {
+  async publish(line: string, { parent, manifest, refused, cases }: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined> {
     const agent = this.#store.readAgent();
     const parentVersion = this.#store.readVersion(line, parent);
-    if (agent === undefined || this.#store.readLine(line) === undefined) return undefined;
+    if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
-    const fault = manifestFault(manifest, { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest });
+    const isReopened = (eventId: string): boolean => this.#store.quarantine.isReopened(line, eventId);
+    const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
+    const fault = manifestFault(manifest, expected, isReopened);
     if (fault !== undefined) return { status: "refused", reason: fault };
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
-    return this.#store.transaction(() => this.#flip(manifest, { policyDigest, actor, refused }));
+    const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
+    const outcome = this.#store.transaction(() => {
+      const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused });
+      if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
+      return flipped;
+    });
+    if (outcome.status === "published") await this.#planLook();
+    return outcome;
   }
 
-  async rollback(
-    line: string,
-    { to, reason }: { to: number; reason?: string | undefined },
-    actor: Actor,
-  ): Promise<RollbackResult | undefined> {
-    return this.#store.transaction(() => {
-      const state = this.#store.readLine(line);
-      if (state === undefined) return undefined;
-      const transition = MOVES.rollback(state, { to });
-      if (transition.status === "unchanged") return { status: "unchanged", stable: state.stable };
-      if (transition.status !== "moved") return { status: "unknown", latest: state.latest };
-      this.#record({ line, move: "rollback", actor, reason }, state, transition.next);
-      return { status: "rolledBack", from: state.stable, to };
-    });
+  async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {
+    return this.#inLine(line, () => this.#lines.rollback(line, request, actor));
   }
 
-  async advance(line: string, { from, to, refused }: CursorAdvance, actor: Actor): Promise<AdvanceResult | undefined> {
-    return this.#store.transaction(() => {
-      const state = this.#store.readLine(line);
-      if (state === undefined) return undefined;
-      const transition = MOVES.advance(state, { from, to });
-      if (transition.status === "refused") return transition;
-      if (transition.status === "unchanged") return { status: "advanced", cursor: state.cursor };
-      if (transition.status !== "moved") return { status: "stale", cursor: state.cursor };
-      this.#record({ line, move: "advance", actor, refused }, state, transition.next);
-      return { status: "advanced", cursor: transition.next.cursor };
-    });
+  async promote(line: string, request: { version: number; reason?: string | undefined }, actor: Actor): Promise<PromoteResult | undefined> {
+    return this.#inLine(line, () => this.#lines.promote(line, request, actor));
+  }
+
+  async release(line: string): Promise<Release | undefined> {
+    return this.#trials.read(line, Date.now());
+  }
+
+  async advance(line: string, request: CursorAdvance, actor: Actor): Promise<AdvanceResult | undefined> {
+    return this.#inLine(line, () => this.#lines.advance(line, request, actor));
   }
 
   async version(line: string, version: number): Promise<ListedVersion | undefined> {
     const found = this.#store.readVersion(line, version);
-    return found === undefined ? undefined : { ...found, stable: this.#store.readLine(line)?.stable === version };
+    const status = found === undefined ? undefined : this.#store.readStatus(line, version);
+    return found === undefined || status === undefined ? undefined : { ...found, status };
   }
 
   async versions(line: string, page: Page): Promise<ListedVersion[]> {
-    const stable = this.#store.readLine(line)?.stable;
-    return this.#store.readVersions(line, page).map((version) => ({ ...version, stable: version.version === stable }));
+    return this.#store.readVersions(line, page);
   }
 
   async audit(page: Page): Promise<AuditRow[]> {
     return this.#store.readAudit(page);
   }
 
+  async uses(line: string, where: { eventId: string } | { user: string } | { version: number }): Promise<EventUse[]> {
+    return this.#lines.read(line) === undefined ? [] : this.#store.quarantine.uses(line, where);
+  }
+
+  async quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined> {
+    return this.#inLine(line, () => {
+      const barred = this.#lines.bar(line, events, audit);
+      if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${barred} events barred` });
+      return barred;
+    });
+  }
+
+  async free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined> {
+    return this.#inLine(line, () => {
+      const freed = this.#lines.free(line, eventIds);
+      if (freed > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${freed} events let back in` });
+      return freed;
+    });
+  }
+
+  async quarantined(line: string, page: { after?: string | undefined; limit: number }): Promise<QuarantinedEvent[] | undefined> {
+    return this.#lines.read(line) === undefined ? undefined : this.#store.quarantine.read(line, page);
+  }
+
+  async reopened(line: string, limit: number): Promise<string[] | undefined> {
+    return this.#lines.read(line) === undefined ? undefined : this.#store.quarantine.reopened(line, limit);
+  }
+
+  async suite(line: string): Promise<SuiteCase[] | undefined> {
+    const state = this.#lines.read(line);
+    return state === undefined ? undefined : this.#suite.read(line, this.#store.readAncestry(line, tipOf(state)));
+  }
+
+  async addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined> {
+    return this.#inLine(line, () => {
+      if (this.#store.suite.count(line, "person") >= MOST_CASES) return "full";
+      this.#store.suite.put(line, suiteCase);
+      this.#lines.touch(line, "suite", { actor, reason: `${suiteCase.caseId} added` });
+      return "added";
+    });
+  }
+
+  async dropCase(line: string, caseId: string, actor: Actor): Promise<boolean | undefined> {
+    return this.#inLine(line, () => {
+      const dropped = this.#store.suite.drop(line, caseId);
+      if (dropped) this.#lines.touch(line, "suite", { actor, reason: `${caseId} deleted` });
+      return dropped;
+    });
+  }
+
   async remember(line: string, given: readonly GivenNote[], actor: Actor): Promise<void> {
     const learning = this.#store.readAgent()?.settings.learning;
-    if (learning?.enabled !== true || learning.notes === "off" || this.#store.readLine(line) === undefined) return;
+    if (learning?.enabled !== true || learning.notes === "off" || this.#lines.read(line) === undefined) return;
     this.#store.transaction(() => {
       for (const note of given)
         if (this.#notebook.give(line, note, learning.notes === "agent" ? "agent" : "user"))
-          this.#moveNotes(line, { actor, reason: `${note.noteId} given` });
+          this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
     });
   }
 
   async notes(line: string, user?: string): Promise<Note[] | undefined> {
-    return this.#store.readLine(line) === undefined ? undefined : this.#notebook.read(line, user);
+    return this.#lines.read(line) === undefined ? undefined : this.#notebook.read(line, user);
   }
 
   async notesInForce(line: string, user: string): Promise<Note[]> {
     const agent = this.#store.readAgent();
-    return agent === undefined || this.#store.readLine(line) === undefined
+    return agent === undefined || this.#lines.read(line) === undefined
       ? []
       : notesFor(this.#notebook.read(line, user), user, agent.settings.learning);
   }
@@ -159,7 +225,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       const note = this.#notebook.find(line, noteId);
       if (note === undefined || note.status === "dropped") return note;
       this.#notebook.drop(note);
-      this.#moveNotes(line, { actor, reason: `${noteId} dropped` });
+      this.#lines.touch(line, "notes", { actor, reason: `${noteId} dropped` });
       return { ...note, status: "dropped" };
     });
   }
@@ -168,23 +234,40 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.transaction(() => {
       const note = this.#notebook.find(line, noteId);
       if (note === undefined) return undefined;
-      const { stable } = this.#stateOf(line);
+      const { stable } = this.#lines.state(line);
       if (version !== stable) return { status: "stale", stable };
       if (note.status !== "inForce") return { status: "absorbed" };
       this.#store.notes.setAbsorbed(noteId, version);
-      this.#moveNotes(line, { actor, reason: `${noteId} absorbed by version ${version}` });
+      this.#lines.touch(line, "notes", { actor, reason: `${noteId} absorbed by version ${version}` });
       return { status: "absorbed" };
     });
   }
 
-  async eventsAppended(seq: number, usedNotes: readonly string[] = []): Promise<void> {
-    const now = new Date().toISOString();
-    for (const noteId of usedNotes) this.#store.notes.addUse(noteId, now);
+  async eventsAppended(
+    seq: number,
+    { usedNotes = [], turns = [] }: { usedNotes?: readonly string[]; turns?: readonly TurnFact[] } = {},
+  ): Promise<void> {
+    const now = new Date();
+    for (const noteId of usedNotes) this.#store.notes.addUse(noteId, now.toISOString());
+    this.#store.transaction(() => turns.forEach((turn) => this.#trials.observe(turn)));
+    for (const line of new Set(turns.map((turn) => turn.line))) this.#decide(line, now);
     this.#waiters.notify(seq);
+  }
+
+  async judged(line: string, judgements: readonly { turnId: string; reward: number }[]): Promise<void> {
+    if (this.#lines.read(line) === undefined) return;
+    this.#store.transaction(() => judgements.forEach((judgement) => this.#trials.judge(line, judgement)));
+    this.#decide(line, new Date());
   }
 
   async waitForEvents(after: number, waitMs: number): Promise<number> {
     return this.#waiters.wait(after, waitMs);
+  }
+
+  override async alarm(): Promise<void> {
+    if (this.#store.readAgent() === undefined) return;
+    for (const line of this.#store.lines()) this.#decide(line, new Date());
+    await this.#planLook();
   }
 
   #create(agent: Agent, actor: Actor): void {
@@ -192,68 +275,30 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#store.writeAgent(agent);
     const { name, createdAt } = agent;
     const baseDigest = Digest.parse(this.env.BASE_DIGEST);
-    this.#store.insertVersion(baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }));
-    this.#record({ line: SHARED_LINE, move: "create", actor }, undefined, FIRST_STATE);
+    this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }), actor);
   }
 
   #replaceSettings(agent: Agent, actor: Actor): void {
     this.#store.writeAgent(agent);
-    for (const line of this.#store.lines()) {
-      const state = this.#stateOf(line);
-      const transition = MOVES.settings(state, {});
-      if (transition.status === "moved") this.#record({ line, move: "settings", actor }, state, transition.next);
-    }
+    for (const line of this.#store.lines()) this.#lines.touch(line, "settings", { actor });
   }
 
-  /** The compare and the set, with nothing awaited between them. */
-  #flip(
-    manifest: PolicyManifest,
-    { policyDigest, actor, refused }: { policyDigest: string; actor: Actor; refused: AuditRow["refused"] },
-  ): PublishOutcome {
-    const { line, parent, fromSeq, toSeq } = manifest;
-    const state = this.#stateOf(line);
-    const transition = MOVES.publish(state, { parent, fromSeq, toSeq });
-    if (transition.status === "refused") return transition;
-    const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
-    if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
-    // Switched off while the update ran: its trainer reads the settings again and passes the corrections over.
-    if (this.#store.readAgent()?.settings.learning.enabled !== true) return stale;
-    const version = transition.next.latest;
-    this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() });
-    for (const { eventId } of manifest.events) this.#store.notes.setLearned(eventId, version);
-    this.#record({ line, move: "publish", actor, refused }, state, transition.next);
-    return { status: "published", version };
+  #served(line: string, version: number): ServedPolicy {
+    const { policyDigest, baseDigest, adapter } = this.#lines.version(line, version);
+    return { version, policyDigest, baseDigest, adapter };
   }
 
-  /** A publisher that lost the answer to its call asks again, and learns the version that it has made. */
-  #alreadyPublished(manifest: PolicyManifest, { latest }: LineState): PublishOutcome | undefined {
-    const { version, policyDigest: _, createdAt: __, ...published } = this.#versionOf(manifest.line, latest);
-    return canonicalJson(published) === canonicalJson(manifest) ? { status: "published", version } : undefined;
+  /** Runs a move of a line in one transaction; undefined where the line does not exist. */
+  #inLine<Result>(line: string, move: () => Result): Result | undefined {
+    return this.#store.transaction(() => (this.#lines.read(line) === undefined ? undefined : move()));
   }
 
-  #record({ line, move, actor, reason, refused = [] }: Audit, before: LineState | undefined, next: LineState): void {
-    if (move !== "advance") this.#notesEpoch = crypto.randomUUID();
-    this.#store.writeLine(line, next);
-    const createdAt = new Date().toISOString();
-    const [from, to] = [before?.stable ?? null, next.stable];
-    this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused, createdAt });
+  #decide(line: string, now: Date): void {
+    this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
   }
 
-  #moveNotes(line: string, audit: Pick<Audit, "actor" | "reason">): void {
-    const state = this.#stateOf(line);
-    const transition = MOVES.notes(state, {});
-    if (transition.status === "moved") this.#record({ line, move: "notes", ...audit }, state, transition.next);
-  }
-
-  #stateOf(line: string): LineState {
-    const state = this.#store.readLine(line);
-    invariant(state !== undefined, `line ${line} has a state`);
-    return state;
-  }
-
-  #versionOf(line: string, version: number): PolicyVersion {
-    const found = this.#store.readVersion(line, version);
-    invariant(found !== undefined, `line ${line} has version ${version}`);
-    return found;
+  /** A canary that hears of nothing is looked at by the alarm. */
+  async #planLook(): Promise<void> {
+    if (this.#trials.running) await this.ctx.storage.setAlarm(Date.now() + LOOK_MS);
   }
 }

@@ -4,18 +4,23 @@ import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyV
 
 type Expected = { agent: string; line: string; parent: number; baseDigest: string };
 
-/** The first thing wrong with a manifest, or undefined. */
-export function manifestFault(manifest: PolicyManifest, expected: Expected): string | undefined {
+/** The first thing wrong with a manifest, or undefined. @param isReopened whether a consumed event may be learned from again */
+export function manifestFault(
+  manifest: PolicyManifest,
+  expected: Expected,
+  isReopened: (eventId: string) => boolean = () => false,
+): string | undefined {
   for (const member of ["agent", "line", "parent", "baseDigest"] as const)
     if (manifest[member] !== expected[member]) return `manifest.${member}: ${expected[member]} expected, got ${manifest[member]}`;
-  return eventsFault(manifest);
+  return eventsFault(manifest, isReopened);
 }
 
-/** An event is consumed by the update whose range it lies in, so it can train once only. */
-function eventsFault({ events, fromSeq, toSeq }: PolicyManifest): string | undefined {
+/** An event is consumed by the update whose range it lies in, so it trains once only, unless it was opened again. */
+function eventsFault({ events, fromSeq, toSeq }: PolicyManifest, isReopened: (eventId: string) => boolean): string | undefined {
   const seen = new Set<string>();
   for (const { eventId, seq } of events) {
-    if (seq <= fromSeq || seq > toSeq) return `manifest.events: seq from ${fromSeq + 1} to ${toSeq} expected, got ${seq} (${eventId})`;
+    if ((seq <= fromSeq || seq > toSeq) && !isReopened(eventId))
+      return `manifest.events: seq from ${fromSeq + 1} to ${toSeq} expected, got ${seq} (${eventId})`;
     if (seen.has(eventId)) return `manifest.events: each event once expected, got ${eventId} twice`;
     seen.add(eventId);
   }
@@ -38,6 +43,6 @@ export function baseVersion({
   baseDigest: string;
   createdAt: string;
 }): PolicyVersion {
-  const untrained = { fromSeq: 0, toSeq: 0, events: [], hints: [], metrics: null, changes: [], seed: 0, runtime: {} };
+  const untrained = { fromSeq: 0, toSeq: 0, events: [], hints: [], metrics: null, changes: [], gate: null, seed: 0, runtime: {} };
   return { agent, line, parent: 0, baseDigest, adapter: null, ...untrained, version: 0, policyDigest: baseDigest, createdAt };
 }

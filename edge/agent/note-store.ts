@@ -79,7 +79,7 @@ export class NoteStore {
     this.#sql.exec("UPDATE notes SET dropped = 1 WHERE note_id = ?", noteId);
   }
 
-  setLearned(eventId: string, version: number): void {
+  setLearned(eventId: string, version: number | null): void {
     this.#sql.exec("UPDATE notes SET learned_by = ? WHERE event_id = ?", version, eventId);
   }
 

@@ -3,6 +3,7 @@ import { invariant } from "../../shared/assert.ts";
 import type { Note } from "../../shared/note.ts";
 import { judgeNotes, overflowing, placeOf } from "./notes.ts";
 import type { GivenNote } from "./port.ts";
+import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
 export class Notebook {
@@ -16,7 +17,9 @@ export class Notebook {
   read(line: string, user?: string): Note[] {
     const state = this.#store.readLine(line);
     invariant(state !== undefined, `line ${line} has a state`);
-    return judgeNotes(this.#store.notes.read(line, user), this.#store.readAncestry(line, state.stable));
+    const serving = this.#store.readAncestry(line, state.stable);
+    const inFlight = state.canary === null ? serving : this.#store.readAncestry(line, tipOf(state));
+    return judgeNotes(this.#store.notes.read(line, user), { serving, inFlight });
   }
 
   find(line: string, noteId: string): Note | undefined {

@@ -6,6 +6,9 @@ import type { Note, NoteStatus, PromptNote } from "../../shared/note.ts";
 /** A note as it is kept; what has become of it depends on the version that is stable. */
 export type StoredNote = Omit<Note, "status"> & { readonly dropped: boolean };
 
+/** The stable version and those it descends from, and the same with those in flight behind it. */
+export type Ancestry = { readonly serving: ReadonlySet<number>; readonly inFlight: ReadonlySet<number> };
+
 /** Most notes in force that one user gave for a scope: beyond it the least used goes. */
 export const MOST_IN_FORCE = 50;
 const MOST_IN_PROMPT = 4; // a small policy reads a few
@@ -14,9 +17,8 @@ const NEWEST_IN_PROMPT = 2; // of them: what has just been said is in force, how
 /**
  * Every note with what has become of it, newest first.
  * @param notes oldest first
- * @param ancestry the stable version and those it descends from
  */
-export function judgeNotes(notes: readonly StoredNote[], ancestry: ReadonlySet<number>): Note[] {
+export function judgeNotes(notes: readonly StoredNote[], ancestry: Ancestry): Note[] {
   const taken = new Set<string>();
   return notes.toReversed().map(({ dropped, ...note }) => {
     const status = dropped ? "dropped" : standing(note, ancestry);
@@ -28,9 +30,9 @@ export function judgeNotes(notes: readonly StoredNote[], ancestry: ReadonlySet<n
   });
 }
 
-function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, ancestry: ReadonlySet<number>): NoteStatus {
-  if (learnedBy !== null && !ancestry.has(learnedBy)) return "rolledBack";
-  return absorbedBy !== null && ancestry.has(absorbedBy) ? "absorbed" : "inForce";
+function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, { serving, inFlight }: Ancestry): NoteStatus {
+  if (learnedBy !== null && !inFlight.has(learnedBy)) return "rolledBack";
+  return absorbedBy !== null && serving.has(absorbedBy) ? "absorbed" : "inForce";
 }
 
 /** Notes of one place stand for one default: one user's, or everybody's, of one argument. */

@@ -6,16 +6,21 @@ import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
+import type { SuiteCase } from "../../shared/suite.ts";
+import type { VersionStatus } from "../../shared/release.ts";
 import type { Env } from "../env.ts";
+import type { Arm, CanaryVerdict } from "./canary.ts";
+import type { Canary, Moves } from "./release.ts";
 
-/** Who asked for a move, for the audit trail: a key's kind and id. */
+/** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
 export type Actor = string;
+export type Reason = { actor: Actor; reason?: string | undefined };
 
 /** One move of a line. `to` is the version or the cursor that it led to. */
 export type AuditRow = {
   id: number;
   line: string;
-  move: "create" | "publish" | "rollback" | "advance" | "settings" | "notes";
+  move: "create" | keyof Moves;
   actor: Actor;
   reason: string | null;
   /** Stable version before and after. */
@@ -28,12 +33,52 @@ export type AuditRow = {
 };
 
 /** A version as it is listed: with its part in the release. */
-export type ListedVersion = PolicyVersion & { stable: boolean };
+export type ListedVersion = PolicyVersion & { status: VersionStatus };
 
+/** A version's use of an event. */
+export type EventUse = { eventId: string; version: number; seq: number; user: string; turnId: string };
+
+/** An event that is not learned from until somebody lets it back in. */
+export type QuarantinedEvent = { eventId: string; turnId: string; reason: string | null; actor: Actor; createdAt: string };
+
+/** What a finished or failed turn says about the version that answered it. */
+export type TurnFact = {
+  turnId: string;
+  line: string;
+  sessionId: string;
+  user: string;
+  version: number;
+  turnIndex: number;
+  createdAt: string;
+  /** It ended in an error of ours. */
+  failed: boolean;
+  /** Its call was cut short, or does not fit its tool. */
+  invalid: boolean;
+  /** Tokens of the answer. */
+  tokens: number;
+};
+
+/** What answers on a line, and how the trial of its canary stands. */
+export type Release = {
+  stable: number;
+  canary: (Canary & { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict }) | null;
+  waiting: readonly number[];
+  /** Distinct users of 30 days, counted up to the number from which canaries run by themselves. */
+  users: number;
+  turnsPerDay: number;
+};
+
+export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined };
 export type RollbackResult =
-  | { status: "rolledBack"; from: number; to: number }
+  | { status: "rolledBack"; from: number; to: number; versions: number[]; quarantined: number; reopened: number }
   | { status: "unchanged"; stable: number }
+  | { status: "refused"; reason: string }
   | { status: "unknown"; latest: number };
+
+export type PromoteResult =
+  | { status: "promoted"; from: number; to: number }
+  | { status: "unchanged"; stable: number }
+  | { status: "unknown"; inFlight: number[] };
 
 export type AdvanceResult =
   | { status: "advanced"; cursor: number }
@@ -57,13 +102,31 @@ export interface AgentPort {
   read(): Promise<Agent | undefined>;
   head(line: string): Promise<LineHead | undefined>;
   publish(line: string, request: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined>;
-  rollback(line: string, request: { to: number; reason?: string | undefined }, actor: Actor): Promise<RollbackResult | undefined>;
+  /** Makes `to` the stable version. With `quarantine` the events first used by the versions left are barred from learning, else learned from again. */
+  rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined>;
+  /** Makes the canary, or a version that waits behind it, the stable one. */
+  promote(line: string, request: { version: number; reason?: string | undefined }, actor: Actor): Promise<PromoteResult | undefined>;
+  release(line: string): Promise<Release | undefined>;
+  /** Versions that used an event, or a user's events, or the events that a version was trained on. */
+  uses(line: string, where: { eventId: string } | { user: string } | { version: number }): Promise<EventUse[]>;
+  /** Bars events from learning; returns how many were not barred before. */
+  quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined>;
+  /** Lets events be learned from; those that a version of before had used are learned from again. Returns how many were barred. */
+  free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined>;
+  quarantined(line: string, page: { after?: string | undefined; limit: number }): Promise<QuarantinedEvent[] | undefined>;
+  /** Consumed events that wait to be learned from again. */
+  reopened(line: string, limit: number): Promise<string[] | undefined>;
   advance(line: string, request: CursorAdvance, actor: Actor): Promise<AdvanceResult | undefined>;
   version(line: string, version: number): Promise<ListedVersion | undefined>;
   /** Newest first. */
   versions(line: string, page: Page): Promise<ListedVersion[]>;
   /** Newest first. */
   audit(page: Page): Promise<AuditRow[]>;
+  /** What a candidate must still do, oldest first. */
+  suite(line: string): Promise<SuiteCase[] | undefined>;
+  addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined>;
+  /** Whether it was there. */
+  dropCase(line: string, caseId: string, actor: Actor): Promise<boolean | undefined>;
   /** Puts notes in force, where the agent's settings allow it; telling of one again changes nothing. */
   remember(line: string, notes: readonly GivenNote[], actor: Actor): Promise<void>;
   /** Every note of the line, or what a user gave and what is for everybody, newest first. */
@@ -75,7 +138,9 @@ export interface AgentPort {
   /** Takes a note out of force for as long as a descendant of `version`, which must be the stable one, answers. */
   absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined>;
   /** Tells those who wait that the log holds events up to `seq`; `usedNotes` names a note once for every turn that had it. */
-  eventsAppended(seq: number, usedNotes?: readonly string[]): Promise<void>;
+  eventsAppended(seq: number, told?: { usedNotes?: readonly string[]; turns?: readonly TurnFact[] }): Promise<void>;
+  /** What the judge said of turns. */
+  judged(line: string, judgements: readonly { turnId: string; reward: number }[]): Promise<void>;
   /** Resolves with the highest `seq` told of, once it is above `after` or `waitMs` have passed. */
   waitForEvents(after: number, waitMs: number): Promise<number>;
 }

@@ -1,24 +1,52 @@
 /** An AgentObject's SQLite: its settings, its lines, their versions, and the audit trail. Nothing is ever deleted. */
+import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
+import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { NoteStore } from "./note-store.ts";
-import type { AuditRow, Page } from "./port.ts";
+import type { AuditRow, ListedVersion, Page } from "./port.ts";
+import { QuarantineStore } from "./quarantine-store.ts";
 import type { LineState } from "./release.ts";
+import { SuiteStore } from "./suite-store.ts";
+import { TrialStore } from "./trial-store.ts";
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS agent (id INTEGER PRIMARY KEY CHECK (id = 0), record TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS lines (
-    line TEXT PRIMARY KEY, stable INTEGER NOT NULL, latest INTEGER NOT NULL, cursor INTEGER NOT NULL, revision INTEGER NOT NULL);
+    line TEXT PRIMARY KEY, stable INTEGER NOT NULL, latest INTEGER NOT NULL, cursor INTEGER NOT NULL, revision INTEGER NOT NULL,
+    in_flight TEXT NOT NULL DEFAULT '{"canary":null,"waiting":[]}');
   CREATE TABLE IF NOT EXISTS versions (
-    line TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (line, version)) WITHOUT ROWID;
+    line TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'superseded',
+    PRIMARY KEY (line, version)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, move TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT,
     from_version INTEGER, to_version INTEGER, cursor INTEGER NOT NULL, refused TEXT NOT NULL, created_at TEXT NOT NULL);
 `;
 
-type LineRow = { stable: number; latest: number; cursor: number; revision: number };
+/** What objects of before canaries lack. */
+const ADDED_COLUMNS = [
+  {
+    table: "lines",
+    column: "in_flight",
+    add: `ALTER TABLE lines ADD COLUMN in_flight TEXT NOT NULL DEFAULT '{"canary":null,"waiting":[]}'`,
+  },
+  {
+    table: "versions",
+    column: "status",
+    add: `ALTER TABLE versions ADD COLUMN status TEXT NOT NULL DEFAULT 'superseded';
+      UPDATE versions SET status = 'stable' WHERE EXISTS (SELECT 1 FROM lines WHERE lines.line = versions.line AND stable = version)`,
+  },
+];
+
+const InFlight = z.object({
+  canary: z.object({ version: z.number(), share: z.number(), since: z.string(), askedAt: z.string().nullable() }).nullable(),
+  waiting: z.array(z.number()),
+});
+
+type LineRow = { stable: number; latest: number; cursor: number; revision: number; in_flight: string };
 type RecordRow = { record: string };
+type VersionRow = RecordRow & { status: VersionStatus };
 type AuditRecord = {
   id: number;
   line: string;
@@ -36,6 +64,9 @@ export class AgentStore {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly notes: NoteStore;
+  readonly quarantine: QuarantineStore;
+  readonly trials: TrialStore;
+  readonly suite: SuiteStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -43,14 +74,21 @@ export class AgentStore {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.notes = new NoteStore(storage.sql);
+    this.quarantine = new QuarantineStore(storage.sql);
+    this.trials = new TrialStore(storage.sql);
+    this.suite = new SuiteStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
-    // An object of before notes gets their table.
-    if (this.#created) this.notes.create();
+    if (this.#created) this.create();
   }
 
+  /** Whatever is missing comes to exist: an object of an earlier release gets what came after it. */
   create(): void {
     this.#sql.exec(TABLES);
-    this.notes.create();
+    for (const { table, column, add } of ADDED_COLUMNS) {
+      const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
+      if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
+    }
+    for (const part of [this.notes, this.quarantine, this.trials, this.suite]) part.create();
     this.#created = true;
   }
 
@@ -78,11 +116,16 @@ export class AgentStore {
 
   readLine(line: string): LineState | undefined {
     if (!this.#created) return undefined;
-    return this.#sql.exec<LineRow>("SELECT stable, latest, cursor, revision FROM lines WHERE line = ?", line).toArray()[0];
+    const query = "SELECT stable, latest, cursor, revision, in_flight FROM lines WHERE line = ?";
+    const [row] = this.#sql.exec<LineRow>(query, line).toArray();
+    if (row === undefined) return undefined;
+    const { in_flight, ...state } = row;
+    return { ...state, ...InFlight.parse(JSON.parse(in_flight)) };
   }
 
-  writeLine(line: string, { stable, latest, cursor, revision }: LineState): void {
-    this.#sql.exec("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?)", line, stable, latest, cursor, revision);
+  writeLine(line: string, { stable, latest, cursor, revision, canary, waiting }: LineState): void {
+    const inFlight = JSON.stringify({ canary, waiting });
+    this.#sql.exec("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?)", line, stable, latest, cursor, revision, inFlight);
   }
 
   readVersion(line: string, version: number): PolicyVersion | undefined {
@@ -105,17 +148,35 @@ export class AgentStore {
   }
 
   /** Newest first, below `before`. */
-  readVersions(line: string, { before = Number.MAX_SAFE_INTEGER, limit }: Page): PolicyVersion[] {
+  readVersions(line: string, { before = Number.MAX_SAFE_INTEGER, limit }: Page): ListedVersion[] {
     if (!this.#created) return [];
-    const query = "SELECT record FROM versions WHERE line = ? AND version < ? ORDER BY version DESC LIMIT ?";
+    const query = "SELECT record, status FROM versions WHERE line = ? AND version < ? ORDER BY version DESC LIMIT ?";
     return this.#sql
-      .exec<RecordRow>(query, line, before, limit)
+      .exec<VersionRow>(query, line, before, limit)
       .toArray()
-      .map(({ record }) => PolicyVersion.parse(JSON.parse(record)));
+      .map(({ record, status }) => ({ ...PolicyVersion.parse(JSON.parse(record)), status }));
   }
 
-  insertVersion(version: PolicyVersion): void {
-    this.#sql.exec("INSERT INTO versions VALUES (?, ?, ?)", version.line, version.version, JSON.stringify(version));
+  readStatus(line: string, version: number): VersionStatus | undefined {
+    const query = "SELECT status FROM versions WHERE line = ? AND version = ?";
+    const [row] = this.#sql.exec<{ status: string }>(query, line, version).toArray();
+    return VERSION_STATUSES.find((status) => status === row?.status);
+  }
+
+  /** The versions of a status, ascending. */
+  versionsThatAre(line: string, status: VersionStatus): number[] {
+    return this.#sql
+      .exec<{ version: number }>("SELECT version FROM versions WHERE line = ? AND status = ? ORDER BY version", line, status)
+      .toArray()
+      .map(({ version }) => version);
+  }
+
+  insertVersion(version: PolicyVersion, status: VersionStatus): void {
+    this.#sql.exec("INSERT INTO versions VALUES (?, ?, ?, ?)", version.line, version.version, JSON.stringify(version), status);
+  }
+
+  setStatus(line: string, version: number, status: VersionStatus): void {
+    this.#sql.exec("UPDATE versions SET status = ? WHERE line = ? AND version = ?", status, line, version);
   }
 
   insertAudit({ line, move, actor, reason, from, to, cursor, refused, createdAt }: Omit<AuditRow, "id">): void {

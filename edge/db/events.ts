@@ -65,12 +65,43 @@ export async function turnsOfSession(
   return readEvents(log, rows).then((turns) => turns.reverse());
 }
 
+/** Those of the ids that the agent has, in log order; at most 100 ids. */
+export async function eventsById(log: EventLog, { agent, ids }: { agent: string; ids: readonly string[] }): Promise<LoggedEvent[]> {
+  if (ids.length === 0) return [];
+  // D1 binds at most 100 parameters.
+  const [some, rest] = [ids.slice(0, BATCH), ids.slice(BATCH)];
+  const rows = await drizzle(log.DB)
+    .select()
+    .from(events)
+    .where(and(inArray(events.eventId, [...some]), eq(events.agent, agent)))
+    .orderBy(asc(events.seq));
+  return [...(await readAll(log, rows)), ...(await eventsById(log, { agent, ids: rest }))];
+}
+
+/** What a user's next states and feedback to an agent are, without their payloads, in log order. */
+export async function signalsOfUser(
+  { DB }: Pick<EventLog, "DB">,
+  { agent, user }: { agent: string; user: string },
+): Promise<{ eventId: string; turnId: string }[]> {
+  return drizzle(DB)
+    .select({ eventId: events.eventId, turnId: events.turnId })
+    .from(events)
+    .where(and(eq(events.agent, agent), eq(events.user, user), inArray(events.kind, ["nextState:arrived", "feedback:given"])))
+    .orderBy(asc(events.seq));
+}
+
 /** The highest `seq` of the log, 0 while it is empty. */
 export async function lastSeq({ DB }: Pick<EventLog, "DB">): Promise<number> {
   const [row] = await drizzle(DB)
     .select({ seq: max(events.seq) })
     .from(events);
   return row?.seq ?? 0;
+}
+
+async function readAll(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
+  const read: LoggedEvent[] = [];
+  for (const row of rows) read.push(toLoggedEvent(row, row.payload ?? (await readPayload(log, row.eventId))));
+  return read;
 }
 
 /** Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. */

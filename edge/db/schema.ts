@@ -25,6 +25,8 @@ export const events = sqliteTable(
     uniqueIndex("events_event_id").on(table.eventId),
     // The feed: an agent's events after a cursor.
     index("events_agent_seq").on(table.agent, table.seq),
+    // What one user has said: lineage, quarantine, deletion.
+    index("events_agent_user").on(table.agent, table.user),
   ],
 );
 

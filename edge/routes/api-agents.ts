@@ -1,8 +1,8 @@
-/** /api/agents: what people see and move. */
+/** /api/agents: agents with their settings, versions and log. */
 import { z } from "zod";
 import { AgentSettings, LearningSettings } from "../../shared/agent.ts";
-import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
+import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { listAgent } from "../db/agents.ts";
@@ -13,9 +13,20 @@ import { checkDepth } from "../openai/depth.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
 
+const StrictRelease = z
+  .strictObject({
+    gate: GateSettings.extend({ budgets: GateBudgets.strict().prefault({}) })
+      .strict()
+      .prefault({}),
+    canary: CanarySettings.strict().prefault({}),
+  })
+  .prefault({});
 // Strict at every level: a setting that is misspelt is refused, not ignored.
-const SettingsRequest = AgentSettings.extend({ tools: AgentTools.default([]), learning: LearningSettings.strict().prefault({}) }).strict();
-const RollbackRequest = z.strictObject({ to: z.number().int().min(0), reason: z.string().max(1_000).optional() });
+const SettingsRequest = AgentSettings.extend({
+  tools: AgentTools.default([]),
+  learning: LearningSettings.strict().prefault({}),
+  release: StrictRelease,
+}).strict();
 const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 export function mountAgents(app: App): void {
@@ -47,7 +58,8 @@ export function mountAgents(app: App): void {
 
   app.get("/api/agents/:agent/versions/:version", async (context) => {
     const [name, version] = [agentParam(context), versionParam(context)];
-    return context.json(found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`));
+    const listed = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
+    return context.json({ ...listed, users: [...new Set(listed.events.map(({ user }) => user))] });
   });
 
   app.get("/api/agents/:agent/audit", async (context) => {
@@ -55,18 +67,6 @@ export function mountAgents(app: App): void {
     const page = queryOf(context, BackwardPage);
     found(await agentOf(context.env, name).read(), `agent ${name}`);
     return context.json({ audit: await agentOf(context.env, name).audit(page) });
-  });
-
-  app.post("/api/agents/:agent/rollback", async (context) => {
-    const name = agentParam(context);
-    const request = await parseJson(context.req.raw, RollbackRequest);
-    const result = found(await agentOf(context.env, name).rollback(SHARED_LINE, request, actorOf(context)), `agent ${name}`);
-    if (result.status === "unknown")
-      throw new AppError("policy/unknown", `to: a version from 0 to ${result.latest} expected, got ${request.to}`, {
-        details: { param: "to" },
-      });
-    forgetLineHead(name, SHARED_LINE);
-    return context.json(result);
   });
 
   app.get("/api/agents/:agent/events", async (context) => {

@@ -18,6 +18,7 @@ import { streamChunks } from "../openai/sse.ts";
 import { toToolChoice } from "../openai/tools.ts";
 import { fingerprint, type Envelope } from "../openai/wire.ts";
 import { dispatchTurn, type Answering, type UnplacedTurn } from "../session/dispatch.ts";
+import type { OfferedPolicies } from "../session/port.ts";
 import { scopedUser } from "../session/identity.ts";
 import type { Scope } from "../session/transcript.ts";
 
@@ -67,7 +68,7 @@ function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnPar
     instructions: head.settings.instructions,
     tools,
     notes: promptNotes(notes, tools),
-    policy: { version: head.stable, policyDigest: head.stablePolicyDigest, baseDigest: head.baseDigest, adapter: head.adapter },
+    policies: policiesOf(head),
     sampling: {
       seed,
       temperature,
@@ -85,6 +86,11 @@ function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnPar
     learning: head.settings.learning.enabled,
     retry: { requestDigest, idempotencyKey: headers.idempotencyKey, retryCount: headers.retryCount },
   };
+}
+
+function policiesOf({ stable, stablePolicyDigest: policyDigest, baseDigest, adapter, canary, rolledBack }: LineHead): OfferedPolicies {
+  const trial = canary === null ? null : { policy: canary, share: canary.share };
+  return { stable: { version: stable, policyDigest, baseDigest, adapter }, canary: trial, rolledBack };
 }
 
 async function respond(context: Context<AppEnv>, request: ChatRequest, { head, deltas, sessionId }: Answering): Promise<Response> {

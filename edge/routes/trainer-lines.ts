@@ -1,17 +1,20 @@
 /** /trainer/v1: which versions exist, and how trainers add to them. Outcomes that a trainer must expect answer 200 with a `status`. */
+import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
-import { CursorAdvance, JudgementBatch } from "../../shared/events.ts";
+import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/events.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
-import { appendEvents, type EventLog, lastSeq } from "../db/events.ts";
+import { appendEvents, eventsById, type EventLog, lastSeq } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { notesOf } from "./given-notes.ts";
-import { actorOf, agentParam, found, lineParam, noteParam, readHeads, versionParam } from "./params.ts";
+import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, versionParam } from "./params.ts";
 
 const MOST_REVIEWED = 200;
+const MOST_REOPENED = 50; // a batch, with their judgements in one answer
+const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: z.coerce.number().int().min(1).max(1_000).default(1_000) });
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
 export function mountTrainerLines(app: App): void {
@@ -48,6 +51,25 @@ export function mountTrainerLines(app: App): void {
     return context.json(result);
   });
 
+  app.get(`${LINE}/quarantine`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const page = queryOf(context, QuarantinePage);
+    const barred = found(await agentOf(context.env, agent).quarantined(line, page), `line ${line} of agent ${agent}`);
+    return context.json({ events: barred.map(({ eventId, turnId }) => ({ eventId, turnId })) });
+  });
+
+  // With their judgements: what is learned from again is not judged again.
+  app.get(`${LINE}/reopened`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const ids = found(await agentOf(context.env, agent).reopened(line, MOST_REOPENED), `line ${line} of agent ${agent}`);
+    return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
+  });
+
+  app.get(`${LINE}/suite`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    return context.json({ cases: found(await agentOf(context.env, agent).suite(line), `line ${line} of agent ${agent}`) });
+  });
+
   app.get(`${LINE}/notes`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const notes = found(await agentOf(context.env, agent).notes(line), `line ${line} of agent ${agent}`);
@@ -74,9 +96,20 @@ export function mountTrainerLines(app: App): void {
       await agentOf(context.env, agent).remember(line, notes, actorOf(context));
       forgetLineHead(agent, line);
     }
-    await Promise.all(names.map((name) => agentOf(context.env, name).eventsAppended(seq)));
+    for (const name of names) {
+      const agent = agentOf(context.env, name);
+      for (const line of new Set(judgements.filter((each) => each.agent === name).map((each) => each.line)))
+        await agent.judged(line, rewardsOf({ judgements }, { agent: name, line }));
+      await agent.eventsAppended(seq);
+    }
     return context.json({ seq });
   });
+}
+
+function rewardsOf({ judgements }: JudgementBatch, of: { agent: string; line: string }): { turnId: string; reward: number }[] {
+  return judgements
+    .filter(({ agent, line }) => agent === of.agent && line === of.line)
+    .map(({ turnId, payload: { reward } }) => ({ turnId, reward }));
 }
 
 /** A cursor beyond the log would pass over what is yet to come, and a cursor never goes back. @throws {input/invalid} */

@@ -30,10 +30,12 @@ export class SessionChores {
     const session = this.#store.state();
     if (session === undefined) return;
     const now = Date.now();
-    for (const { turnId, policyVersion } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
+    for (const { turnId, turnIndex, policyVersion } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
       this.#store.transaction(() => {
         this.#store.abortTurn(turnId);
-        this.#store.enqueue(turnAborted({ session, turnId, now }, { policyVersion, reason: "the Worker died while the turn was open" }));
+        this.#store.enqueue(
+          turnAborted({ session, turnId, now }, { turnIndex, policyVersion, reason: "the Worker died while the turn was open" }),
+        );
       });
   }
 

@@ -1,7 +1,7 @@
 /** The events of a session. Each id is made of what the event is about, so a second delivery is recognised. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import type { EventPayload, NewEvent, TurnFinished } from "../../shared/events.ts";
+import type { EventPayload, NewEvent, TurnAborted, TurnFinished } from "../../shared/events.ts";
 import { completionIdOf } from "./identity.ts";
 import type { FeedbackRequest, SessionIdentity } from "./port.ts";
 
@@ -11,12 +11,14 @@ export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" 
   return toEvent(source, `${source.turnId}/finished`, { kind: "turn:finished", completionId: completionIdOf(source.turnId), ...payload });
 }
 
-export function turnAborted(source: Source, { policyVersion, reason }: { policyVersion: number; reason: string }): NewEvent {
+/** Why a turn was aborted that nobody wanted any more. */
+export const CLIENT_LEFT = "the client went away";
+
+export function turnAborted(source: Source, aborted: Pick<TurnAborted, "turnIndex" | "policyVersion" | "reason">): NewEvent {
   return toEvent(source, `${source.turnId}/aborted`, {
     kind: "turn:aborted",
     completionId: completionIdOf(source.turnId),
-    policyVersion,
-    reason,
+    ...aborted,
   });
 }
 

@@ -3,7 +3,7 @@
  * the counters. Every write is idempotent, so whatever was cut off is simply done again.
  */
 import type { NewEvent } from "../../shared/events.ts";
-import { agentOf } from "../agent/port.ts";
+import { agentOf, type TurnFact } from "../agent/port.ts";
 import { putSessionCounters } from "../db/counters.ts";
 import { appendEvents } from "../db/events.ts";
 import { directoryOf } from "../directory/client.ts";
@@ -11,6 +11,7 @@ import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import type { SessionStore } from "./store.ts";
+import { turnFactOf } from "./turn-facts.ts";
 
 const BATCH = 20; // a payload can be a megabyte, and a batch is in memory
 
@@ -45,14 +46,17 @@ async function appendOutbox(env: Env, store: SessionStore): Promise<void> {
     await fault(env, "event:appended");
     store.dequeue(last);
     await fault(env, "outbox:emptied");
-    await tellAgent(env, first.agent, { seq, usedNotes: events.flatMap(notesUsed) });
+    const turns = events.map(turnFactOf).filter((fact) => fact !== undefined);
+    await tellAgent(env, first.agent, { seq, usedNotes: events.flatMap(notesUsed), turns });
   }
 }
 
-/** A missed notice costs the trainer two seconds, and a note a use of its count; nothing else. */
-async function tellAgent(env: Env, agent: string, { seq, usedNotes }: { seq: number; usedNotes: readonly string[] }): Promise<void> {
+type Told = { seq: number; usedNotes: readonly string[]; turns: readonly TurnFact[] };
+
+/** A missed notice costs the trainer two seconds, a note a use of its count, a canary's trial an observation; nothing else. */
+async function tellAgent(env: Env, agent: string, { seq, ...told }: Told): Promise<void> {
   await agentOf(env, agent)
-    .eventsAppended(seq, usedNotes)
+    .eventsAppended(seq, told)
     .catch((thrown: unknown) => logError("agent:untold", thrown, { agent, seq }));
 }
 

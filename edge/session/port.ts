@@ -6,7 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { PromptNote } from "../../shared/note.ts";
-import type { AdapterFiles } from "../../shared/policy.ts";
+import type { ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import type { RetryFacts } from "./retry.ts";
 import type { Scope } from "./transcript.ts";
@@ -15,11 +15,14 @@ import type { Scope } from "./transcript.ts";
 export type SessionIdentity = Scope & { readonly sessionId: string; readonly name: string; readonly line: string };
 
 /** The version a turn is bound to when it starts. */
-export type TurnPolicy = {
-  readonly version: number;
-  readonly policyDigest: string;
-  readonly baseDigest: string;
-  readonly adapter: AdapterFiles | null;
+export type TurnPolicy = Readonly<ServedPolicy>;
+
+/** What answers on the line now, for the session to choose from. */
+export type OfferedPolicies = {
+  readonly stable: TurnPolicy;
+  readonly canary: { readonly policy: TurnPolicy; readonly share: number } | null;
+  /** Versions that were taken back. */
+  readonly rolledBack: readonly number[];
 };
 
 export type TurnSampling = AnswerForm & {
@@ -46,7 +49,7 @@ export type TurnRequest = {
   readonly tools: readonly ToolDefinition[];
   /** Put at the last user message, as far as the context has room for them; the most telling first. */
   readonly notes: readonly PromptNote[];
-  readonly policy: TurnPolicy;
+  readonly policies: OfferedPolicies;
   readonly sampling: TurnSampling;
   readonly metadata: Readonly<Record<string, string>>;
   /** False: nothing but digests is kept. */

@@ -10,7 +10,7 @@ import type { CompletionRequest, ReadFile } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import { newSeed } from "./identity.ts";
-import type { TurnRequest } from "./port.ts";
+import type { TurnPolicy, TurnRequest } from "./port.ts";
 
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
 const MAX_RECORD_BYTES = 1_500_000; // a row holds 2 MB, and the answer's tokens stand beside it
@@ -25,9 +25,9 @@ export type PreparedTurn = {
 };
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
-export async function prepareTurn(env: Env, request: TurnRequest): Promise<PreparedTurn> {
+export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPolicy): Promise<PreparedTurn> {
   const readFile = fileReader(env.ARTIFACTS);
-  const policy = await residentPolicy({ kernelModule, baseDigest: request.policy.baseDigest, readFile });
+  const policy = await residentPolicy({ kernelModule, baseDigest: chosen.baseDigest, readFile });
   const messages = withInstructions(request.instructions, request.messages);
   const { notes, promptTokens } = encodeWithNotes(policy, { ...request, messages });
   const maxTokens = fitContext({
@@ -38,7 +38,7 @@ export async function prepareTurn(env: Env, request: TurnRequest): Promise<Prepa
   checkRecord({ messages, tools: request.tools, metadata: request.metadata });
   const { temperature, topP, seed = newSeed(), stop, topLogprobs: topLogProbs } = request.sampling;
   const { toolChoice, parallelToolCalls, responseFormat } = request.sampling;
-  const { policyDigest, adapter } = request.policy;
+  const { policyDigest, adapter } = chosen;
   const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools: request.tools, toolChoice, parallelToolCalls, responseFormat };
   return {

@@ -1,7 +1,8 @@
 /** What a session remembers, in its own SQLite. Every method is one synchronous step. */
 import { NewEvent, type TurnOrigin } from "../../shared/events.ts";
 import type { AnsweredTurn } from "./pair.ts";
-import type { SessionIdentity, TurnDelta, TurnHead } from "./port.ts";
+import { readPin, writePin } from "./pin.ts";
+import type { SessionIdentity, TurnDelta, TurnHead, TurnPolicy } from "./port.ts";
 import type { KnownTurn, RetryFacts } from "./retry.ts";
 import { type Counter, integer, type Row, type SessionState, text, textOrNull, toHead, toSessionState, turnState } from "./rows.ts";
 import { readRecord, writeRecord } from "./records.ts";
@@ -32,7 +33,7 @@ export type FinishedTurn = {
   readonly register: boolean;
 };
 
-export type OpenTurn = { readonly turnId: string; readonly policyVersion: number };
+export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; readonly policyVersion: number };
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
@@ -101,6 +102,15 @@ export class SessionStore {
     }));
   }
 
+  /** The version that the conversation stays on; undefined where it begins. */
+  pinned(): TurnPolicy | undefined {
+    return readPin(this.#storage.sql);
+  }
+
+  pin(policy: TurnPolicy): void {
+    writePin(this.#storage.sql, policy);
+  }
+
   openTurn(turn: OpenedTurn): void {
     const { turnIndex, turnId, turnKind, origin, retry, transcriptDigest, policyVersion, policyDigest, seed, request, createdAt } = turn;
     this.#run(
@@ -150,8 +160,12 @@ export class SessionStore {
   }
 
   openTurns(): OpenTurn[] {
-    const rows = this.#rows("SELECT turn_id, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
-    return rows.map((row) => ({ turnId: text(row, "turn_id"), policyVersion: integer(row, "policy_version") }));
+    const rows = this.#rows("SELECT turn_id, turn_index, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
+    return rows.map((row) => ({
+      turnId: text(row, "turn_id"),
+      turnIndex: integer(row, "turn_index"),
+      policyVersion: integer(row, "policy_version"),
+    }));
   }
 
   /** How many turns were ever opened; the next one's index. */

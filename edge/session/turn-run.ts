@@ -1,6 +1,6 @@
 /**
  * One turn from opening to end. It is durable when it opens, before the first byte; and when it has finished, with its
- * event, before the last delta. The version is the one that the request came with, whatever is published meanwhile.
+ * event, before the last delta. The version is chosen when it opens, whatever is published meanwhile.
  */
 import { invariant } from "../../shared/assert.ts";
 import { AppError, toErrorRecord } from "../../shared/errors.ts";
@@ -9,12 +9,13 @@ import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import { AnswerRecorder } from "./answer-recorder.ts";
-import { nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
+import { CLIENT_LEFT, nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
 import { completionIdOf, newCallId, newTurnId } from "./identity.ts";
 import { LiveTurn } from "./live-turn.ts";
 import { registerTranscripts } from "./outbox.ts";
+import { choosePolicy } from "./choose.ts";
 import { pair, type Pairing } from "./pair.ts";
-import type { TurnDelta, TurnRequest } from "./port.ts";
+import type { TurnDelta, TurnPolicy, TurnRequest } from "./port.ts";
 import { prepareTurn, type PreparedTurn } from "./prepare.ts";
 import type { OpenedTurn, SessionStore } from "./store.ts";
 import { extendChain, messageDigest } from "./transcript.ts";
@@ -50,8 +51,10 @@ export class TurnRun {
   /** Opens the turn; it is durable when this resolves. @throws {input/invalid} where it does not fit the context */
   async open(): Promise<LiveTurn> {
     const { env, storage, planAlarm } = this.#host;
-    const prepared = await prepareTurn(env, this.#request);
-    const opened = await this.#record(prepared);
+    const { session, policies } = this.#request;
+    const policy = choosePolicy(session.sessionId, this.#host.store.pinned(), policies);
+    const prepared = await prepareTurn(env, this.#request, policy);
+    const opened = await this.#record(prepared, policy);
     await planAlarm();
     await storage.sync();
     await fault(env, "turn:opened");
@@ -68,13 +71,13 @@ export class TurnRun {
       const finished = await this.#sample(this.#running);
       live.push(finished);
     } catch (thrown) {
-      live.push(this.#fail(thrown));
+      live.push(this.#fail(this.#running, thrown));
     }
     live.end();
     await fault(this.#host.env, "turn:delivered");
   }
 
-  async #record(prepared: PreparedTurn): Promise<OpenedTurn> {
+  async #record(prepared: PreparedTurn, policy: TurnPolicy): Promise<OpenedTurn> {
     const { store } = this.#host;
     const { messages, digests, session, ambiguous } = this.#request;
     const lastAnswer = messages.findLast(({ role }) => role === "assistant");
@@ -83,7 +86,8 @@ export class TurnRun {
     store.begin(session, now);
     return store.transaction(() => {
       const pairing = pair({ messages, digests, lastAnswerDigest }, store.answeredTurns());
-      const opened = this.#toOpened(prepared, { origin: ambiguous ? "ambiguous" : pairing.origin, now });
+      const opened = this.#toOpened(prepared, { policy, origin: ambiguous ? "ambiguous" : pairing.origin, now });
+      store.pin(policy);
       store.openTurn(opened);
       if (ambiguous) store.count("ambiguous");
       this.#recordNextState(pairing, now);
@@ -91,8 +95,11 @@ export class TurnRun {
     });
   }
 
-  #toOpened({ completion }: PreparedTurn, { origin, now }: { origin: OpenedTurn["origin"]; now: number }): OpenedTurn {
-    const { turnKind, retry, policy, store: stored, messages, metadata } = this.#request;
+  #toOpened(
+    { completion }: PreparedTurn,
+    { policy, origin, now }: { policy: TurnPolicy; origin: OpenedTurn["origin"]; now: number },
+  ): OpenedTurn {
+    const { turnKind, retry, store: stored, messages, metadata } = this.#request;
     return {
       turnIndex: this.#host.store.turnCount(),
       turnId: this.turnId,
@@ -182,17 +189,17 @@ export class TurnRun {
     );
   }
 
-  #fail(thrown: unknown): TurnDelta {
+  #fail({ opened }: Running, thrown: unknown): TurnDelta {
     const { store } = this.#host;
     const error = toErrorRecord(thrown);
-    const reason = this.abandoned ? "the client went away" : error.message;
+    const reason = this.abandoned ? CLIENT_LEFT : error.message;
     if (!this.abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
     store.transaction(() => {
       store.abortTurn(this.turnId);
       store.enqueue(
         turnAborted(
           { session: this.#request.session, turnId: this.turnId, now: Date.now() },
-          { policyVersion: this.#request.policy.version, reason },
+          { turnIndex: opened.turnIndex, policyVersion: opened.policyVersion, reason },
         ),
       );
     });

@@ -2,6 +2,7 @@
 import { sha256 } from "../../shared/digest.ts";
 import type { EventPayload } from "../../shared/events.ts";
 import type { AdapterFiles, EventLineage, PolicyManifest } from "../../shared/policy.ts";
+import { GATE_CHECKS, type GateReport } from "../../shared/release.ts";
 import { bearer } from "./edge.ts";
 
 export type KeyHolder = "client" | "admin" | "trainer";
@@ -33,6 +34,9 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new TextEncoder().encode(text));
 }
 
+/** A gate report as of a candidate that lost nothing. */
+export const PASSING: GateReport = { checks: GATE_CHECKS.map((name) => ({ name, value: 0, asked: 0, cases: [] })) };
+
 export type ManifestOptions = {
   agent: string;
   baseDigest: string;
@@ -52,7 +56,7 @@ export function manifestOf({
   toSeq = fromSeq,
   events = [],
 }: ManifestOptions): PolicyManifest {
-  const rest = { hints: [], metrics: null, changes: [], seed: 7, runtime: { node: "test" } };
+  const rest = { hints: [], metrics: null, changes: [], gate: PASSING, seed: 7, runtime: { node: "test" } };
   return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, events, ...rest };
 }
 

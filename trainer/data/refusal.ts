@@ -7,6 +7,7 @@ export const REFUSAL_CODES = [
   "turn/notStored",
   "turn/lengths",
   "user/overShare",
+  "event/quarantined",
   "judge/notNegative",
   "judge/unparsable",
   "hint/none",

@@ -5,8 +5,10 @@ import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { Note } from "../../shared/note.ts";
 import { LineHead } from "../../shared/policy.ts";
+import { VERSION_STATUSES } from "../../shared/release.ts";
+import { SuiteCase } from "../../shared/suite.ts";
 import { parseObject } from "../data/calls.ts";
-import type { EdgePort, LineName } from "./edge-port.ts";
+import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
 
 export type ClientOptions = { readonly edge: string; readonly key: string; readonly signal?: AbortSignal; readonly fetch?: typeof fetch };
 
@@ -16,12 +18,14 @@ const AgentList = z.object({ agents: z.array(z.object({ agent: z.string(), line:
 const NoteList = z.object({ notes: z.array(Note) });
 const AbsorbAnswer = z.object({ status: z.enum(["absorbed", "stale"]) });
 const PublishAnswer = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("published"), version: z.number().int() }),
+  z.object({ status: z.literal("published"), version: z.number().int(), release: z.enum(VERSION_STATUSES) }),
   z.object({ status: z.literal("stale"), latest: z.number().int(), cursor: z.number().int() }),
   z.object({ status: z.literal("missing"), digests: z.array(z.string()) }),
 ]);
 
-const TurnList = z.object({ events: z.array(LoggedEvent) });
+const SuiteList = z.object({ cases: z.array(SuiteCase) });
+const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), turnId: z.string() })) });
+const EventList = z.object({ events: z.array(LoggedEvent) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
 
 export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: ClientOptions): EdgePort {
@@ -76,7 +80,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, {
         timeoutMs: waitMs + CALL_TIMEOUT_MS,
       }),
-    readTurns: async (session) => (await callJson(TurnList, `/turns?${new URLSearchParams(session)}`)).events,
+    readTurns: async (session) => (await callJson(EventList, `/turns?${new URLSearchParams(session)}`)).events,
     async putFile(bytes) {
       const digest = await sha256(bytes);
       await call(`/files/${digest}`, { method: "PUT", body: bytes });
@@ -88,6 +92,18 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       if (got !== digest) throw new AppError("policy/digest", `file ${digest} expected, got bytes of ${got}`);
       return bytes;
     },
+    async readQuarantine(line) {
+      const barred: BarredEvent[] = [];
+      for (;;) {
+        const after = barred.at(-1)?.eventId;
+        const query = after === undefined ? "" : `?${new URLSearchParams({ after })}`;
+        const { events } = await callJson(BarredList, `${linePath(line)}/quarantine${query}`);
+        barred.push(...events);
+        if (events.length === 0) return barred;
+      }
+    },
+    readReopened: async (line) => (await callJson(EventList, `${linePath(line)}/reopened`)).events,
+    readSuite: async (line) => (await callJson(SuiteList, `${linePath(line)}/suite`)).cases,
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
     advanceCursor: (line, advance) =>
       callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
@@ -109,7 +125,6 @@ function linePath({ agent, line }: LineName): string {
   return `/agents/${encodeURIComponent(agent)}/lines/${encodeURIComponent(line)}`;
 }
 
-/** 5xx and 429 may pass; a 4xx is ours to repair and is not tried again. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -4,9 +4,13 @@ import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../..
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 
+import type { SuiteCase } from "../../shared/suite.ts";
+
 export type LineName = { readonly agent: string; readonly line: string };
 
 export type AdvanceResult = { readonly status: "advanced" | "stale"; readonly cursor: number };
+
+export type BarredEvent = { readonly eventId: string; readonly turnId: string };
 
 export interface EdgePort {
   listAgents(): Promise<LineName[]>;
@@ -18,6 +22,12 @@ export interface EdgePort {
   /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
   putFile(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
   getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** What is not learned from until somebody lets it back in: events, and the turns that they are about. */
+  readQuarantine(line: LineName): Promise<BarredEvent[]>;
+  /** Consumed events that are to be learned from again, with their judgements. */
+  readReopened(line: LineName): Promise<LoggedEvent[]>;
+  /** What a candidate must still do. */
+  readSuite(line: LineName): Promise<SuiteCase[]>;
   publish(line: LineName, request: PublishRequest): Promise<PublishResult>;
   advanceCursor(line: LineName, advance: CursorAdvance): Promise<AdvanceResult>;
   /** The line's notes in force, newest first. */

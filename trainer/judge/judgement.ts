@@ -1,6 +1,6 @@
 /** Judgements as the log keeps them. A rebuild reads them back and never judges again. */
 import type { z } from "zod";
-import type { EventHeader, JudgementMade } from "../../shared/events.ts";
+import { type EventHeader, judgementIdOf, type JudgementMade } from "../../shared/events.ts";
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
@@ -21,7 +21,7 @@ export function toJudgement({ event }: Signal, { judge, reward, votes, hint, ref
     ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
   };
-  return { eventId: `${eventId}/judged`, agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
+  return { eventId: judgementIdOf(eventId), agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
 }
 
 export function verdictFromLog({ judge, reward, votes, hint, refused }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {

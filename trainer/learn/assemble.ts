@@ -1,11 +1,14 @@
 /** From judged signals to what an update and a manifest want to hear. */
 import { invariant } from "../../shared/assert.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
+import type { LearnedCase, SuiteCase } from "../../shared/suite.ts";
 import { findTool, readableCalls } from "../data/calls.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import { findParameter } from "../data/parameters.ts";
 import type { Verdict } from "../judge/judge.ts";
 import type { ReplayTurn } from "../teacher/replay.ts";
+import type { Judged } from "./batch.ts";
 import type { CorrectedExchange } from "./learner.ts";
 
 /** Only verdicts with a grounded hint become corrections. */
@@ -36,4 +39,27 @@ export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
   return turns
     .filter(({ payload }) => untrainable(payload) === undefined)
     .map(({ turnId, payload: { messages, tools, answer } }) => ({ turnId, messages, tools, called: readableCalls(answer) }));
+}
+
+/** A learned correction as a case of the agent's suite: the corrected turn must give the value from now on. */
+export function toCase({ signal, verdict: { hint } }: Judged): LearnedCase[] {
+  const turn = hint === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, hint.toolName));
+  if (hint === undefined || turn === undefined) return [];
+  const { messages, tools } = turn.payload;
+  const { parameter, value } = hint.hint;
+  const { eventId, user } = signal.event;
+  return [{ name: hint.text, messages, tools, expect: { tool: hint.toolName, arguments: { [parameter]: value } }, user, eventId }];
+}
+
+/** Corrections of one place are about one argument: the latest counts. */
+export function placeOf({ hint }: Verdict): string {
+  return JSON.stringify([hint?.toolName, hint?.hint.parameter]);
+}
+
+export function placeOfCase({ expect }: Pick<SuiteCase, "expect">): string {
+  return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments)[0]]) : "";
+}
+
+function calls(answer: ChatMessage, tool: string): boolean {
+  return readableCalls(answer).some(({ name }) => name === tool);
 }

@@ -2,6 +2,7 @@
 import type { LineHead } from "../../shared/policy.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, type Refusal } from "../data/refusal.ts";
+import type { BarredEvent } from "../feed/edge-port.ts";
 import type { Verdict } from "../judge/judge.ts";
 
 export type Judged = { readonly signal: Signal; readonly verdict: Verdict };
@@ -14,6 +15,28 @@ export type Batch = {
   readonly corrected: readonly Judged[];
   readonly refusals: readonly Refusal[];
 };
+
+/** What is barred from learning: events, and the turns that they are about. */
+export function barredSets(barred: readonly BarredEvent[]): { events: ReadonlySet<string>; turns: ReadonlySet<string> } {
+  return { events: new Set(barred.map(({ eventId }) => eventId)), turns: new Set(barred.map(({ turnId }) => turnId)) };
+}
+
+/** The batch without what is barred, which it refuses. */
+export function withoutBarred(batch: Batch, barred: ReadonlySet<string>): Batch {
+  const out = batch.corrected.filter(({ signal }) => barred.has(signal.event.eventId));
+  const refusals = out.map(({ signal }): Refusal => ({
+    eventId: signal.event.eventId,
+    code: "event/quarantined",
+    detail: "barred from learning until somebody lets it back in",
+  }));
+  return { ...batch, corrected: batch.corrected.filter((each) => !out.includes(each)), refusals: [...batch.refusals, ...refusals] };
+}
+
+/** The corrections that an update has learned. */
+export function usedOf({ corrected }: Batch, refused: readonly { readonly eventId: string }[]): Judged[] {
+  const ids = new Set(refused.map(({ eventId }) => eventId));
+  return corrected.filter(({ signal }) => !ids.has(signal.event.eventId));
+}
 
 /** Every signal of the batch that an update was not trained on, once each, with its reason. */
 export function refusalsOf(

@@ -4,10 +4,13 @@
  */
 import { AppError } from "../../shared/errors.ts";
 import type { AdapterFiles, PolicyManifest, PublishRequest } from "../../shared/policy.ts";
+import type { VersionStatus } from "../../shared/release.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import type { AdapterBytes } from "./adapter.ts";
 
-export type Published = { readonly status: "published"; readonly version: number } | { readonly status: "stale" };
+export type Published =
+  | { readonly status: "published"; readonly version: number; readonly release: VersionStatus }
+  | { readonly status: "stale" };
 
 const UPLOAD_ATTEMPTS = 2; // a file that vanished between upload and publish is sent once more
 
@@ -20,12 +23,16 @@ export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, 
 export async function publishVersion(
   edge: EdgePort,
   adapter: AdapterBytes,
-  { manifest, refused }: { manifest: Omit<PolicyManifest, "adapter">; refused: PublishRequest["refused"] },
+  {
+    manifest,
+    refused,
+    cases,
+  }: { manifest: Omit<PolicyManifest, "adapter">; refused: PublishRequest["refused"]; cases: PublishRequest["cases"] },
 ): Promise<Published> {
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
-    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, refused });
+    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, refused, cases });
     if (result.status !== "missing") return result.status === "published" ? result : { status: "stale" };
     missing = result.digests;
   }

@@ -6,11 +6,11 @@
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
-import { spacedJson } from "../../shared/spaced-json.ts";
-import { findParameter, humanise, isPlain, readParameters, type Parameter } from "../data/parameters.ts";
+import { findParameter, readParameters, type Parameter } from "../data/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
-import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import { sayOpening } from "./phrases.ts";
+import { aimOf, chooseFacts, converse, settled } from "./requests.ts";
 import { makeValue } from "./values.ts";
 
 /** `other`: what the agent does besides, `anchor`: what any agent might; both must stay as they are. */
@@ -56,7 +56,7 @@ function silentContext(source: ContextSource, random: Random): Context {
   return {
     kind: "silent",
     origin: "generated",
-    messages: converse(source, tool, facts, random),
+    messages: converse({ system: source.system, tool, facts }, random),
     tools: offerTools(source, tool, random),
     tool: tool.function.name,
   };
@@ -67,7 +67,7 @@ function statedContext(source: ContextSource, random: Random): Context | undefin
   const stated = makeValue(parameter, random, [hint.value]);
   if (stated === undefined) return undefined;
   const facts = [...chooseFacts(tool, [parameter.name], random), { parameter, value: stated }];
-  const messages = converse(source, tool, random.shuffled(facts), random);
+  const messages = converse({ system: source.system, tool, facts: random.shuffled(facts) }, random);
   return { kind: "stated", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name, stated };
 }
 
@@ -87,7 +87,7 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
   return {
     kind: "other",
     origin: "generated",
-    messages: converse(source, other, random.shuffled(facts), random),
+    messages: converse({ system: source.system, tool: other, facts: random.shuffled(facts) }, random),
     tools: offerTools(source, other, random),
     tool: other.function.name,
   };
@@ -107,8 +107,8 @@ function anchorContext(source: ContextSource, random: Random): Context | undefin
   const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
   const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
   const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
-  const request = unready?.messages ?? converse(anchored, due, chooseFacts(due, [], random), random);
-  const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(anchored, random.pick(tools), random)).flat();
+  const request = unready?.messages ?? converse({ system: anchored.system, tool: due, facts: chooseFacts(due, [], random) }, random);
+  const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(random.pick(tools), random)).flat();
   const messages = [...anchored.system, ...earlier, ...request.slice(anchored.system.length)];
   return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
 }
@@ -121,48 +121,11 @@ function withParameter(tool: ToolDefinition, { tool: corrected, parameter }: Cor
   return { ...tool, function: { ...tool.function, parameters: { ...rest, properties: { ...Object.fromEntries(lent), ...own } } } };
 }
 
-/** A request with its call, result and reply, as they stand in the history of a longer conversation. */
-function settled(source: ContextSource, tool: ToolDefinition, random: Random): ChatMessage[] {
-  const facts = chooseFacts(tool, [], random);
-  const id = `call_${random.below(1_000_000)}`;
-  const given = Object.fromEntries(facts.map(({ parameter, value }) => [parameter.name, value]));
-  const ordered = Object.fromEntries(readParameters(tool).flatMap(({ name }) => (name in given ? [[name, given[name]]] : [])));
-  const call = { id, type: "function" as const, function: { name: tool.function.name, arguments: spacedJson(ordered) } };
-  return [
-    ...converse({ ...source, system: [] }, tool, facts, random),
-    { role: "assistant", content: null, tool_calls: [call] },
-    { role: "tool", tool_call_id: id, content: spacedJson({ status: "ok", ...ordered }) },
-    { role: "assistant", content: random.pick(["Done.", "That is done.", "All set. Anything else?", "It worked."]) },
-  ];
-}
-
 /** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */
 function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Random): Context | undefined {
   if (!readParameters(tool).some(({ required }) => required)) return undefined;
   const messages: ChatMessage[] = [...source.system, { role: "user", content: sayOpening(aimOf(tool, random), random) }];
   return { kind: "other", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name };
-}
-
-/** Values for every required parameter and some optional ones, for one at least, in random order. */
-function chooseFacts(tool: ToolDefinition, except: readonly string[], random: Random): Fact[] {
-  const others = readParameters(tool).filter(({ name }) => !except.includes(name));
-  const drawn = others.filter(({ required }) => required || random.next() < OPTIONAL_SHARE);
-  const chosen = drawn.length > 0 || others.length === 0 ? drawn : [random.pick(others)];
-  const facts = chosen.map((parameter) => ({ parameter, value: makeValue(parameter, random) }));
-  return random.shuffled(facts.filter((fact): fact is Fact => fact.value !== undefined));
-}
-
-const OPTIONAL_SHARE = 0.3;
-
-/** A request in one message, or over a few turns in which the assistant asks for what is missing. */
-function converse({ system }: ContextSource, tool: ToolDefinition, facts: readonly Fact[], random: Random): ChatMessage[] {
-  const atOnce = random.next() < 0.5 ? facts.length : Math.min(facts.length, random.below(3));
-  const stated = facts.slice(0, atOnce).map((fact) => sayFact(fact, random, { plain: isPlain(tool, fact.parameter) }));
-  const opening = [sayOpening(aimOf(tool, random), random), ...stated];
-  const messages: ChatMessage[] = [...system, { role: "user", content: (random.next() < 0.8 ? opening : opening.reverse()).join(" ") }];
-  for (const fact of facts.slice(atOnce))
-    messages.push({ role: "assistant", content: askFor(fact.parameter, random) }, { role: "user", content: replyWith(fact, random) });
-  return messages;
 }
 
 /** The due tool with all or some of its neighbours; half the time in random order, so that position teaches nothing. */
@@ -171,15 +134,4 @@ function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Rando
   const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.below(2)));
   const offered = tools.filter((tool) => tool === due || kept.includes(tool));
   return random.next() < 0.5 ? offered : random.shuffled(offered);
-}
-
-/**
- * What the tool is for, as the tail of "I want to …". People say it in fewer words than a description, whose tail may name
- * the very argument that the user is to be silent about.
- */
-function aimOf(tool: ToolDefinition, random: Random): string {
-  const described = (tool.function.description ?? "").split(/[.;\n]/)[0]?.trim() ?? "";
-  const [short = ""] = described.split(/,| (?:by|in|for|with|and|at|on|using|based) /);
-  const words = short === "" || random.next() < 0.5 ? humanise(tool.function.name) : short;
-  return words.charAt(0).toLowerCase() + words.slice(1);
 }

@@ -1,6 +1,14 @@
 /** Which notes are in force, in which order, and which a request gets. */
 import { describe, expect, it } from "vitest";
-import { judgeNotes, MOST_IN_FORCE, notesFor, overflowing, promptNotes, type StoredNote } from "../../../edge/agent/notes.ts";
+import {
+  type Ancestry,
+  judgeNotes,
+  MOST_IN_FORCE,
+  notesFor,
+  overflowing,
+  promptNotes,
+  type StoredNote,
+} from "../../../edge/agent/notes.ts";
 import { SEARCH, WEATHER } from "../../trainer/hotel.ts";
 
 let count = 0;
@@ -14,8 +22,10 @@ function stored(changes: Partial<StoredNote> = {}): StoredNote {
     ...changes,
   };
 }
+/** A line without a canary, by its stable version's ancestry. */
+const serving = (...ancestry: number[]): Ancestry => ({ serving: new Set(ancestry), inFlight: new Set(ancestry) });
 const statuses = (notes: readonly StoredNote[], ...ancestry: number[]): string[] =>
-  judgeNotes(notes, new Set(ancestry))
+  judgeNotes(notes, serving(...ancestry))
     .toReversed()
     .map(({ status }) => status);
 
@@ -43,9 +53,19 @@ describe("judgeNotes", () => {
   });
 });
 
+it("leaves a note in force that only a version on trial has learned, and learns of nothing absorbed there", () => {
+  const trial: Ancestry = { serving: new Set([0]), inFlight: new Set([0, 1]) };
+  const notes = [
+    stored({ learnedBy: 1 }),
+    stored({ learnedBy: 1, absorbedBy: 1, parameter: "city" }),
+    stored({ learnedBy: 2, parameter: "area" }),
+  ];
+  expect(judgeNotes(notes, trial).map(({ status }) => status)).toEqual(["rolledBack", "inForce", "inForce"]);
+});
+
 describe("notesFor", () => {
   const given = (notes: readonly StoredNote[], user: string, setting: "user" | "agent"): string[] =>
-    notesFor(judgeNotes(notes, new Set([0])), user, { notes: setting }).map(({ noteId }) => noteId);
+    notesFor(judgeNotes(notes, serving(0)), user, { notes: setting }).map(({ noteId }) => noteId);
 
   it("gives a user's own, newest first, and everybody's where the agent's setting says so", () => {
     const notes = [
@@ -83,7 +103,7 @@ describe("overflowing", () => {
     const many = Array.from({ length: MOST_IN_FORCE + 1 }, (_, index) =>
       stored({ noteId: `m${index}`, parameter: `p${index}`, uses: index === 4 ? 0 : index === MOST_IN_FORCE ? 0 : 2 }),
     );
-    const judged = judgeNotes(many, new Set([0]));
+    const judged = judgeNotes(many, serving(0));
     expect(overflowing(judged, { user: "u1", scope: "user" }).map(({ noteId }) => noteId)).toEqual(["m4"]);
     expect(overflowing(judged.slice(1), { user: "u1", scope: "user" })).toEqual([]);
     expect(overflowing(judged, { user: "u1", scope: "agent" })).toEqual([]);
@@ -91,7 +111,7 @@ describe("overflowing", () => {
 });
 
 describe("promptNotes", () => {
-  const judged = (...notes: StoredNote[]) => notesFor(judgeNotes(notes, new Set([0])), "u1", { notes: "user" });
+  const judged = (...notes: StoredNote[]) => notesFor(judgeNotes(notes, serving(0)), "u1", { notes: "user" });
 
   it("takes those about the tools at hand and their parameters", () => {
     const notes = judged(stored(), stored({ tool: "GetWeather", parameter: "place" }), stored({ parameter: "stars" }));

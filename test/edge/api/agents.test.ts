@@ -71,13 +71,13 @@ describe("versions", () => {
     const { body } = await call(edge, "admin", "GET /api/agents/listing/versions");
     expect(body).toMatchObject({ stable: 2, latest: 2, cursor: 9 });
     expect(body.versions).toMatchObject([
-      { ...second, version: 2, stable: true },
-      { ...first, version: 1, stable: false },
-      { version: 0, stable: false, adapter: null, policyDigest: edge.baseDigest },
+      { ...second, version: 2, status: "stable" },
+      { ...first, version: 1, status: "superseded" },
+      { version: 0, status: "superseded", adapter: null, policyDigest: edge.baseDigest },
     ]);
     expect(new Set(body.versions.map(({ policyDigest }: { policyDigest: string }) => policyDigest)).size).toBe(3);
     const { body: one } = await call(edge, "admin", "GET /api/agents/listing/versions/1");
-    expect(one).toEqual(body.versions[1]);
+    expect(one).toEqual({ ...body.versions[1], users: ["u1"] });
     const { body: page } = await call(edge, "admin", "GET /api/agents/listing/versions?before=2&limit=1");
     expect(page.versions.map(({ version }: { version: number }) => version)).toEqual([1]);
   });
@@ -95,7 +95,7 @@ describe("rollback", () => {
     await publish("back", "one", 5);
     await publish("back", "two", 9);
     const { status, body } = await rollback("back", { to: 1, reason: "worse on dates" });
-    expect([status, body]).toEqual([200, { status: "rolledBack", from: 2, to: 1 }]);
+    expect([status, body]).toEqual([200, { status: "rolledBack", from: 2, to: 1, versions: [2], quarantined: 1, reopened: 0 }]);
     const { body: listed } = await call(edge, "admin", "GET /api/agents/back/versions");
     expect(listed).toMatchObject({ stable: 1, latest: 2, cursor: 9 });
     const { body: trail } = await call(edge, "admin", "GET /api/agents/back/audit");

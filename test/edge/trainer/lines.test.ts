@@ -69,8 +69,8 @@ describe("publish", () => {
     const first = await publish("repeat", { adapter, toSeq: 3 });
     const second = await publish("repeat", { adapter, toSeq: 3 });
     expect([first.body, second.body]).toEqual([
-      { status: "published", version: 1 },
-      { status: "published", version: 1 },
+      { status: "published", version: 1, release: "stable" },
+      { status: "published", version: 1, release: "stable" },
     ]);
     expect(await head("repeat")).toMatchObject({ latest: 1, cursor: 3 });
   });
@@ -154,7 +154,7 @@ describe("publish", () => {
     const adapter = await putAdapter(edge, "shown");
     await publish("shown", { adapter, toSeq: 4, events: [lineage("e4", 4)] });
     const { body } = await call(edge, "trainer", `GET ${line("shown")}/versions/1`);
-    expect(body).toMatchObject({ version: 1, stable: true, adapter, toSeq: 4, events: [lineage("e4", 4)] });
+    expect(body).toMatchObject({ version: 1, status: "stable", adapter, toSeq: 4, events: [lineage("e4", 4)] });
   });
 });
 

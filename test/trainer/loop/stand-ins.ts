@@ -3,6 +3,7 @@ import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.t
 import type { ModelConfig } from "../../../shared/model-config.ts";
 import { TrainerConfig } from "../../../trainer/config.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import { PASSING } from "../../helpers/call.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
@@ -64,6 +65,7 @@ export type LoopParts = {
   readonly judge: Judge;
   readonly learner: Learner;
   readonly reviewNotes?: LoopDependencies["reviewNotes"];
+  readonly gate?: LoopDependencies["gate"];
   readonly metrics?: LoopDependencies["metrics"];
   readonly config?: Partial<TrainerConfig>;
   /** Over the real client's. */
@@ -73,7 +75,17 @@ export type LoopParts = {
 /** The loop of an agent's shared line, on a real edge. */
 export function loopOf(
   agent: string,
-  { edge, shape, judge, learner, reviewNotes = async () => [], metrics = () => undefined, config, changed }: LoopParts,
+  {
+    edge,
+    shape,
+    judge,
+    learner,
+    reviewNotes = async () => [],
+    gate = async () => PASSING,
+    metrics = () => undefined,
+    config,
+    changed,
+  }: LoopParts,
 ): LineLoop {
   const client = createEdgeClient({ edge: edge.url, key: edge.key });
   const port = { ...client, ...changed?.(client) };
@@ -89,6 +101,7 @@ export function loopOf(
       const [configBytes, weightBytes] = await Promise.all([port.getFile(adapter.configDigest), port.getFile(adapter.weightsDigest)]);
       return readAdapterFiles(shape, { configBytes, weightBytes });
     },
+    gate,
     reviewNotes,
     writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
     runtime: { node: process.version },

@@ -1,0 +1,104 @@
+/**
+ * Whether a canary is promoted, rolled back, or watched on. Pure.
+ *
+ * The test looks after every judgement, so it is one that may be looked at always: the mixture sequential probability ratio test
+ * (Robbins 1970; Johari, Pekelis, Walsh, "Always valid inference", arXiv:1512.04922, eq. 4), here as a confidence sequence for
+ * the difference of two means, with variances plugged in, hence the smallest sample before it says anything. Its unit is a
+ * conversation, not a turn: turns of one conversation are not independent, and a long one must not outvote the others.
+ */
+import type { CanarySettings } from "../../shared/release.ts";
+
+/** Over conversations: how many, the mean of what was measured in each, and its variance. */
+export type Sample = { readonly count: number; readonly mean: number; readonly variance: number };
+
+/** What one version did in the conversations that began while the canary answered. */
+export type Arm = {
+  /** Mean reward of a conversation's judged turns, from −1…1 onto 0…1; conversations without a judged turn are not in it. */
+  readonly score: Sample;
+  /** Share of a conversation's turns that ended in an error of ours. */
+  readonly failed: Sample;
+  /** Share of a conversation's turns whose call was cut short or does not fit its tool. */
+  readonly invalid: Sample;
+  /** Mean tokens of an answer. */
+  readonly tokens: Sample;
+};
+
+export type CanaryVerdict = { readonly decision: "promote" | "rollBack" | "wait"; readonly reason: string };
+
+/** Wrong rollbacks of a canary that is as good, over all looks: 0.05, most of it for the reward. */
+const ALPHA = { score: 0.041, guard: 0.003 } as const;
+const PROMOTE_ALPHA = 0.05;
+/** Scale of the differences that matter; the test is at its sharpest there. */
+const EXPECTED = { score: 0.08, failed: 0.05, invalid: 0.05, lengthShare: 0.25 } as const;
+/** Answers may shrink or grow by this share before length alone rolls a version back. */
+const LENGTH_TOLERANCE = 0.25;
+
+export function judgeCanary(
+  { canary, stable }: { canary: Arm; stable: Arm },
+  { minSessions, marginPoints }: Pick<CanarySettings, "minSessions" | "marginPoints">,
+): CanaryVerdict {
+  for (const guard of ["failed", "invalid"] as const) {
+    const worse = difference(canary[guard], stable[guard], { smoothed: true });
+    if (enough(canary[guard], stable[guard], minSessions) && worse.mean - radius(worse.squaredError, EXPECTED[guard], ALPHA.guard) > 0)
+      return { decision: "rollBack", reason: `${guard}: ${points(canary[guard].mean)} of 100 turns, ${points(stable[guard].mean)} before` };
+  }
+  const length = lengthFault(canary.tokens, stable.tokens, minSessions);
+  if (length !== undefined) return { decision: "rollBack", reason: length };
+  const { score } = canary;
+  const counted = `${score.count} judged conversations against ${stable.score.count}`;
+  if (!enough(score, stable.score, minSessions))
+    return { decision: "wait", reason: `${counted}, ${minSessions} of each expected before the test says anything` };
+  const better = difference(score, stable.score, { smoothed: false });
+  const means = `score ${points(score.mean)} against ${points(stable.score.mean)} of 100 over ${counted}`;
+  if (better.mean + radius(better.squaredError, EXPECTED.score, ALPHA.score) < 0) return { decision: "rollBack", reason: means };
+  const surely = better.mean - radius(better.squaredError, EXPECTED.score, PROMOTE_ALPHA);
+  if (surely >= -marginPoints / 100) return { decision: "promote", reason: means };
+  return { decision: "wait", reason: `${means}; at worst ${points(-surely)} points lower, ${marginPoints} allowed` };
+}
+
+/** Share of the conversations a canary gets: little traffic is split evenly, or nothing would ever be decided. */
+export function canaryShare({ share }: Pick<CanarySettings, "share">, turnsPerDay: number): number {
+  return turnsPerDay < LITTLE_TRAFFIC ? EVEN : share;
+}
+
+const LITTLE_TRAFFIC = 100; // turns a day
+const EVEN = 0.5;
+
+/**
+ * Radius of the one-sided confidence sequence at level `alpha` for a difference whose squared standard error is `squaredError`:
+ * √(2 s² (s² + τ²)/τ² · ln(√((s² + τ²)/s²) / 2α)).
+ */
+function radius(squaredError: number, tau: number, alpha: number): number {
+  const spread = squaredError + tau * tau;
+  return Math.sqrt(((2 * squaredError * spread) / (tau * tau)) * Math.log(Math.sqrt(spread / squaredError) / (2 * alpha)));
+}
+
+function difference(a: Sample, b: Sample, { smoothed }: { smoothed: boolean }): { mean: number; squaredError: number } {
+  return { mean: a.mean - b.mean, squaredError: squaredErrorOf(a, smoothed) + squaredErrorOf(b, smoothed) };
+}
+
+/** A share that was 0 or 1 throughout has no variance to plug in: one more of each kind is thought to it. */
+function squaredErrorOf({ count, mean, variance }: Sample, smoothed: boolean): number {
+  if (!smoothed) return Math.max(variance, TINY) / count;
+  const share = (mean * count + 1) / (count + 2);
+  return (share * (1 - share)) / count;
+}
+
+const TINY = 1e-6;
+
+function lengthFault(canary: Sample, stable: Sample, minSessions: number): string | undefined {
+  if (!enough(canary, stable, minSessions) || stable.mean === 0) return undefined;
+  const { mean, squaredError } = difference(canary, stable, { smoothed: false });
+  const share = mean / stable.mean;
+  const surely = Math.abs(share) - radius(squaredError / stable.mean ** 2, EXPECTED.lengthShare, ALPHA.guard / 2);
+  if (surely <= LENGTH_TOLERANCE) return undefined;
+  return `length: ${canary.mean.toFixed(1)} tokens an answer, ${stable.mean.toFixed(1)} before`;
+}
+
+function enough(a: Sample, b: Sample, least: number): boolean {
+  return a.count >= least && b.count >= least;
+}
+
+function points(share: number): string {
+  return (share * 100).toFixed(1);
+}

@@ -1,0 +1,237 @@
+/**
+ * The lines of an agent: which version of each answers. A shell: release.ts decides the moves, store.ts keeps them, one
+ * transaction and one audit row per move.
+ */
+import { invariant } from "../../shared/assert.ts";
+import { canonicalJson } from "../../shared/digest.ts";
+import type { CursorAdvance } from "../../shared/events.ts";
+import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared/policy.ts";
+import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
+import { canaryShare } from "./canary.ts";
+import type {
+  Actor,
+  AdvanceResult,
+  AuditRow,
+  PromoteResult,
+  PublishOutcome,
+  QuarantinedEvent,
+  RollbackRequest,
+  RollbackResult,
+} from "./port.ts";
+import { chainOf, FIRST_STATE, MOVES, tipOf, type Admission, type LineState, type Transition } from "./release.ts";
+import type { AgentStore } from "./store.ts";
+
+type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined; refused?: AuditRow["refused"] };
+type Moved = Extract<Transition, { status: "moved" }>;
+type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"] };
+
+/** From so many users on that a line served in `CIRCLE_MS`, canaries run by themselves: below it nobody can be compared. */
+export const SMALL_CIRCLE = 4;
+export const CIRCLE_MS = 30 * 86_400_000;
+
+export class Lines {
+  readonly #store: AgentStore;
+  /** Changes with whatever may change which notes are in force. */
+  notesEpoch = crypto.randomUUID();
+
+  constructor(store: AgentStore) {
+    this.#store = store;
+  }
+
+  read(line: string): LineState | undefined {
+    return this.#store.readLine(line);
+  }
+
+  state(line: string): LineState {
+    const state = this.#store.readLine(line);
+    invariant(state !== undefined, `line ${line} has a state`);
+    return state;
+  }
+
+  version(line: string, version: number): PolicyVersion {
+    const found = this.#store.readVersion(line, version);
+    invariant(found !== undefined, `line ${line} has version ${version}`);
+    return found;
+  }
+
+  create(line: string, base: PolicyVersion, actor: Actor): void {
+    this.#store.insertVersion(base, "stable");
+    this.#record(line, { move: "create", actor }, { before: undefined, next: FIRST_STATE });
+  }
+
+  /** The compare and the set, with nothing awaited between them. */
+  publish(manifest: PolicyManifest, { policyDigest, actor, refused }: Publishing): PublishOutcome {
+    const { line, parent, fromSeq, toSeq, events } = manifest;
+    const state = this.state(line);
+    const { learning, release } = this.#settings();
+    const faults = release.gate.enabled ? reportFaults(manifest, release) : [];
+    if (faults === undefined)
+      return { status: "refused", reason: "manifest.gate: a report expected where the agent's gate is on, got null" };
+    const gate = faults.length === 0 ? "passed" : "refused";
+    const transition = MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
+    if (transition.status === "refused") return transition;
+    const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
+    if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
+    // Switched off, or an event barred, while the update ran: its trainer reads them again and makes another.
+    if (!learning.enabled || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
+    const version = transition.next.latest;
+    const status = transition.becomes.get(version) ?? "candidate";
+    this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
+    for (const { eventId, seq, user, turnId } of events) {
+      this.#store.quarantine.close(line, eventId);
+      if (status === "refused") continue;
+      this.#store.quarantine.addUse(line, { eventId, version, seq, user, turnId });
+      this.#store.notes.setLearned(eventId, version);
+    }
+    const reason = gate === "refused" ? `version ${version} refused by its gate: ${faults.join("; ")}` : undefined;
+    this.#apply(line, { move: "publish", actor, refused, reason }, { before: state, transition });
+    return { status: "published", version, release: status };
+  }
+
+  promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
+    const state = this.state(line);
+    const transition = MOVES.promote(state, { version, now: new Date().toISOString() });
+    if (transition.status === "unchanged") return { status: "unchanged", stable: state.stable };
+    if (transition.status !== "moved") return { status: "unknown", inFlight: chainOf(state) };
+    this.#apply(line, { move: "promote", actor, reason }, { before: state, transition });
+    return { status: "promoted", from: state.stable, to: version };
+  }
+
+  /** @param request `quarantine` is on unless it says otherwise: what was taken back is not learned again by itself */
+  rollback(line: string, { to, quarantine = true, reason }: RollbackRequest, actor: Actor): RollbackResult {
+    const state = this.state(line);
+    if (to > state.latest) return { status: "unknown", latest: state.latest };
+    const keeps = this.#store.readAncestry(line, to);
+    const leaves = this.#store.readAncestry(line, tipOf(state));
+    const barred = new Set(this.#store.versionsThatAre(line, "refused"));
+    const transition = MOVES.rollback(state, { to, keeps, leaves, barred });
+    if (transition.status === "unchanged") return { status: "unchanged", stable: state.stable };
+    if (transition.status === "refused") return transition;
+    if (transition.status !== "moved") return { status: "unknown", latest: state.latest };
+    this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
+    const versions = [...leaves].filter((version) => !keeps.has(version)).toSorted((a, b) => a - b);
+    return { status: "rolledBack", from: state.stable, to, versions, ...this.#unlearn(line, versions, { quarantine, actor, reason }) };
+  }
+
+  /** Takes the canary back. Its own events are barred; those of the versions that waited behind it are learned from again. */
+  rollbackCanary(line: string, reason: string, actor: Actor): void {
+    const state = this.state(line);
+    const [canary, ...waiting] = chainOf(state);
+    invariant(canary !== undefined, `line ${line} has a canary`);
+    const ancestry = (version: number): Set<number> => this.#store.readAncestry(line, version);
+    const move = { to: state.stable, keeps: ancestry(state.stable), leaves: ancestry(tipOf(state)), barred: new Set<number>() };
+    const transition = MOVES.rollback(state, move);
+    invariant(transition.status === "moved", `a canary can be taken back, got ${transition.status}`);
+    this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
+    this.#unlearn(line, [canary], { quarantine: true, actor, reason });
+    this.#unlearn(line, waiting, { quarantine: false, actor, reason });
+  }
+
+  advance(line: string, { from, to, refused }: CursorAdvance, actor: Actor): AdvanceResult {
+    const state = this.state(line);
+    const transition = MOVES.advance(state, { from, to });
+    // Reopened events that taught nothing are done with, wherever the cursor stands.
+    if (transition.status !== "stale") for (const { eventId } of refused) this.#store.quarantine.close(line, eventId);
+    if (transition.status === "refused") return transition;
+    if (transition.status === "unchanged") return { status: "advanced", cursor: state.cursor };
+    if (transition.status !== "moved") return { status: "stale", cursor: state.cursor };
+    this.#apply(line, { move: "advance", actor, refused }, { before: state, transition });
+    return { status: "advanced", cursor: transition.next.cursor };
+  }
+
+  /** A move that changes nothing but what readers of the head must see. */
+  touch(line: string, move: "settings" | "notes" | "quarantine" | "suite", audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.state(line);
+    const transition = MOVES[move](state, {});
+    if (transition.status === "moved") this.#apply(line, { move, ...audit }, { before: state, transition });
+  }
+
+  setShare(line: string, share: number, audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.state(line);
+    const transition = MOVES.share(state, { share });
+    if (transition.status === "moved") this.#apply(line, { move: "share", ...audit }, { before: state, transition });
+  }
+
+  ask(line: string, audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.state(line);
+    const transition = MOVES.ask(state, { now: new Date().toISOString() });
+    if (transition.status === "moved") this.#apply(line, { move: "ask", ...audit }, { before: state, transition });
+  }
+
+  bar(line: string, events: readonly Pick<QuarantinedEvent, "eventId" | "turnId">[], { actor, reason }: Omit<Audit, "move">): number {
+    const createdAt = new Date().toISOString();
+    return events.filter((event) => this.#store.quarantine.bar(line, { ...event, reason: reason ?? null, actor, createdAt })).length;
+  }
+
+  free(line: string, eventIds: readonly string[]): number {
+    const freed = eventIds.filter((eventId) => this.#store.quarantine.free(line, eventId));
+    const live = this.#store.readAncestry(line, tipOf(this.state(line)));
+    for (const eventId of freed) {
+      const uses = this.#store.quarantine.uses(line, { eventId });
+      // What a version in use has learned from is in it; what none ever used still lies beyond the cursor, or was refused.
+      if (uses.length > 0 && uses.every(({ version }) => !live.has(version))) this.#reopen(line, eventId);
+    }
+    return freed.length;
+  }
+
+  /** What becomes of the events that the versions, and none before them, were trained on. */
+  #unlearn(line: string, versions: readonly number[], { quarantine, actor, reason }: Omit<Audit, "move"> & { quarantine: boolean }) {
+    const first = versions
+      .flatMap((version) => this.#store.quarantine.uses(line, { version }))
+      .filter(({ eventId, version }) => this.#store.quarantine.uses(line, { eventId })[0]?.version === version);
+    if (quarantine) return { quarantined: this.bar(line, first, { actor, reason }), reopened: 0 };
+    for (const { eventId } of first) this.#reopen(line, eventId);
+    return { quarantined: 0, reopened: first.length };
+  }
+
+  /** No version has learned from it now, so its note counts again. */
+  #reopen(line: string, eventId: string): void {
+    this.#store.quarantine.reopen(line, eventId);
+    this.#store.notes.setLearned(eventId, null);
+  }
+
+  #admission(line: string, canary: ReleaseSettings["canary"]): Admission {
+    const now = Date.now();
+    const small = this.#store.trials.usersSince(line, now - CIRCLE_MS, SMALL_CIRCLE) < SMALL_CIRCLE;
+    if (canary.mode === "off" || (canary.mode === "auto" && small)) return { via: "direct" };
+    return { via: "canary", share: canaryShare(canary, this.#store.trials.turnsPerDay(line, now)), now: new Date(now).toISOString() };
+  }
+
+  /** A publisher that lost the answer to its call asks again, and learns the version that it has made. */
+  #alreadyPublished(manifest: PolicyManifest, { latest }: LineState): PublishOutcome | undefined {
+    const { version, policyDigest: _, createdAt: __, ...published } = this.version(manifest.line, latest);
+    if (canonicalJson(published) !== canonicalJson(manifest)) return undefined;
+    return { status: "published", version, release: this.#store.readStatus(manifest.line, version) ?? "candidate" };
+  }
+
+  #settings() {
+    const agent = this.#store.readAgent();
+    invariant(agent !== undefined, "an agent with lines has settings");
+    return agent.settings;
+  }
+
+  #apply(line: string, audit: Audit, { before, transition }: { before: LineState; transition: Moved }): void {
+    for (const [version, status] of transition.becomes) this.#store.setStatus(line, version, status);
+    // A trial compares two versions: other versions, another trial.
+    const same = before.stable === transition.next.stable && before.canary?.version === transition.next.canary?.version;
+    if (!same) this.#store.trials.clear(line);
+    this.#record(line, audit, { before, next: transition.next });
+  }
+
+  #record(
+    line: string,
+    { move, actor, reason, refused = [] }: Audit,
+    { before, next }: { before: LineState | undefined; next: LineState },
+  ): void {
+    if (move !== "advance") this.notesEpoch = crypto.randomUUID();
+    this.#store.writeLine(line, next);
+    const createdAt = new Date().toISOString();
+    const [from, to] = [before?.stable ?? null, next.stable];
+    this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused, createdAt });
+  }
+}
+
+/** What the edge finds wrong with the trainer's report, by the agent's own budgets; undefined where there is no report. */
+function reportFaults({ gate }: PolicyManifest, { gate: { budgets } }: ReleaseSettings): string[] | undefined {
+  return gate === null ? undefined : gateFaults(gate, budgets);
+}

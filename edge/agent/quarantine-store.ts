@@ -1,0 +1,94 @@
+/** Which version used which event, which events are barred from learning, and which wait to be learned from again. */
+import type { EventUse, QuarantinedEvent } from "./port.ts";
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS event_uses (
+    line TEXT NOT NULL, event_id TEXT NOT NULL, version INTEGER NOT NULL, seq INTEGER NOT NULL, user TEXT NOT NULL, turn_id TEXT NOT NULL,
+    PRIMARY KEY (line, event_id, version)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS event_uses_version ON event_uses (line, version);
+  CREATE INDEX IF NOT EXISTS event_uses_user ON event_uses (line, user);
+  CREATE TABLE IF NOT EXISTS quarantine (
+    line TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL, reason TEXT, actor TEXT NOT NULL, created_at TEXT NOT NULL,
+    PRIMARY KEY (line, event_id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS reopened (line TEXT NOT NULL, event_id TEXT NOT NULL, PRIMARY KEY (line, event_id)) WITHOUT ROWID;
+`;
+
+type UseRow = { event_id: string; version: number; seq: number; user: string; turn_id: string };
+type QuarantineRow = { event_id: string; turn_id: string; reason: string | null; actor: string; created_at: string };
+
+export class QuarantineStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  create(): void {
+    this.#sql.exec(TABLES);
+  }
+
+  addUse(line: string, { eventId, version, seq, user, turnId }: EventUse): void {
+    this.#sql.exec("INSERT OR IGNORE INTO event_uses VALUES (?, ?, ?, ?, ?, ?)", line, eventId, version, seq, user, turnId);
+  }
+
+  /** Every use of an event, or of a user's events, or all that a version was trained on; by event, then version. */
+  uses(line: string, where: { eventId: string } | { user: string } | { version: number }): EventUse[] {
+    const [column, value] =
+      "eventId" in where ? ["event_id", where.eventId] : "user" in where ? ["user", where.user] : ["version", where.version];
+    return this.#sql
+      .exec<UseRow>(`SELECT * FROM event_uses WHERE line = ? AND ${column} = ? ORDER BY seq, version`, line, value)
+      .toArray()
+      .map(({ event_id, version, seq, user, turn_id }) => ({ eventId: event_id, version, seq, user, turnId: turn_id }));
+  }
+
+  /** Bars an event; returns whether it was not barred already. */
+  bar(line: string, { eventId, turnId, reason, actor, createdAt }: QuarantinedEvent): boolean {
+    const query = "INSERT INTO quarantine VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1";
+    const isNew = this.#sql.exec(query, line, eventId, turnId, reason, actor, createdAt).toArray().length > 0;
+    this.#sql.exec("DELETE FROM reopened WHERE line = ? AND event_id = ?", line, eventId);
+    return isNew;
+  }
+
+  /** Lets an event go; returns whether it was barred. */
+  free(line: string, eventId: string): boolean {
+    return this.#sql.exec("DELETE FROM quarantine WHERE line = ? AND event_id = ? RETURNING 1", line, eventId).toArray().length > 0;
+  }
+
+  /** By event id, after `after`. */
+  read(line: string, { after = "", limit }: { after?: string | undefined; limit: number }): QuarantinedEvent[] {
+    return this.#sql
+      .exec<QuarantineRow>("SELECT * FROM quarantine WHERE line = ? AND event_id > ? ORDER BY event_id LIMIT ?", line, after, limit)
+      .toArray()
+      .map(({ event_id, turn_id, reason, actor, created_at }) => ({
+        eventId: event_id,
+        turnId: turn_id,
+        reason,
+        actor,
+        createdAt: created_at,
+      }));
+  }
+
+  isBarred(line: string, eventId: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM quarantine WHERE line = ? AND event_id = ?", line, eventId).toArray().length > 0;
+  }
+
+  /** An event that a version has used is to be learned from again. */
+  reopen(line: string, eventId: string): void {
+    this.#sql.exec("INSERT OR IGNORE INTO reopened VALUES (?, ?)", line, eventId);
+  }
+
+  close(line: string, eventId: string): void {
+    this.#sql.exec("DELETE FROM reopened WHERE line = ? AND event_id = ?", line, eventId);
+  }
+
+  reopened(line: string, limit: number): string[] {
+    return this.#sql
+      .exec<{ event_id: string }>("SELECT event_id FROM reopened WHERE line = ? ORDER BY event_id LIMIT ?", line, limit)
+      .toArray()
+      .map(({ event_id }) => event_id);
+  }
+
+  isReopened(line: string, eventId: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM reopened WHERE line = ? AND event_id = ?", line, eventId).toArray().length > 0;
+  }
+}

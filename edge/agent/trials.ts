@@ -1,0 +1,74 @@
+/** The canary of a line beside its stable version: counts what both do, and moves the line once canary.ts has decided. */
+import { CanarySettings } from "../../shared/release.ts";
+import { type Arm, canaryShare, type CanaryVerdict, judgeCanary } from "./canary.ts";
+import { CIRCLE_MS, SMALL_CIRCLE, type Lines } from "./lines.ts";
+import type { Release, TurnFact } from "./port.ts";
+import type { LineState } from "./release.ts";
+import type { AgentStore } from "./store.ts";
+
+/** In the audit trail. */
+const ACTOR = "edge:canary";
+const DAY_MS = 86_400_000;
+
+export class Trials {
+  readonly #store: AgentStore;
+  readonly #lines: Lines;
+
+  constructor(store: AgentStore, lines: Lines) {
+    this.#store = store;
+    this.#lines = lines;
+  }
+
+  /** Whether a line has a canary that time alone may decide something about. */
+  get running(): boolean {
+    return this.#store.lines().some((line) => this.#lines.state(line).canary !== null);
+  }
+
+  /** Takes a turn down; one told of twice counts once in the trial. */
+  observe(fact: TurnFact): void {
+    const state = this.#lines.read(fact.line);
+    if (state === undefined) return;
+    this.#store.trials.countTurn(fact.line, fact);
+    const { canary, stable } = state;
+    if (canary === null || (fact.version !== stable && fact.version !== canary.version)) return;
+    if (fact.turnIndex > 0 || fact.createdAt >= canary.since) this.#store.trials.addTurn(fact.line, fact);
+  }
+
+  judge(line: string, { turnId, reward }: { turnId: string; reward: number }): void {
+    this.#store.trials.judge(line, turnId, reward);
+  }
+
+  /** Promotes, takes back, asks a person, or leaves the canary where it is. */
+  decide(line: string, now: number): void {
+    const state = this.#lines.read(line);
+    if (state === undefined || state.canary === null) return;
+    const { canary } = state;
+    const { decision, reason } = this.#compare(line, state, canary.version).verdict;
+    if (decision === "promote") return void this.#lines.promote(line, { version: canary.version, reason }, ACTOR);
+    if (decision === "rollBack") return this.#lines.rollbackCanary(line, reason, ACTOR);
+    const settings = this.#settings();
+    if (now - Date.parse(canary.since) >= settings.patienceDays * DAY_MS)
+      this.#lines.ask(line, { actor: ACTOR, reason: `undecided after ${settings.patienceDays} days: ${reason}` });
+    const share = Math.max(canary.share, canaryShare(settings, this.#store.trials.turnsPerDay(line, now)));
+    if (now - Date.parse(canary.since) >= DAY_MS) this.#lines.setShare(line, share, { actor: ACTOR, reason: "little traffic" });
+  }
+
+  read(line: string, now: number): Release | undefined {
+    const state = this.#lines.read(line);
+    if (state === undefined) return undefined;
+    const { stable, canary, waiting } = state;
+    const users = this.#store.trials.usersSince(line, now - CIRCLE_MS, SMALL_CIRCLE);
+    const turnsPerDay = this.#store.trials.turnsPerDay(line, now);
+    const trial = canary === null ? null : { ...canary, ...this.#compare(line, state, canary.version) };
+    return { stable, canary: trial, waiting, users, turnsPerDay };
+  }
+
+  #compare(line: string, { stable }: LineState, canary: number): { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict } {
+    const arms = { canary: this.#store.trials.arm(line, canary), stable: this.#store.trials.arm(line, stable) };
+    return { arms, verdict: judgeCanary(arms, this.#settings()) };
+  }
+
+  #settings() {
+    return this.#store.readAgent()?.settings.release.canary ?? CanarySettings.parse({});
+  }
+}

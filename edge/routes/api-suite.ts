@@ -1,0 +1,72 @@
+/** /api/agents/:agent/suite: what every version must still do. */
+import { z } from "zod";
+import { ChatMessage } from "../../shared/chat.ts";
+import { AppError } from "../../shared/errors.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
+import { Expectation, type SuiteCase } from "../../shared/suite.ts";
+import { agentOf } from "../agent/port.ts";
+import { caseIdOf } from "../agent/suite.ts";
+import { MOST_CASES } from "../agent/suite-store.ts";
+import type { App } from "../env.ts";
+import { parseJson, parseWith } from "../http-errors.ts";
+import { checkDepth } from "../openai/depth.ts";
+import { AgentTools, checkTools } from "../openai/tools.ts";
+import { withInstructions } from "../session/prepare.ts";
+import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
+
+const CaseRequest = z.strictObject({
+  name: z.string().min(1).max(200),
+  messages: z.array(ChatMessage).min(1).max(100),
+  /** The agent's where left out. */
+  tools: AgentTools.optional(),
+  expect: Expectation,
+});
+const CasePage = z.object({ after: z.string().max(100).optional(), limit: PageLimit });
+
+export function mountSuite(app: App): void {
+  app.get("/api/agents/:agent/suite", async (context) => {
+    const name = agentParam(context);
+    const { after, limit } = queryOf(context, CasePage);
+    const cases = found(await agentOf(context.env, name).suite(SHARED_LINE), `agent ${name}`);
+    const start = after === undefined ? 0 : cases.findIndex(({ caseId }) => caseId === after) + 1;
+    return context.json({ cases: cases.slice(start, start + limit) });
+  });
+
+  app.post("/api/agents/:agent/suite", async (context) => {
+    const name = agentParam(context);
+    const request = await parseJson(context.req.raw, CaseRequest);
+    const agent = found(await agentOf(context.env, name).read(), `agent ${name}`);
+    const tools = request.tools ?? agent.settings.tools;
+    checkDepth(request);
+    checkTools(tools);
+    checkExpectation(request.expect, tools);
+    const asked = { messages: withInstructions(agent.settings.instructions, request.messages), tools, expect: request.expect };
+    const suiteCase: SuiteCase = {
+      ...asked,
+      caseId: await caseIdOf(asked),
+      source: "person",
+      name: request.name,
+      ...{ user: null, eventId: null, version: null, createdAt: new Date().toISOString() },
+    };
+    const status = await agentOf(context.env, name).addCase(SHARED_LINE, suiteCase, actorOf(context));
+    if (status === "full")
+      throw new AppError("input/invalid", `suite: at most ${MOST_CASES} cases expected, got one more; delete one that says little`);
+    return context.json(suiteCase, 201);
+  });
+
+  app.delete("/api/agents/:agent/suite/:case", async (context) => {
+    const name = agentParam(context);
+    const { case: caseId } = parseWith(z.object({ case: z.string().min(1).max(100) }), context.req.param());
+    const dropped = await agentOf(context.env, name).dropCase(SHARED_LINE, caseId, actorOf(context));
+    if (dropped !== true) found(undefined, `case ${caseId} of agent ${name}`);
+    return context.json({ status: "deleted", caseId });
+  });
+}
+
+/** A case that no version can pass would refuse every version. @throws {input/invalid} */
+function checkExpectation(expect: Expectation, tools: SuiteCase["tools"]): void {
+  if (!("tool" in expect) || tools.some((tool) => tool.function.name === expect.tool)) return;
+  throw new AppError("input/invalid", `expect.tool: the name of one of the tools expected, got ${expect.tool}`, {
+    details: { param: "expect.tool" },
+  });
+}

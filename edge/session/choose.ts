@@ -1,0 +1,22 @@
+/** Which version answers a conversation. Pure. */
+import type { OfferedPolicies, TurnPolicy } from "./port.ts";
+
+const LOT_DIGITS = 8; // of the session's id, which is a digest: a number drawn by lot that stays the same
+const LOTS = 16 ** LOT_DIGITS;
+
+/**
+ * A conversation stays on the version that began it, unless that was taken back. One that begins is the canary's by lot, in
+ * the canary's share.
+ * @param pinned the version that began it; undefined where it begins now
+ */
+export function choosePolicy(sessionId: string, pinned: TurnPolicy | undefined, offered: OfferedPolicies): TurnPolicy {
+  if (pinned !== undefined && !offered.rolledBack.includes(pinned.version)) return pinned;
+  const { stable, canary } = offered;
+  // Whoever was on a version that was taken back has had enough of trials.
+  if (canary === null || pinned !== undefined) return stable;
+  return lotOf(sessionId) < canary.share ? canary.policy : stable;
+}
+
+function lotOf(sessionId: string): number {
+  return Number.parseInt(sessionId.replace(/^s_/, "").slice(0, LOT_DIGITS), 16) / LOTS;
+}

@@ -1,0 +1,18 @@
+/** The version that a conversation stays on, in its session's SQLite. */
+import { ServedPolicy } from "../../shared/policy.ts";
+import type { TurnPolicy } from "./port.ts";
+
+const TABLE = "CREATE TABLE IF NOT EXISTS pinned (id INTEGER PRIMARY KEY CHECK (id = 0), policy TEXT NOT NULL)";
+
+/** Undefined where the conversation begins, or began before versions were kept to. */
+export function readPin(sql: SqlStorage): TurnPolicy | undefined {
+  if (sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pinned'").toArray().length === 0) return undefined;
+  const [row] = sql.exec<{ policy: string }>("SELECT policy FROM pinned").toArray();
+  return row === undefined ? undefined : ServedPolicy.parse(JSON.parse(row.policy));
+}
+
+export function writePin(sql: SqlStorage, { version, policyDigest, baseDigest, adapter }: TurnPolicy): void {
+  sql.exec(TABLE);
+  const policy = JSON.stringify({ version, policyDigest, baseDigest, adapter });
+  sql.exec("INSERT INTO pinned VALUES (0, ?) ON CONFLICT DO UPDATE SET policy = excluded.policy", policy);
+}

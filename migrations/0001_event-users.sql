@@ -1,0 +1,1 @@
+CREATE INDEX `events_agent_user` ON `events` (`agent`,`user`);

@@ -1,0 +1,74 @@
+/** The gate on the shipped base: what it lets through, and what it does not. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { drillAdapter, noiseAdapter } from "../../../bench/attack/drilled.ts";
+import { gateFaults, GateBudgets, type GateCheckName, type GateReport } from "../../../shared/release.ts";
+import type { SuiteCase } from "../../../shared/suite.ts";
+import { Engine } from "../../../trainer/engine/engine.ts";
+import { createGate, type Gate } from "../../../trainer/gate/gate.ts";
+import { drawProbes } from "../../../trainer/gate/probes.ts";
+import { loadBase } from "../../../trainer/policy/base.ts";
+import { Random } from "../../../trainer/random.ts";
+
+const PATIENCE_MS = 300_000;
+const base = loadBase("base");
+let engine: Engine;
+let gate: Gate;
+beforeAll(async () => {
+  engine = await Engine.start({ config: base.config, threads: 2, tokenizer: base.tokenizerFiles });
+  await engine.loadWeights(base.weights);
+  gate = createGate({ engine, base });
+}, PATIENCE_MS);
+afterAll(() => engine.close());
+
+const probes = drawProbes();
+const [probe] = probes;
+if (probe === undefined) throw new Error("a probe expected");
+const caseOf = (expectation: SuiteCase["expect"]): SuiteCase => ({
+  ...{
+    caseId: "case_1",
+    source: "person",
+    name: "a case",
+    user: null,
+    eventId: null,
+    version: null,
+    createdAt: "2026-01-01T00:00:00.000Z",
+  },
+  messages: [...probe.messages],
+  tools: [...probe.tools],
+  expect: expectation,
+});
+const valueOf = ({ checks }: GateReport, name: GateCheckName): number | undefined => checks.find((check) => check.name === name)?.value;
+const budgets = GateBudgets.parse({});
+
+describe("the gate", { timeout: PATIENCE_MS }, () => {
+  it("lets a candidate through that does what its parent does, and asks its suite", async () => {
+    const same = noiseAdapter(base, { scale: 0, random: new Random(1) });
+    const suite = [caseOf({ reply: { contains: [] } }), ...probe.tools.map((tool) => caseOf({ tool: tool.function.name, arguments: {} }))];
+    const report = await gate({ parent: null, candidate: same, suite });
+    expect(gateFaults(report, budgets)).toEqual([]);
+    expect(report.checks.map(({ value }) => value)).toEqual(report.checks.map(() => 0));
+    // Exactly one of "a reply" and "a call of this tool or that" is what the parent gives.
+    expect(report.checks.find(({ name }) => name === "suite")?.asked).toBe(1);
+  });
+
+  it("refuses noise", async () => {
+    const noise = noiseAdapter(base, { scale: 0.6, random: new Random(1) });
+    const report = await gate({ parent: null, candidate: noise, suite: [] });
+    expect(gateFaults(report, budgets)).not.toEqual([]);
+    expect(valueOf(report, "klToBaseNats")).toBeGreaterThan(0.1);
+  });
+
+  it("refuses a policy that has fallen silent, with the cases that it lost", async () => {
+    const drills = probes.slice(0, 8).map(({ messages, tools }) => ({
+      prompt: base.tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+      answer: [base.tokenizer.eosId],
+    }));
+    const silent = await drillAdapter(engine, { base, drills, steps: 6 });
+    const report = await gate({ parent: null, candidate: silent, suite: [] });
+    expect(gateFaults(report, budgets).map((fault) => fault.split(":")[0])).toEqual(
+      expect.arrayContaining(["anchorNllNats", "needlessQuestions", "length"]),
+    );
+    const [lost] = report.checks.find(({ name }) => name === "needlessQuestions")?.cases ?? [];
+    expect([lost?.before, lost?.after]).toEqual([expect.stringContaining("<tool_call>"), ""]);
+  });
+});

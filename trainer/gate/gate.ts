@@ -1,0 +1,184 @@
+/**
+ * The gate: a candidate answers what its parent answers, and nobody sees it before the report holds. Here it is measured; the
+ * edge compares the report with the agent's own budgets, once more and for good (shared/release.ts).
+ */
+import { createHash } from "node:crypto";
+import { at } from "../../shared/assert.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import type { GateCheck, GateReport } from "../../shared/release.ts";
+import type { SuiteCase } from "../../shared/suite.ts";
+import { argumentText, sameText } from "../data/calls.ts";
+import type { Engine } from "../engine/engine.ts";
+import { ANSWER_TOKENS } from "../learn/lessons.ts";
+import { fits } from "../learn/rows.ts";
+import { meanKlNats, scoreRows } from "../learn/scores.ts";
+import type { AdapterTensors } from "../policy/adapter.ts";
+import type { Base } from "../policy/base.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import {
+  flattery,
+  invalidCalls,
+  length,
+  lost,
+  needlessCalls,
+  needlessQuestions,
+  pairUp,
+  repetition,
+  type Answered,
+  type ProbedPair,
+} from "./checks.ts";
+import { drawProbes, type Probe } from "./probes.ts";
+
+export type GateRequest = {
+  /** Null for the bare base. */
+  readonly parent: AdapterTensors | null;
+  readonly candidate: AdapterTensors;
+  readonly suite: readonly SuiteCase[];
+};
+export type Gate = (request: GateRequest) => Promise<GateReport>;
+
+type GateDependencies = {
+  readonly engine: Pick<Engine, "generate" | "score" | "loadAdapter" | "dropAdapter">;
+  readonly base: Pick<Base, "tokenizer" | "config">;
+};
+type Question = Pick<Probe, "messages" | "tools">;
+
+const PARENT = "gate.parent";
+const CANDIDATE = "gate.candidate";
+const ROWS_AT_ONCE = 32;
+const PROBE_TOKENS = 64; // a call of the probes takes fewer; what goes on for longer than that is going round in circles
+const BASE = "base";
+const MOST_KNOWN = 4; // policies whose answers to the probes are kept
+
+/** What a policy says to every probe, held to the tools' schemas, and to those that are ready without a grammar. */
+type Probed = { readonly held: readonly Answered[]; readonly free: readonly Answered[] };
+
+export function createGate(deps: GateDependencies): Gate {
+  const { engine } = deps;
+  const probes = drawProbes().filter((probe) => fits(promptOf(deps, probe).length, PROBE_TOKENS));
+  const ready = probes.filter(({ kind }) => kind === "ready");
+  // A candidate is the parent of the next, so what it said is asked for once.
+  const known = new Map<string, Probed>();
+  const probe = async (tensors: AdapterTensors | null, adapter: string | undefined): Promise<Probed> => {
+    const key = tensors === null ? BASE : digestOf(tensors);
+    const said = known.get(key) ?? {
+      held: await answer(deps, probes, { adapter, maxTokens: PROBE_TOKENS }),
+      free: await answer(deps, ready, { adapter, maxTokens: PROBE_TOKENS, free: true }),
+    };
+    known.delete(key);
+    known.set(key, said);
+    for (const oldest of known.keys()) if (known.size > MOST_KNOWN && oldest !== BASE) known.delete(oldest);
+    return said;
+  };
+  return async ({ parent, candidate, suite }) => {
+    const before = parent === null ? undefined : PARENT;
+    if (parent !== null) await engine.loadAdapter(PARENT, parent);
+    await engine.loadAdapter(CANDIDATE, candidate);
+    try {
+      const sides = { base: await probe(null, undefined), before: await probe(parent, before), after: await probe(candidate, CANDIDATE) };
+      const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
+      const ask = (adapter: string | undefined): Promise<Answered[]> => answer(deps, cases, { adapter, maxTokens: ANSWER_TOKENS });
+      const kept = pairUp(cases, await ask(before), await ask(CANDIDATE), ({ name }) => name);
+      const probed = pairUp(probes, sides.before.held, sides.after.held, lastWords).map(toProbed);
+      return {
+        checks: [
+          lost("suite", kept, (given, { each }) => meets(given, each)),
+          ...(await forgetting(deps, probes, sides.base.held)),
+          invalidCalls(pairUp(ready, sides.before.free, sides.after.free, lastWords).map(toProbed)),
+          needlessCalls(probed),
+          needlessQuestions(probed),
+          length([...probed, ...kept]),
+          flattery(probed),
+          repetition([...probed, ...kept]),
+        ],
+      };
+    } finally {
+      if (parent !== null) await engine.dropAdapter(PARENT);
+      await engine.dropAdapter(CANDIDATE);
+    }
+  };
+}
+
+/** How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. */
+async function forgetting(
+  { engine, base: { tokenizer, config } }: GateDependencies,
+  probes: readonly Probe[],
+  answers: readonly Answered[],
+): Promise<GateCheck[]> {
+  const { vocabSize } = config;
+  const rows = probes.map(({ messages, tools }, index) => ({
+    prompt: tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+    answer: at(answers, index).tokens,
+  }));
+  const before = await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
+  const after = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
+  const tokens = before.reduce((sum, { logProbs }) => sum + logProbs.length, 0);
+  const total = (scores: typeof before): number => scores.reduce((sum, { logProbs }) => sum + logProbs.reduce((a, b) => a + b, 0), 0);
+  const kl = before.reduce(
+    (sum, score, index) => sum + meanKlNats(score.full, at(after, index).full, vocabSize) * score.logProbs.length,
+    0,
+  );
+  return [
+    { name: "klToBaseNats", value: Math.max(0, kl / tokens), asked: tokens, cases: [] },
+    { name: "anchorNllNats", value: Math.max(0, (total(before) - total(after)) / tokens), asked: tokens, cases: [] },
+  ];
+}
+
+/** Greedy answers, held to the tools' schemas as the edge holds them unless they are to be free. */
+async function answer(
+  deps: GateDependencies,
+  asked: readonly Question[],
+  { adapter, maxTokens, free = false }: { adapter: string | undefined; maxTokens: number; free?: boolean },
+): Promise<Answered[]> {
+  const { engine, base } = deps;
+  const { tokenizer } = base;
+  const answered: Answered[] = [];
+  for (let start = 0; start < asked.length; start += ROWS_AT_ONCE) {
+    const some = asked.slice(start, start + ROWS_AT_ONCE);
+    const generated = await engine.generate({
+      prompts: some.map((question) => Int32Array.from(promptOf(deps, question))),
+      ...(free ? {} : { forms: some.map(({ tools }) => ({ tools, form: FREE_FORM })) }),
+      maxTokens,
+      stopTokens: [tokenizer.eosId],
+      temperature: 0,
+      seed: 0,
+      ...(adapter === undefined ? {} : { adapter }),
+    });
+    for (const { tokens } of generated) answered.push(read(base, [...tokens]));
+  }
+  return answered;
+}
+
+function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[]): Answered {
+  const shown = tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
+  return { ...readAnswer(tokenizer, tokens), tokens, shown };
+}
+
+function promptOf({ base: { tokenizer } }: GateDependencies, { messages, tools }: Question): number[] {
+  return tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+}
+
+function meets({ calls, text }: Answered, { expect }: SuiteCase): boolean {
+  if ("reply" in expect)
+    return calls.length === 0 && expect.reply.contains.every((part) => text.toLowerCase().includes(part.toLowerCase()));
+  return calls.some(
+    ({ name, arguments: args }) =>
+      name === expect.tool &&
+      Object.entries(expect.arguments).every(([key, wanted]) => key in args && sameText(argumentText(args[key]), argumentText(wanted))),
+  );
+}
+
+function toProbed({ each, ...pair }: { each: Probe; name: string; before: Answered; after: Answered }): ProbedPair {
+  return { ...pair, probe: each };
+}
+
+function lastWords({ messages }: Question): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return last?.role === "user" ? last.content : "";
+}
+
+function digestOf({ tensors }: AdapterTensors): string {
+  const hash = createHash("sha256");
+  for (const [name, values] of tensors) hash.update(name).update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  return hash.digest("hex");
+}
