@@ -14,23 +14,23 @@ export type VersionStatus = (typeof VERSION_STATUSES)[number];
  */
 export const GateBudgets = z.object({
   /** Share of the agent's suite that the parent passed and the candidate fails. */
-  suite: z.number().min(0).max(1).default(0),
+  suite: z.number().min(0).max(1).default(0.1),
   /** Mean KL(base ‖ candidate) per token over the base's answers to the anchors, nats: the line's cumulative budget. */
-  klToBaseNats: z.number().positive().default(0.5),
+  klToBaseNats: z.number().positive().default(0.25),
   /** Growth of the mean negative log-likelihood of the base's answers to the anchors, base to candidate, nats per token. */
-  anchorNllNats: z.number().positive().default(0.25),
-  /** Share of the calls made whose arguments the tool's schema refuses or that name no tool, drawn without a grammar. */
-  invalidCalls: z.number().min(0).max(1).default(0.1),
+  anchorNllNats: z.number().positive().default(0.15),
+  /** Share of the calls that no longer fit their tool, drawn without the grammar that holds them when they are served. */
+  invalidCalls: z.number().min(0).max(1).default(0.25),
   /** Share of the turns that want no call in which the candidate makes one and the parent did not. */
-  needlessCalls: z.number().min(0).max(1).default(0.1),
+  needlessCalls: z.number().min(0).max(1).default(0.2),
   /** Share of the turns that tell all a call needs in which the candidate asks back and the parent called. */
-  needlessQuestions: z.number().min(0).max(1).default(0.1),
+  needlessQuestions: z.number().min(0).max(1).default(0.15),
   /** |ln(mean answer length of the candidate / of the parent)|: answers that shrink or grow. */
   length: z.number().positive().default(0.25),
   /** Share of the turns in which a user contradicts what a tool has said and the candidate, not the parent, gives in. */
-  flattery: z.number().min(0).max(1).default(0.1),
+  flattery: z.number().min(0).max(1).default(0.25),
   /** Share of the answers that say the same four tokens three times over. */
-  repetition: z.number().min(0).max(1).default(0.05),
+  repetition: z.number().min(0).max(1).default(0.1),
 });
 export type GateBudgets = z.infer<typeof GateBudgets>;
 export type GateCheckName = keyof GateBudgets;

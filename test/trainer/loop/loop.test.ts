@@ -7,13 +7,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
+import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
 import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
 import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
+import type { LoggedEvent } from "../../../shared/events.ts";
 import { Note } from "../../../shared/note.ts";
 import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
 import { readStored } from "../../helpers/adapters.ts";
+import { PASSING } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
 import { ACCEPTS, judging, learning, type LoopParts, loopOf as standInLoop, REJECTS } from "./stand-ins.ts";
@@ -44,6 +47,27 @@ async function correctedAgent(): Promise<string> {
   return agent;
 }
 
+/** An agent of its own whose log holds a corrected call, as no random base makes one. */
+async function calledAgent(): Promise<string> {
+  agents += 1;
+  const agent = `loop-${agents}`;
+  await put(`/api/agents/${agent}`, {});
+  const called = turn([user("A hotel in Porto")], call("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
+  for (const event of [called, nextState(called, [user("No, two rooms")])])
+    await insertEvent({ ...event, eventId: `${agent}/${event.eventId}`, agent }, JSON.stringify(event.payload));
+  return agent;
+}
+
+/** Writes past the edge, as only a test may. */
+async function insertEvent(header: Omit<LoggedEvent, "payload" | "seq">, payload: string): Promise<void> {
+  const { kind } = z.object({ kind: z.string() }).parse(JSON.parse(payload));
+  const { eventId, agent, line, sessionId, turnId, user: who } = header;
+  await (await edge.getD1())
+    .prepare("INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,?,?,?,?,?,?,?,?)")
+    .bind(...[eventId, agent, line, sessionId, turnId, who, kind, payload], Date.now())
+    .run();
+}
+
 async function complete(agent: string, messages: readonly unknown[], session = agent): Promise<unknown> {
   // Without a call: what is echoed below is text.
   const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH], tool_choice: "none" });
@@ -63,6 +87,11 @@ async function put(path: string, body: unknown): Promise<void> {
   expect((await fetch(`${edge.url}${path}`, { method: "PUT", headers: bearer(edge.keys.admin), body: JSON.stringify(body) })).status).toBe(
     200,
   );
+}
+
+async function post(path: string, body: unknown): Promise<void> {
+  const response = await fetch(`${edge.url}${path}`, { method: "POST", headers: bearer(edge.keys.admin), body: JSON.stringify(body) });
+  expect(response.status).toBe(200);
 }
 
 async function headOf(agent: string): Promise<z.infer<typeof LineHead>> {
@@ -86,7 +115,7 @@ async function refusedCodes(agent: string): Promise<string[]> {
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
 function loopOf(
   agent: string,
-  { changed = {}, ...parts }: Pick<LoopParts, "judge" | "learner" | "config" | "reviewNotes"> & { changed?: Partial<EdgePort> },
+  { changed = {}, ...parts }: Pick<LoopParts, "judge" | "learner" | "config" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
 ): ReturnType<typeof standInLoop> {
   return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
 }
@@ -115,6 +144,56 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
     expect(learner.updates).toBe(1);
+  });
+
+  it("keeps a version from its users that the gate refuses, with the report, and its note in force", async () => {
+    const agent = await correctedAgent();
+    const asked: GateRequest[] = [];
+    const gate: Gate = async (request) => {
+      asked.push(request);
+      return { checks: PASSING.checks.map((check) => (check.name === "length" ? { ...check, value: 1, asked: 9 } : check)) };
+    };
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), gate }).step(2_000)).toBe("published");
+    expect(asked).toMatchObject([{ parent: null, suite: [] }]);
+    const head = await headOf(agent);
+    expect([head.stable, head.latest, head.parent]).toEqual([0, 1, 0]);
+    expect(await versionsOf(agent)).toMatchObject([{ version: 1, gate: { checks: expect.any(Array) } }, { version: 0 }]);
+    expect((await notesOf(agent)).map(({ status, learnedBy }) => [status, learnedBy])).toEqual([["inForce", null]]);
+  });
+
+  it("learns nothing from what is barred, and from what was rolled back only once it is let back in, without judging again", async () => {
+    const agent = await calledAgent();
+    const [judge, learner] = [judging(REJECTS), learning(shape)];
+    const loop = loopOf(agent, { judge, learner });
+    expect(await loop.step(2_000)).toBe("published");
+    await post(`/api/agents/${agent}/rollback`, { to: 0 });
+    await loop.step(0);
+    expect([(await headOf(agent)).latest, learner.updates]).toEqual([1, 1]);
+    const [first] = await versionsOf(agent).then((versions) => versions.find(({ version }) => version === 1)?.events ?? []);
+    await post(`/api/agents/${agent}/quarantine/release`, { events: [first?.eventId] });
+    const { calls } = judge;
+    // By another trainer, too: what it needs is in the log.
+    expect(await loopOf(agent, { judge, learner }).step(0)).toBe("published");
+    expect(judge.calls).toBe(calls);
+    expect(await headOf(agent)).toMatchObject({ stable: 2, parent: 2, latest: 2, reopened: false });
+    expect((await versionsOf(agent))[0]).toMatchObject({ version: 2, parent: 0, events: [{ eventId: first?.eventId }] });
+    await loop.step(0);
+    expect(learner.updates).toBe(2);
+    // A learned correction has become a case of the suite, for the next candidate to keep.
+    const suite = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readSuite({ agent, line: "shared" });
+    expect(suite).toMatchObject([{ source: "correction", version: 2, expect: { arguments: { number_of_rooms: "2" } } }]);
+  });
+
+  it("passes over a correction that was barred before it was learned from", async () => {
+    const agent = await correctedAgent();
+    const learner = learning(shape);
+    const changed: Partial<EdgePort> = { readQuarantine: async () => barred };
+    const { events } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).pull({ agent, cursor: 0, limit: 100, waitMs: 2_000 });
+    const barred = events.filter(({ payload }) => payload.kind === "nextState:arrived").map(({ eventId, turnId }) => ({ eventId, turnId }));
+    expect(barred.length).toBeGreaterThan(0);
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner, changed }).step(2_000)).toBe("advanced");
+    expect(await refusedCodes(agent)).toContain("event/quarantined");
+    expect(learner.updates).toBe(0);
   });
 
   it("puts corrections in force as notes while an update still runs, those of meanwhile too", async () => {
@@ -167,14 +246,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const payload = { kind: "judgement:made", subject: next.eventId, reward: -1, votes: [-1, -1, 0], judge: "embedded" };
     const full = JSON.stringify({ ...payload, hint: REJECTS.hint?.text, tool: REJECTS.hint?.toolName });
     // The edge died between its two writes.
-    await (
-      await edge.getD1()
-    )
-      .prepare(
-        "INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,?,?,?,?,?,?,?,?)",
-      )
-      .bind(`${next.eventId}/judged`, agent, "shared", next.sessionId, next.turnId, next.user, "judgement:made", full, Date.now())
-      .run();
+    await insertEvent({ ...next, eventId: `${next.eventId}/judged`, agent }, full);
     const judge = judging(ACCEPTS);
     expect(await notesOf(agent)).toEqual([]);
     await loopOf(agent, { judge, learner: learning(shape) }).step(2_000);
