@@ -118,6 +118,8 @@ export const EventHeader = z.object({
   sessionId: z.string(),
   turnId: z.string(),
   user: z.string(),
+  /** The API key of the request; absent in events of before keys were recorded. */
+  keyId: z.string().optional(),
   createdAt: z.iso.datetime(),
 });
 export type EventHeader = z.infer<typeof EventHeader>;

@@ -41,6 +41,8 @@ export const EventLineage = z.object({
   hint: z.string().optional(),
   /** ln p_teacher − ln p_student of the teacher's own answer, nats; how much the hint changes the answer. */
   liftNats: z.number().optional(),
+  /** Its share of the loss weight of what its correction teaches, 0 to 1; absent in versions of before shares were weighed. */
+  share: z.number().min(0).max(1).optional(),
 });
 export type EventLineage = z.infer<typeof EventLineage>;
 

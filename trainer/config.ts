@@ -58,8 +58,6 @@ export const TrainerConfig = z.object({
   waitMs: z.coerce.number().int().min(0).max(25_000).default(20_000),
   /** Turns kept for pairing and replay, per agent. */
   cacheTurns: z.coerce.number().int().positive().default(500),
-  /** Largest share of a batch's signals that one of several users may have. */
-  userShare: z.coerce.number().min(0).max(1).default(0.5),
   update: UpdateSettings.prefault({}),
 });
 export type TrainerConfig = z.infer<typeof TrainerConfig>;

@@ -10,13 +10,13 @@ import { gateFaults, type GateReport } from "../shared/release.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
-import { capShares } from "./data/share.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { placeOf, placeOfCase, toCase, toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
+import { hearOthers } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
@@ -100,13 +100,14 @@ export class LineLoop {
   async #update(assembled: Batch): Promise<StepResult> {
     const { learner, metrics, loadAdapter, config, edge } = this.#deps;
     const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
-    const batch = withoutBarred(assembled, events);
+    const { head } = assembled;
+    const { batch, shares, others } = hearOthers(withoutBarred(assembled, events), await edge.readInfluence(this.#line));
     if (batch.corrected.length === 0) return this.#advance(batch, []);
-    const { head } = batch;
+    const corrected = [...(await this.#signals.recall(head, others)), ...batch.corrected];
     const seed = config.seed + batch.toSeq;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
     const update = learner.update({
-      corrected: batch.corrected.map(({ signal, verdict }) => toCorrected(signal, verdict)),
+      corrected: corrected.map(({ signal, verdict }) => toCorrected(signal, verdict, shares)),
       replay: toReplay(this.#window.cache.turns().filter(({ turnId }) => !turns.has(turnId))),
       parent,
       baseline: runningBaseline(this.#window.cache.rewards(head.cursor)),
@@ -124,9 +125,10 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    const examined = this.#examine(batch, outcome, parent);
+    const heard = { ...batch, corrected };
+    const examined = this.#examine(heard, outcome, parent);
     await this.#judgeDuring(examined, head);
-    return this.#publish(batch, outcome, { seed, gate: await examined });
+    return this.#publish(heard, outcome, { seed, shares, gate: await examined });
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
@@ -156,7 +158,11 @@ export class LineLoop {
     }
   }
 
-  async #publish(batch: Batch, outcome: Learned, { seed, gate }: { seed: number; gate: GateReport | null }): Promise<StepResult> {
+  async #publish(
+    batch: Batch,
+    outcome: Learned,
+    { seed, shares, gate }: { seed: number; shares: ReadonlyMap<string, number>; gate: GateReport | null },
+  ): Promise<StepResult> {
     const { edge, metrics, writeAdapter, runtime } = this.#deps;
     const { head, toSeq } = batch;
     const { refused } = outcome;
@@ -168,7 +174,10 @@ export class LineLoop {
       baseDigest: head.baseDigest,
       fromSeq: head.cursor,
       toSeq,
-      events: used.map(({ signal, verdict }) => toLineage(signal, verdict, outcome.lifts.get(signal.event.eventId))),
+      events: used.map(({ signal, verdict }) => {
+        const { eventId } = signal.event;
+        return toLineage(signal, verdict, { liftNats: outcome.lifts.get(eventId), share: shares.get(eventId) });
+      }),
       hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
       metrics: outcome.metrics,
       changes: [...outcome.changes],
@@ -207,17 +216,11 @@ export class LineLoop {
     const { judged, refusals, corrected: candidates } = this.#signals;
     const last = this.#window.pending.at(-1);
     if (last === undefined && judged.length + refusals.length === 0) return undefined;
-    const { kept, dropped } = capShares(candidates, ({ signal }) => signal.event.user, this.#deps.config.userShare);
-    const over = dropped.map(({ signal }): Refusal => ({
-      eventId: signal.event.eventId,
-      code: "user/overShare",
-      detail: `more than ${this.#deps.config.userShare} of the batch is of this user`,
-    }));
     const { learning } = head.settings;
     const toSeq = last?.seq ?? head.cursor;
-    const batch = { head, toSeq, judged, corrected: learning.enabled ? kept : [], refusals: [...refusals, ...over] };
+    const batch = { head, toSeq, judged, corrected: learning.enabled ? candidates : [], refusals };
     if (candidates.length > 0)
-      return kept.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
+      return candidates.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
     return judged.length + refusals.length > 0 || this.#window.pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 

@@ -15,12 +15,14 @@ import type { Judged } from "./learn/batch.ts";
 import type { Metrics } from "./metrics.ts";
 
 export type SignalDependencies = {
-  readonly edge: Pick<EdgePort, "postJudgements" | "readTurns" | "readReopened">;
+  readonly edge: Pick<EdgePort, "postJudgements" | "readTurns" | "readReopened" | "readEvents">;
   readonly judge: Judge;
   readonly metrics: Metrics;
   readonly config: Pick<TrainerConfig, "seed">;
   readonly now: () => Date;
 };
+
+const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
 export class Signals {
   readonly #line: LineName;
@@ -66,15 +68,27 @@ export class Signals {
   async reopen(head: LineHead): Promise<void> {
     if (!head.reopened) return this.#close();
     const events = await this.#deps.edge.readReopened(this.#line);
+    this.#close(new Set(events.filter(({ payload }) => payload.kind !== "judgement:made").map(({ eventId }) => eventId)));
+    await this.#takeLogged(head, events);
+  }
+
+  async #takeLogged(head: LineHead, events: readonly LoggedEvent[]): Promise<void> {
     const judgements = new Map(events.map((event) => [event.eventId, event.payload]));
     const open = events.filter(({ payload }) => payload.kind !== "judgement:made");
-    this.#close(new Set(open.map(({ eventId }) => eventId)));
     for (const event of open) {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       const judgement = judgements.get(judgementIdOf(event.eventId));
       if (assembled !== undefined) await this.#take(head, assembled, judgement?.kind === "judgement:made" ? judgement : undefined);
     }
+  }
+
+  /** Earlier corrections of the log, with the judgements that it has of them, to be learned from beside others. */
+  async recall(head: LineHead, ids: readonly string[]): Promise<Judged[]> {
+    const open = ids.filter((id) => !this.#judged.has(id));
+    for (let start = 0; start < open.length; start += MOST_RECALLED)
+      await this.#takeLogged(head, await this.#deps.edge.readEvents(this.#line, open.slice(start, start + MOST_RECALLED)));
+    return ids.flatMap((id) => this.#judged.get(id) ?? []).filter(({ verdict }) => verdict.hint !== undefined);
   }
 
   /** Drops what is neither pending nor open again. */

@@ -152,7 +152,7 @@ export class InProcessSystem implements LearningSystem {
         seconds: undefined,
       };
     const outcome = await this.#learner.update({
-      corrected: [toCorrected(assembled.signal, verdict)],
+      corrected: [toCorrected(assembled.signal, verdict, new Map())],
       replay: toReplay(this.#cache.turns()),
       parent: this.#served,
       baseline: 0,

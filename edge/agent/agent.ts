@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
+import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
@@ -102,7 +103,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
-    const isReopened = (eventId: string): boolean => this.#store.quarantine.isReopened(line, eventId);
+    const isReopened = (eventId: string): boolean => this.#lines.isOpen(line, eventId);
     const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
     const fault = manifestFault(manifest, expected, isReopened);
     if (fault !== undefined) return { status: "refused", reason: fault };
@@ -177,6 +178,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? undefined : this.#store.quarantine.reopened(line, limit);
   }
 
+  async influence(line: string): Promise<{ audience: Audience; evidence: Evidence[] } | undefined> {
+    return this.#lines.read(line) === undefined ? undefined : this.#lines.influence(line);
+  }
+
   async suite(line: string): Promise<SuiteCase[] | undefined> {
     const state = this.#lines.read(line);
     return state === undefined ? undefined : this.#suite.read(line, this.#store.readAncestry(line, tipOf(state)));
@@ -201,7 +206,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async remember(line: string, given: readonly GivenNote[], actor: Actor): Promise<void> {
     const learning = this.#store.readAgent()?.settings.learning;
-    if (learning?.enabled !== true || learning.notes === "off" || this.#lines.read(line) === undefined) return;
+    if (learning?.enabled !== true || this.#lines.read(line) === undefined) return;
+    this.#store.transaction(() => given.forEach((note) => this.#store.evidence.add(line, note, Date.now())));
+    if (learning.notes === "off") return;
     this.#store.transaction(() => {
       for (const note of given)
         if (this.#notebook.give(line, note, learning.notes === "agent" ? "agent" : "user"))

@@ -6,6 +6,7 @@ import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared/policy.ts";
+import { SMALL_CIRCLE, weigh, type Audience, type Evidence } from "../../shared/influence.ts";
 import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
 import type {
@@ -25,8 +26,7 @@ type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined
 type Moved = Extract<Transition, { status: "moved" }>;
 type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"] };
 
-/** From so many users on that a line served in `CIRCLE_MS`, canaries run by themselves: below it nobody can be compared. */
-export const SMALL_CIRCLE = 4;
+/** How long a user counts as one of the line's. */
 export const CIRCLE_MS = 30 * 86_400_000;
 
 export class Lines {
@@ -72,6 +72,8 @@ export class Lines {
     if (transition.status === "refused") return transition;
     const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
+    const unheard = this.#influenceFault(manifest);
+    if (unheard !== undefined) return { status: "refused", reason: unheard };
     // Switched off, or an event barred, while the update ran: its trainer reads them again and makes another.
     if (!learning.enabled || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
     const version = transition.next.latest;
@@ -82,6 +84,7 @@ export class Lines {
       if (status === "refused") continue;
       this.#store.quarantine.addUse(line, { eventId, version, seq, user, turnId });
       this.#store.notes.setLearned(eventId, version);
+      this.#store.evidence.setLearned(line, eventId, version);
     }
     const reason = gate === "refused" ? `version ${version} refused by its gate: ${faults.join("; ")}` : undefined;
     this.#apply(line, { move: "publish", actor, refused, reason }, { before: state, transition });
@@ -174,6 +177,40 @@ export class Lines {
     return freed.length;
   }
 
+  /** Whom the line serves, and what they have said that no version in flight or in use has learned. */
+  influence(line: string): { audience: Audience; evidence: Evidence[] } {
+    const since = Date.now() - CIRCLE_MS;
+    const inUse = this.#store.readAncestry(line, tipOf(this.state(line)));
+    const evidence = this.#store.evidence.open(line, { since, inUse });
+    return {
+      audience: this.#store.trials.audience(line, since),
+      evidence: evidence.filter(({ eventId }) => !this.#store.quarantine.isBarred(line, eventId)),
+    };
+  }
+
+  /** Whether an event behind the cursor may be learned from: one that was opened again, or that has waited for others to say the same. */
+  isOpen(line: string, eventId: string): boolean {
+    if (this.#store.quarantine.isReopened(line, eventId)) return true;
+    return this.influence(line).evidence.some((each) => each.eventId === eventId);
+  }
+
+  /** Why a version would let few decide for many, or undefined. */
+  #influenceFault({ line, events }: PolicyManifest): string | undefined {
+    const audience = this.#store.trials.audience(line, Date.now() - CIRCLE_MS);
+    const groups = new Map<string, Evidence[]>();
+    for (const { eventId, user, hint = "" } of events) {
+      const unknown = { eventId, user, keyId: null, tool: "", parameter: hint, value: "" };
+      const said = this.#store.evidence.find(line, eventId) ?? unknown;
+      const key = JSON.stringify([said.tool, said.parameter, said.value]);
+      groups.set(key, [...(groups.get(key) ?? []), said]);
+    }
+    for (const [key, group] of groups) {
+      const weighed = weigh(group, audience);
+      if (weighed.status === "waiting") return `manifest.events: ${key} ${weighed.detail}`;
+    }
+    return undefined;
+  }
+
   /** What becomes of the events that the versions, and none before them, were trained on. */
   #unlearn(line: string, versions: readonly number[], { quarantine, actor, reason }: Omit<Audit, "move"> & { quarantine: boolean }) {
     const first = versions
@@ -192,7 +229,8 @@ export class Lines {
 
   #admission(line: string, canary: ReleaseSettings["canary"]): Admission {
     const now = Date.now();
-    const small = this.#store.trials.usersSince(line, now - CIRCLE_MS, SMALL_CIRCLE) < SMALL_CIRCLE;
+    // Below it there is nobody to compare.
+    const small = this.#store.trials.audience(line, now - CIRCLE_MS).users < SMALL_CIRCLE;
     if (canary.mode === "off" || (canary.mode === "auto" && small)) return { via: "direct" };
     return { via: "canary", share: canaryShare(canary, this.#store.trials.turnsPerDay(line, now)), now: new Date(now).toISOString() };
   }

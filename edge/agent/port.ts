@@ -4,6 +4,7 @@
  */
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
+import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
@@ -47,6 +48,7 @@ export type TurnFact = {
   line: string;
   sessionId: string;
   user: string;
+  keyId: string | null;
   version: number;
   turnIndex: number;
   createdAt: string;
@@ -63,8 +65,7 @@ export type Release = {
   stable: number;
   canary: (Canary & { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict }) | null;
   waiting: readonly number[];
-  /** Distinct users of 30 days, counted up to the number from which canaries run by themselves. */
-  users: number;
+  audience: Audience;
   turnsPerDay: number;
 };
 
@@ -90,6 +91,7 @@ export type PublishOutcome = PublishResult | { status: "refused"; reason: string
 /** A note as a judgement gives it. */
 export type GivenNote = Pick<Note, "noteId" | "tool" | "parameter" | "value" | "text" | "eventId" | "turnId" | "createdAt"> & {
   user: string;
+  keyId: string | null;
 };
 
 export type AbsorbResult = { status: "absorbed" } | { status: "stale"; stable: number };
@@ -122,6 +124,8 @@ export interface AgentPort {
   versions(line: string, page: Page): Promise<ListedVersion[]>;
   /** Newest first. */
   audit(page: Page): Promise<AuditRow[]>;
+  /** Whom the line serves, and what they have corrected that no version in use has learned. */
+  influence(line: string): Promise<{ audience: Audience; evidence: Evidence[] } | undefined>;
   /** What a candidate must still do, oldest first. */
   suite(line: string): Promise<SuiteCase[] | undefined>;
   addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined>;

@@ -4,6 +4,7 @@ import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
+import { EvidenceStore } from "./evidence-store.ts";
 import { NoteStore } from "./note-store.ts";
 import type { AuditRow, ListedVersion, Page } from "./port.ts";
 import { QuarantineStore } from "./quarantine-store.ts";
@@ -67,6 +68,7 @@ export class AgentStore {
   readonly quarantine: QuarantineStore;
   readonly trials: TrialStore;
   readonly suite: SuiteStore;
+  readonly evidence: EvidenceStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -77,6 +79,7 @@ export class AgentStore {
     this.quarantine = new QuarantineStore(storage.sql);
     this.trials = new TrialStore(storage.sql);
     this.suite = new SuiteStore(storage.sql);
+    this.evidence = new EvidenceStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -88,7 +91,7 @@ export class AgentStore {
       const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
       if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
     }
-    for (const part of [this.notes, this.quarantine, this.trials, this.suite]) part.create();
+    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence]) part.create();
     this.#created = true;
   }
 

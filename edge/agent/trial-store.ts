@@ -1,5 +1,6 @@
 /** What canary and stable version did side by side, and how busy a line is, in the agent's SQLite. */
 import { invariant } from "../../shared/assert.ts";
+import { SMALL_CIRCLE, type Audience } from "../../shared/influence.ts";
 import type { Arm, Sample } from "./canary.ts";
 import type { TurnFact } from "./port.ts";
 
@@ -8,7 +9,8 @@ const TABLES = `
     line TEXT NOT NULL, turn_id TEXT NOT NULL, version INTEGER NOT NULL, session_id TEXT NOT NULL,
     failed INTEGER NOT NULL, invalid INTEGER NOT NULL, tokens INTEGER NOT NULL, score REAL, PRIMARY KEY (line, turn_id)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS trials_session ON trials (line, session_id);
-  CREATE TABLE IF NOT EXISTS seen_users (line TEXT NOT NULL, user TEXT NOT NULL, last_at INTEGER NOT NULL, PRIMARY KEY (line, user)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS seen_users (
+    line TEXT NOT NULL, user TEXT NOT NULL, key_id TEXT, last_at INTEGER NOT NULL, PRIMARY KEY (line, user)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS seen_users_last ON seen_users (line, last_at);
   CREATE TABLE IF NOT EXISTS turn_days (line TEXT NOT NULL, day INTEGER NOT NULL, turns INTEGER NOT NULL, PRIMARY KEY (line, day)) WITHOUT ROWID;
 `;
@@ -29,11 +31,11 @@ export class TrialStore {
   }
 
   /** Counts a turn towards how busy the line is. */
-  countTurn(line: string, { user, createdAt }: Pick<TurnFact, "user" | "createdAt">): void {
+  countTurn(line: string, { user, keyId, createdAt }: Pick<TurnFact, "user" | "keyId" | "createdAt">): void {
     const at = Date.parse(createdAt);
     this.#sql.exec(
-      "INSERT INTO seen_users VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)",
-      ...[line, user, at],
+      "INSERT INTO seen_users VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)",
+      ...[line, user, keyId, at],
     );
     this.#sql.exec(
       "INSERT INTO turn_days VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET turns = turns + 1",
@@ -41,10 +43,16 @@ export class TrialStore {
     );
   }
 
-  /** Distinct users since a time, at most `limit`. */
-  usersSince(line: string, since: number, limit: number): number {
-    const query = "SELECT count(*) AS count FROM (SELECT 1 FROM seen_users WHERE line = ? AND last_at >= ? LIMIT ?)";
-    return this.#sql.exec<{ count: number }>(query, line, since, limit).one().count;
+  /** Whom the line served since a time. A user is one key's. */
+  audience(line: string, since: number): Audience {
+    const query = "SELECT count(*) AS users FROM seen_users WHERE line = ? AND last_at >= ? GROUP BY key_id";
+    const perKey = this.#sql
+      .exec<{ users: number }>(query, line, since)
+      .toArray()
+      .map(({ users }) => users);
+    const large = perKey.filter((users) => users >= SMALL_CIRCLE).length;
+    const small = perKey.length - large;
+    return { users: perKey.reduce((sum, users) => sum + users, 0), keys: large + (small >= SMALL_CIRCLE ? small : 0) };
   }
 
   /** Turns of the busier of today and yesterday (UTC). */

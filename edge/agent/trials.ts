@@ -1,7 +1,7 @@
 /** The canary of a line beside its stable version: counts what both do, and moves the line once canary.ts has decided. */
 import { CanarySettings } from "../../shared/release.ts";
 import { type Arm, canaryShare, type CanaryVerdict, judgeCanary } from "./canary.ts";
-import { CIRCLE_MS, SMALL_CIRCLE, type Lines } from "./lines.ts";
+import { CIRCLE_MS, type Lines } from "./lines.ts";
 import type { Release, TurnFact } from "./port.ts";
 import type { LineState } from "./release.ts";
 import type { AgentStore } from "./store.ts";
@@ -57,10 +57,10 @@ export class Trials {
     const state = this.#lines.read(line);
     if (state === undefined) return undefined;
     const { stable, canary, waiting } = state;
-    const users = this.#store.trials.usersSince(line, now - CIRCLE_MS, SMALL_CIRCLE);
+    const audience = this.#store.trials.audience(line, now - CIRCLE_MS);
     const turnsPerDay = this.#store.trials.turnsPerDay(line, now);
     const trial = canary === null ? null : { ...canary, ...this.#compare(line, state, canary.version) };
-    return { stable, canary: trial, waiting, users, turnsPerDay };
+    return { stable, canary: trial, waiting, audience, turnsPerDay };
   }
 
   #compare(line: string, { stable }: LineState, canary: number): { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict } {

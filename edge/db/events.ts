@@ -140,8 +140,13 @@ async function toRow(log: EventLog, { payload, createdAt, ...header }: NewEvent)
 }
 
 function toLoggedEvent(row: EventRow, payload: string): LoggedEvent {
-  const { payload: _, kind: __, createdAt, ...header } = row;
-  return { ...header, createdAt: new Date(createdAt).toISOString(), payload: EventPayload.parse(JSON.parse(payload)) };
+  const { payload: _, kind: __, createdAt, keyId, ...header } = row;
+  return {
+    ...header,
+    ...(keyId === null ? {} : { keyId }),
+    createdAt: new Date(createdAt).toISOString(),
+    payload: EventPayload.parse(JSON.parse(payload)),
+  };
 }
 
 async function readPayload(log: EventLog, eventId: string): Promise<string> {

@@ -20,6 +20,8 @@ export const events = sqliteTable(
     /** JSON of the payload, or null where it is large and lies in R2 under `payloads/<eventId>`. */
     payload: text("payload"),
     createdAt: integer("created_at").notNull(),
+    /** Null in events of before keys were recorded. */
+    keyId: text("key_id"),
   },
   (table) => [
     uniqueIndex("events_event_id").on(table.eventId),

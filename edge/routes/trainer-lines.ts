@@ -14,6 +14,7 @@ import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, v
 
 const MOST_REVIEWED = 200;
 const MOST_REOPENED = 50; // a batch, with their judgements in one answer
+const EventIds = z.object({ ids: z.array(z.string().max(200)).max(100) });
 const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: z.coerce.number().int().min(1).max(1_000).default(1_000) });
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
@@ -62,6 +63,18 @@ export function mountTrainerLines(app: App): void {
   app.get(`${LINE}/reopened`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const ids = found(await agentOf(context.env, agent).reopened(line, MOST_REOPENED), `line ${line} of agent ${agent}`);
+    return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
+  });
+
+  app.get(`${LINE}/influence`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    return context.json(found(await agentOf(context.env, agent).influence(line), `line ${line} of agent ${agent}`));
+  });
+
+  // With their judgements: what is learned from late is not judged again.
+  app.post(`${LINE}/events`, async (context) => {
+    const agent = agentParam(context);
+    const { ids } = await parseJson(context.req.raw, EventIds);
     return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
   });
 

@@ -44,6 +44,6 @@ export function sessionClosed(source: Source, reason: "idle" | "done"): NewEvent
 }
 
 function toEvent({ session, turnId, now }: Source, eventId: string, payload: EventPayload): NewEvent {
-  const { agent, line, sessionId, user } = session;
-  return { eventId, agent, line, sessionId, turnId, user, createdAt: new Date(now).toISOString(), payload };
+  const { agent, line, sessionId, user, keyId } = session;
+  return { eventId, agent, line, sessionId, turnId, user, keyId, createdAt: new Date(now).toISOString(), payload };
 }

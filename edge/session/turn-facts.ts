@@ -4,8 +4,8 @@ import type { TurnFact } from "../agent/port.ts";
 import { CLIENT_LEFT } from "./events.ts";
 
 /** Side turns and turns that their client gave up say nothing; undefined for them and for every other kind of event. */
-export function turnFactOf({ turnId, line, sessionId, user, createdAt, payload }: NewEvent): TurnFact | undefined {
-  const about = { turnId, line, sessionId, user, createdAt };
+export function turnFactOf({ turnId, line, sessionId, user, keyId, createdAt, payload }: NewEvent): TurnFact | undefined {
+  const about = { turnId, line, sessionId, user, keyId: keyId ?? null, createdAt };
   if (payload.kind === "turn:finished" && payload.turnKind === "main") {
     const { policyVersion: version, turnIndex, finishReason, rollout } = payload;
     return { ...about, version, turnIndex, failed: false, invalid: finishReason === "length", tokens: rollout.responseTokens.length };

@@ -6,7 +6,7 @@ export const REFUSAL_CODES = [
   "turn/unknown",
   "turn/notStored",
   "turn/lengths",
-  "user/overShare",
+  "user/waiting",
   "event/quarantined",
   "judge/notNegative",
   "judge/unparsable",

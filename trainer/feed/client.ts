@@ -3,6 +3,7 @@ import { z } from "zod";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
+import { Audience, Evidence } from "../../shared/influence.ts";
 import { Note } from "../../shared/note.ts";
 import { LineHead } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
@@ -23,6 +24,7 @@ const PublishAnswer = z.discriminatedUnion("status", [
   z.object({ status: z.literal("missing"), digests: z.array(z.string()) }),
 ]);
 
+const InfluenceAnswer = z.object({ audience: Audience, evidence: z.array(Evidence) });
 const SuiteList = z.object({ cases: z.array(SuiteCase) });
 const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), turnId: z.string() })) });
 const EventList = z.object({ events: z.array(LoggedEvent) });
@@ -103,6 +105,11 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       }
     },
     readReopened: async (line) => (await callJson(EventList, `${linePath(line)}/reopened`)).events,
+    readInfluence: (line) => callJson(InfluenceAnswer, `${linePath(line)}/influence`),
+    async readEvents(line, ids) {
+      if (ids.length === 0) return [];
+      return (await callJson(EventList, `${linePath(line)}/events`, { method: "POST", body: JSON.stringify({ ids }) })).events;
+    },
     readSuite: async (line) => (await callJson(SuiteList, `${linePath(line)}/suite`)).cases,
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
     advanceCursor: (line, advance) =>

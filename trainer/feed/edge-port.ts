@@ -1,6 +1,7 @@
 /** What the trainer needs of the edge. The HTTP client implements it; a test may stand in for the network, never for the edge's rules. */
 import type { z } from "zod";
 import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
+import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 
@@ -9,6 +10,8 @@ import type { SuiteCase } from "../../shared/suite.ts";
 export type LineName = { readonly agent: string; readonly line: string };
 
 export type AdvanceResult = { readonly status: "advanced" | "stale"; readonly cursor: number };
+
+export type Influence = { readonly audience: Audience; readonly evidence: readonly Evidence[] };
 
 export type BarredEvent = { readonly eventId: string; readonly turnId: string };
 
@@ -26,6 +29,10 @@ export interface EdgePort {
   readQuarantine(line: LineName): Promise<BarredEvent[]>;
   /** Consumed events that are to be learned from again, with their judgements. */
   readReopened(line: LineName): Promise<LoggedEvent[]>;
+  /** Whom the line serves, and what they have corrected that no version in use has learned. */
+  readInfluence(line: LineName): Promise<Influence>;
+  /** Events of the log with their judgements, at most 100. */
+  readEvents(line: LineName, ids: readonly string[]): Promise<LoggedEvent[]>;
   /** What a candidate must still do. */
   readSuite(line: LineName): Promise<SuiteCase[]>;
   publish(line: LineName, request: PublishRequest): Promise<PublishResult>;

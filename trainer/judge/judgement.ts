@@ -11,7 +11,7 @@ import type { Reward } from "./vote.ts";
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
 
 export function toJudgement({ event }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
-  const { agent, line, sessionId, turnId, user, eventId } = event;
+  const { agent, line, sessionId, turnId, user, keyId, eventId } = event;
   const payload: Judgement["payload"] = {
     kind: "judgement:made",
     subject: eventId,
@@ -21,7 +21,17 @@ export function toJudgement({ event }: Signal, { judge, reward, votes, hint, ref
     ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
   };
-  return { eventId: judgementIdOf(eventId), agent, line, sessionId, turnId, user, createdAt: now.toISOString(), payload };
+  return {
+    eventId: judgementIdOf(eventId),
+    agent,
+    line,
+    sessionId,
+    turnId,
+    user,
+    ...(keyId === undefined ? {} : { keyId }),
+    createdAt: now.toISOString(),
+    payload,
+  };
 }
 
 export function verdictFromLog({ judge, reward, votes, hint, refused }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {

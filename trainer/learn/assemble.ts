@@ -12,14 +12,22 @@ import type { Judged } from "./batch.ts";
 import type { CorrectedExchange } from "./learner.ts";
 
 /** Only verdicts with a grounded hint become corrections. */
-export function toCorrected({ event, turn, turns }: Signal, { hint, reward }: Verdict): CorrectedExchange {
+export function toCorrected(
+  { event, turn, turns }: Signal,
+  { hint, reward }: Verdict,
+  shares: ReadonlyMap<string, number>,
+): CorrectedExchange {
   const tool = hint === undefined ? undefined : findTool(turn.payload.tools, hint.toolName);
   const parameter = tool === undefined || hint === undefined ? undefined : findParameter(tool, hint.hint.parameter);
   invariant(hint !== undefined && tool !== undefined && parameter !== undefined, `a grounded hint names a tool of turn ${turn.turnId}`);
-  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward };
+  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, share: shares.get(event.eventId) ?? 1 };
 }
 
-export function toLineage({ event }: Signal, { reward, votes, judge, hint }: Verdict, liftNats: number | undefined): EventLineage {
+export function toLineage(
+  { event }: Signal,
+  { reward, votes, judge, hint }: Verdict,
+  { liftNats, share }: { liftNats: number | undefined; share: number | undefined },
+): EventLineage {
   const { eventId, seq, turnId, user } = event;
   return {
     eventId,
@@ -31,6 +39,7 @@ export function toLineage({ event }: Signal, { reward, votes, judge, hint }: Ver
     judge,
     ...(hint === undefined ? {} : { hint: hint.text }),
     ...(liftNats === undefined ? {} : { liftNats }),
+    ...(share === undefined ? {} : { share }),
   };
 }
 

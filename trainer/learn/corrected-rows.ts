@@ -29,6 +29,8 @@ export type CorrectedRow = {
   readonly advantages: readonly number[];
   /** What each token was drawn under. */
   readonly masks: readonly (TokenMask | undefined)[];
+  /** Its part of the weight of all rows, which add up to 1: an exchange's share, split among its rows. */
+  readonly weight: number;
 };
 
 /**
@@ -47,8 +49,10 @@ export async function correctedRows(
   }: { base: LearnerDependencies["base"]; parent: string | undefined; objective: Objective; baseline: number },
 ): Promise<CorrectedRow[]> {
   const { vocabSize } = config;
-  const turns = corrected.flatMap(({ correction, reward, turns: own }) => own.map(({ payload }) => ({ payload, correction, reward })));
-  const pairs = turns.flatMap(({ payload, correction, reward }) => {
+  const turns = corrected.flatMap(({ eventId, correction, reward, share, turns: own }) =>
+    own.map(({ payload }) => ({ payload, correction, reward, share, eventId })),
+  );
+  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
@@ -65,6 +69,8 @@ export async function correctedRows(
     const comparable = sampling.topP >= 1 && masks !== undefined;
     return [
       {
+        eventId,
+        share,
         span,
         masks: masks ?? [],
         student: { prompt: promptTokens, answer: responseTokens },
@@ -83,6 +89,7 @@ export async function correctedRows(
     pairs.map(({ teacher }) => teacher),
     { adapter: parent, full: true, vocabSize },
   );
+  const weights = splitShares(pairs);
   return pairs.flatMap(({ student: row, span, masks, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
@@ -90,8 +97,17 @@ export async function correctedRows(
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ row, span, masks, teacher, advantages: credited }];
+    return [{ row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 }];
   });
+}
+
+/** Each exchange's share in equal parts on its rows; what exchanges without rows leave goes to the others. */
+function splitShares(rows: readonly { eventId: string; share: number }[]): number[] {
+  const counts = new Map<string, number>();
+  for (const { eventId } of rows) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
+  const parts = rows.map(({ eventId, share }) => share / (counts.get(eventId) ?? 1));
+  const total = parts.reduce((sum, part) => sum + part, 0);
+  return parts.map((part) => part / total);
 }
 
 /** Undefined where the log does not tell them, or tells of others than would be made today. */

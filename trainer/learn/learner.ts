@@ -14,6 +14,8 @@ export type CorrectedExchange = {
   /** Every turn of the exchange, the corrected call's among them. */
   readonly turns: readonly LoggedTurn[];
   readonly reward: -1 | 0 | 1;
+  /** Its share of the loss weight among those that say the same, 0 to 1. */
+  readonly share: number;
 };
 
 export type UpdateRequest = {

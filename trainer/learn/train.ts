@@ -134,7 +134,7 @@ async function accumulateCorrected(
     const terms = emptyTerms(size);
     packed.rowIndices.forEach((row, place) => {
       const offset = at(packed.offsets, place);
-      const { teacher, advantages, span, masks, row: tokens } = at(corrected, row);
+      const { teacher, advantages, span, masks, row: tokens, weight } = at(corrected, row);
       const student = at(students, row);
       const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
       const width = candidates.tokens.length / tokens.answer.length;
@@ -147,12 +147,8 @@ async function accumulateCorrected(
       masks.forEach((mask, index) => {
         if (mask !== undefined) terms.masks.set(offset + index, mask);
       });
-      terms.hindsightWeights.fill(objective.hindsight / corrected.length, offset + span.from, offset + span.to);
-      terms.rewardWeights.fill(
-        step < objective.rewardSteps ? objective.reward / corrected.length : 0,
-        offset + span.from,
-        offset + span.to,
-      );
+      terms.hindsightWeights.fill(objective.hindsight * weight, offset + span.from, offset + span.to);
+      terms.rewardWeights.fill(step < objective.rewardSteps ? objective.reward * weight : 0, offset + span.from, offset + span.to);
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),

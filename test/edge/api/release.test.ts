@@ -176,7 +176,7 @@ describe("a canary", () => {
       });
       expect(response.status).toBe(200);
     }
-    await until(async () => (await admin("GET circle/release")).body.users === 4);
+    await until(async () => (await admin("GET circle/release")).body.audience.users === 4);
     expect((await publish("circle")).body.release).toBe("canary");
   });
 

@@ -40,6 +40,7 @@ function correctedTo(value: string): CorrectedExchange {
     correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } },
     turns: [made],
     reward: -1,
+    share: 1,
   };
 }
 

@@ -3,127 +3,18 @@
  * compare-and-set. Judge and learner are stand-ins here, because what a random base says teaches nothing; the loop's own
  * promises (once only, nothing lost, resumes exactly) do not depend on them.
  */
-import { beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
-import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
-import { parseModelConfig, type ModelConfig } from "../../../shared/model-config.ts";
 import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
-import type { LoggedEvent } from "../../../shared/events.ts";
-import { Note } from "../../../shared/note.ts";
-import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts";
-import { readStored } from "../../helpers/adapters.ts";
-import { PASSING } from "../../helpers/call.ts";
-import { bearer, withEdge } from "../../helpers/edge.ts";
-import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
-import { ACCEPTS, judging, learning, type LoopParts, loopOf as standInLoop, REJECTS } from "./stand-ins.ts";
-
-const edge = withEdge();
-let shape: ModelConfig;
-let agents = 0;
-
-beforeAll(async () => {
-  const manifest = BaseManifest.parse(JSON.parse(new TextDecoder().decode(await readStored(edge, edge.baseDigest))));
-  shape = parseModelConfig(JSON.parse(new TextDecoder().decode(await readStored(edge, manifest.files["config.json"] ?? ""))));
-});
-
-/** An agent of its own, and a conversation in which a user objects once. */
-async function correctedAgent(): Promise<string> {
-  agents += 1;
-  const agent = `loop-${agents}`;
-  await put(`/api/agents/${agent}`, {});
-  const ask = { role: "user", content: "A hotel in Porto" };
-  const first = await complete(agent, [ask]);
-  await complete(agent, [ask, first, { role: "user", content: "No, two rooms" }]);
-  // The log is filled a moment after the answer; one step sees what is there.
-  const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
-  const logged = async (): Promise<string[]> =>
-    (await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 })).events.map(({ payload }) => payload.kind);
-  await expect.poll(logged, { timeout: 10_000 }).toContain("nextState:arrived");
-  await expect.poll(async () => (await logged()).filter((kind) => kind === "turn:finished").length, { timeout: 10_000 }).toBe(2);
-  return agent;
-}
-
-/** An agent of its own whose log holds a corrected call, as no random base makes one. */
-async function calledAgent(): Promise<string> {
-  agents += 1;
-  const agent = `loop-${agents}`;
-  await put(`/api/agents/${agent}`, {});
-  const called = turn([user("A hotel in Porto")], call("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
-  for (const event of [called, nextState(called, [user("No, two rooms")])])
-    await insertEvent({ ...event, eventId: `${agent}/${event.eventId}`, agent }, JSON.stringify(event.payload));
-  return agent;
-}
-
-/** Writes past the edge, as only a test may. */
-async function insertEvent(header: Omit<LoggedEvent, "payload" | "seq">, payload: string): Promise<void> {
-  const { kind } = z.object({ kind: z.string() }).parse(JSON.parse(payload));
-  const { eventId, agent, line, sessionId, turnId, user: who } = header;
-  await (await edge.getD1())
-    .prepare("INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,?,?,?,?,?,?,?,?)")
-    .bind(...[eventId, agent, line, sessionId, turnId, who, kind, payload], Date.now())
-    .run();
-}
-
-async function complete(agent: string, messages: readonly unknown[], session = agent): Promise<unknown> {
-  // Without a call: what is echoed below is text.
-  const body = JSON.stringify({ model: agent, messages, max_tokens: 4, tools: [SEARCH], tool_choice: "none" });
-  const response = await fetch(`${edge.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: bearer(edge.keys.client, { "x-session-id": session }),
-    body,
-  });
-  expect(response.status).toBe(200);
-  const { choices } = z
-    .object({ choices: z.array(z.object({ message: z.looseObject({ content: z.string().nullable() }) })) })
-    .parse(await response.json());
-  return { role: "assistant", content: choices[0]?.message.content ?? "" };
-}
-
-async function put(path: string, body: unknown): Promise<void> {
-  expect((await fetch(`${edge.url}${path}`, { method: "PUT", headers: bearer(edge.keys.admin), body: JSON.stringify(body) })).status).toBe(
-    200,
-  );
-}
-
-async function post(path: string, body: unknown): Promise<void> {
-  const response = await fetch(`${edge.url}${path}`, { method: "POST", headers: bearer(edge.keys.admin), body: JSON.stringify(body) });
-  expect(response.status).toBe(200);
-}
-
-async function headOf(agent: string): Promise<z.infer<typeof LineHead>> {
-  return LineHead.parse(
-    await (await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/head`, { headers: bearer(edge.keys.trainer) })).json(),
-  );
-}
-
-async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVersion>[]> {
-  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/versions`, { headers: bearer(edge.keys.admin) })).json();
-  return z.object({ versions: z.array(PolicyVersion) }).parse(body).versions;
-}
-
-async function refusedCodes(agent: string): Promise<string[]> {
-  const { audit } = z
-    .object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) })
-    .parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
-  return audit.flatMap(({ refused }) => refused.map(({ code }) => code));
-}
+import { bearer } from "../../helpers/edge.ts";
+import { call, nextState, turn, user } from "../hotel.ts";
+import { ACCEPTS, judging, learning, type LoopParts, REJECTS } from "./stand-ins.ts";
+import { edge, shape, correctedAgent, insertEvent, complete, put, headOf, versionsOf, refusedCodes, loopOf, notesOf } from "./agents.ts";
 
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
-function loopOf(
-  agent: string,
-  { changed = {}, ...parts }: Pick<LoopParts, "judge" | "learner" | "config" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
-): ReturnType<typeof standInLoop> {
-  return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
-}
-
-async function notesOf(agent: string): Promise<Note[]> {
-  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/notes`, { headers: bearer(edge.keys.admin) })).json();
-  return z.object({ notes: z.array(Note) }).parse(body).notes;
-}
 
 describe("LineLoop", { timeout: 60_000 }, () => {
   it("publishes a version from one corrected turn, with its lineage, and trains on nothing twice", async () => {
@@ -144,56 +35,6 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
     expect(learner.updates).toBe(1);
-  });
-
-  it("keeps a version from its users that the gate refuses, with the report, and its note in force", async () => {
-    const agent = await correctedAgent();
-    const asked: GateRequest[] = [];
-    const gate: Gate = async (request) => {
-      asked.push(request);
-      return { checks: PASSING.checks.map((check) => (check.name === "length" ? { ...check, value: 1, asked: 9 } : check)) };
-    };
-    expect(await loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), gate }).step(2_000)).toBe("published");
-    expect(asked).toMatchObject([{ parent: null, suite: [] }]);
-    const head = await headOf(agent);
-    expect([head.stable, head.latest, head.parent]).toEqual([0, 1, 0]);
-    expect(await versionsOf(agent)).toMatchObject([{ version: 1, gate: { checks: expect.any(Array) } }, { version: 0 }]);
-    expect((await notesOf(agent)).map(({ status, learnedBy }) => [status, learnedBy])).toEqual([["inForce", null]]);
-  });
-
-  it("learns nothing from what is barred, and from what was rolled back only once it is let back in, without judging again", async () => {
-    const agent = await calledAgent();
-    const [judge, learner] = [judging(REJECTS), learning(shape)];
-    const loop = loopOf(agent, { judge, learner });
-    expect(await loop.step(2_000)).toBe("published");
-    await post(`/api/agents/${agent}/rollback`, { to: 0 });
-    await loop.step(0);
-    expect([(await headOf(agent)).latest, learner.updates]).toEqual([1, 1]);
-    const [first] = await versionsOf(agent).then((versions) => versions.find(({ version }) => version === 1)?.events ?? []);
-    await post(`/api/agents/${agent}/quarantine/release`, { events: [first?.eventId] });
-    const { calls } = judge;
-    // By another trainer, too: what it needs is in the log.
-    expect(await loopOf(agent, { judge, learner }).step(0)).toBe("published");
-    expect(judge.calls).toBe(calls);
-    expect(await headOf(agent)).toMatchObject({ stable: 2, parent: 2, latest: 2, reopened: false });
-    expect((await versionsOf(agent))[0]).toMatchObject({ version: 2, parent: 0, events: [{ eventId: first?.eventId }] });
-    await loop.step(0);
-    expect(learner.updates).toBe(2);
-    // A learned correction has become a case of the suite, for the next candidate to keep.
-    const suite = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readSuite({ agent, line: "shared" });
-    expect(suite).toMatchObject([{ source: "correction", version: 2, expect: { arguments: { number_of_rooms: "2" } } }]);
-  });
-
-  it("passes over a correction that was barred before it was learned from", async () => {
-    const agent = await correctedAgent();
-    const learner = learning(shape);
-    const changed: Partial<EdgePort> = { readQuarantine: async () => barred };
-    const { events } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).pull({ agent, cursor: 0, limit: 100, waitMs: 2_000 });
-    const barred = events.filter(({ payload }) => payload.kind === "nextState:arrived").map(({ eventId, turnId }) => ({ eventId, turnId }));
-    expect(barred.length).toBeGreaterThan(0);
-    expect(await loopOf(agent, { judge: judging(REJECTS), learner, changed }).step(2_000)).toBe("advanced");
-    expect(await refusedCodes(agent)).toContain("event/quarantined");
-    expect(learner.updates).toBe(0);
   });
 
   it("puts corrections in force as notes while an update still runs, those of meanwhile too", async () => {

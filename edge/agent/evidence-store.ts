@@ -1,0 +1,75 @@
+/** Who has corrected which argument to what, in the agent's SQLite: what a default for everybody is weighed by. */
+import type { Evidence } from "../../shared/influence.ts";
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS evidence (
+    position INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, event_id TEXT NOT NULL, user TEXT NOT NULL, key_id TEXT,
+    tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, learned_by INTEGER, UNIQUE (line, event_id));
+  CREATE INDEX IF NOT EXISTS evidence_line_at ON evidence (line, at);
+`;
+
+/** Newest corrections that are looked at. */
+const MOST_READ = 2_000;
+
+type Row = {
+  event_id: string;
+  user: string;
+  key_id: string | null;
+  tool: string;
+  parameter: string;
+  value: string;
+  learned_by: number | null;
+};
+
+export class EvidenceStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  create(): void {
+    this.#sql.exec(TABLES);
+  }
+
+  add(line: string, { eventId, user, keyId, tool, parameter, value }: Evidence, at: number): void {
+    this.#sql.exec(
+      `INSERT INTO evidence (line, event_id, user, key_id, tool, parameter, value, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+      ...[line, eventId, user, keyId, tool, parameter, value, at],
+    );
+  }
+
+  setLearned(line: string, eventId: string, version: number): void {
+    this.#sql.exec("UPDATE evidence SET learned_by = ? WHERE line = ? AND event_id = ?", version, line, eventId);
+  }
+
+  find(line: string, eventId: string): Evidence | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM evidence WHERE line = ? AND event_id = ?", line, eventId).toArray();
+    return row === undefined ? undefined : toEvidence(row);
+  }
+
+  /**
+   * What was said since a time and no version of `inUse` has learned, oldest first; of what a user said of one argument the
+   * last only: it takes back what was said before.
+   */
+  open(line: string, { since, inUse }: { since: number; inUse: ReadonlySet<number> }): Evidence[] {
+    const query = "SELECT * FROM evidence WHERE line = ? AND at >= ? ORDER BY position DESC LIMIT ?";
+    const last = new Map<string, Row>();
+    for (const row of this.#sql.exec<Row>(query, line, since, MOST_READ).toArray()) {
+      const place = JSON.stringify([row.user, row.tool, row.parameter]);
+      const first = last.get(place);
+      if (first === undefined) last.set(place, row);
+      // The same said again is said once more; another value was taken back.
+      else if (first.value === row.value) last.set(JSON.stringify([place, row.event_id]), row);
+    }
+    return [...last.values()]
+      .filter(({ learned_by }) => learned_by === null || !inUse.has(learned_by))
+      .toReversed()
+      .map(toEvidence);
+  }
+}
+
+function toEvidence({ event_id, key_id, user, tool, parameter, value }: Row): Evidence {
+  return { eventId: event_id, user, keyId: key_id, tool, parameter, value };
+}

@@ -1,0 +1,93 @@
+/**
+ * How much of an update one user, and one API key, may supply. A default for everybody is learned once enough of them say
+ * the same; until then it is in force for whoever gave it, as a note. Pure, and the same on both sides: the trainer weighs,
+ * the edge weighs again before a version exists.
+ */
+import { z } from "zod";
+
+/** From so many users on a line is no small circle any more: below it, one may teach it alone. */
+export const SMALL_CIRCLE = 4;
+const LARGEST_SHARE = 0.25;
+const TINY = 1e-9;
+
+/** A correction that no version in use has learned from. */
+export const Evidence = z.object({
+  eventId: z.string(),
+  user: z.string(),
+  /** Null in events of before keys were recorded. */
+  keyId: z.string().nullable(),
+  tool: z.string(),
+  parameter: z.string(),
+  value: z.string(),
+});
+export type Evidence = z.infer<typeof Evidence>;
+
+/** Whom a line served in the last 30 days. */
+export const Audience = z.object({
+  users: z.number().int().min(0),
+  /** Keys that speak for themselves: those of four users or more, and those of fewer where there are four such keys. */
+  keys: z.number().int().min(0),
+});
+export type Audience = z.infer<typeof Audience>;
+
+export type Weighed =
+  | { readonly status: "enough"; readonly shares: ReadonlyMap<string, number> }
+  | { readonly status: "waiting"; readonly detail: string };
+
+/** The largest share of an update's loss weight that one of `users` may have: max(25 %, 1/n), all of it in a small circle. */
+export function userCap({ users }: Pick<Audience, "users">): number {
+  return users < SMALL_CIRCLE ? 1 : Math.max(LARGEST_SHARE, 1 / users);
+}
+
+export function keyCap({ users, keys }: Audience): number {
+  return users < SMALL_CIRCLE ? 1 : Math.max(LARGEST_SHARE, 1 / Math.max(1, keys));
+}
+
+/**
+ * Shares of the loss weight by event, adding up to 1, for corrections that say the same. A user counts once, however often it
+ * was said; a key's users together have at most the key's cap, and what it loses goes to the others.
+ */
+export function weigh(evidence: readonly Evidence[], audience: Audience): Weighed {
+  const byKey = new Map<string, Map<string, string[]>>();
+  for (const { keyId, user, eventId } of evidence) {
+    const users = byKey.get(keyId ?? "") ?? new Map<string, string[]>();
+    byKey.set(keyId ?? "", users.set(user, [...(users.get(user) ?? []), eventId]));
+  }
+  const [ofUser, ofKey] = [userCap(audience), keyCap(audience)];
+  const keys = [...byKey.values()].map((users) => ({ users, most: Math.min(ofKey, users.size * ofUser) }));
+  if (keys.reduce((sum, { most }) => sum + most, 0) < 1 - TINY) return { status: "waiting", detail: lacking(keys, { ofUser, ofKey }) };
+  const shares = new Map<string, number>();
+  fill(keys.map(({ users, most }) => ({ wanted: users.size, most }))).forEach((share, index) => {
+    const users = keys[index]?.users ?? new Map<string, string[]>();
+    for (const events of users.values()) for (const eventId of events) shares.set(eventId, share / users.size / events.length);
+  });
+  return { status: "enough", shares };
+}
+
+/** Shares in proportion to `wanted`, none above its `most`, adding up to 1: what one cannot take the others do. */
+function fill(parts: readonly { wanted: number; most: number }[]): number[] {
+  const shares = parts.map(() => 0);
+  const open = new Set(parts.keys());
+  let left = 1;
+  while (open.size > 0 && left > TINY) {
+    const wanted = [...open].reduce((sum, index) => sum + (parts[index]?.wanted ?? 0), 0);
+    const rate = left / wanted;
+    const full = [...open].filter((index) => (shares[index] ?? 0) + rate * (parts[index]?.wanted ?? 0) >= (parts[index]?.most ?? 0) - TINY);
+    for (const index of full.length > 0 ? full : [...open]) {
+      const { wanted: mine, most } = parts[index] ?? { wanted: 0, most: 0 };
+      const given = full.length > 0 ? most - (shares[index] ?? 0) : rate * mine;
+      shares[index] = (shares[index] ?? 0) + given;
+      left -= given;
+      if (full.length > 0) open.delete(index);
+    }
+    if (full.length === 0) break;
+  }
+  return shares;
+}
+
+function lacking(keys: readonly { users: ReadonlyMap<string, unknown> }[], { ofUser, ofKey }: { ofUser: number; ofKey: number }): string {
+  const users = keys.reduce((sum, each) => sum + each.users.size, 0);
+  const [least, leastKeys] = [Math.ceil(1 / ofUser - TINY), Math.ceil(1 / ofKey - TINY)];
+  const under = leastKeys > 1 ? ` under ${leastKeys} keys or more` : "";
+  return `said by ${users} of ${least} users${under} that it takes to change what everybody gets, under ${keys.length}; in force as a note meanwhile`;
+}

@@ -1,0 +1,103 @@
+/** What the loop does with a gate's word, with what is barred or let back in, and with what few have said. */
+import { describe, expect, it } from "vitest";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
+import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
+import { PASSING } from "../../helpers/call.ts";
+import {
+  calledAgent,
+  complete,
+  correctCall,
+  correctedAgent,
+  edge,
+  headOf,
+  loopOf,
+  newAgent,
+  notesOf,
+  post,
+  refusedCodes,
+  shape,
+  versionsOf,
+} from "./agents.ts";
+import { judging, learning, REJECTS } from "./stand-ins.ts";
+
+describe("LineLoop", { timeout: 60_000 }, () => {
+  it("keeps a version from its users that the gate refuses, with the report, and its note in force", async () => {
+    const agent = await correctedAgent();
+    const asked: GateRequest[] = [];
+    const gate: Gate = async (request) => {
+      asked.push(request);
+      return { checks: PASSING.checks.map((check) => (check.name === "length" ? { ...check, value: 1, asked: 9 } : check)) };
+    };
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), gate }).step(2_000)).toBe("published");
+    expect(asked).toMatchObject([{ parent: null, suite: [] }]);
+    const head = await headOf(agent);
+    expect([head.stable, head.latest, head.parent]).toEqual([0, 1, 0]);
+    expect(await versionsOf(agent)).toMatchObject([{ version: 1, gate: { checks: expect.any(Array) } }, { version: 0 }]);
+    expect((await notesOf(agent)).map(({ status, learnedBy }) => [status, learnedBy])).toEqual([["inForce", null]]);
+  });
+
+  it("learns nothing from what is barred, and from what was rolled back only once it is let back in, without judging again", async () => {
+    const agent = await calledAgent();
+    const [judge, learner] = [judging(REJECTS), learning(shape)];
+    const loop = loopOf(agent, { judge, learner });
+    expect(await loop.step(2_000)).toBe("published");
+    await post(`/api/agents/${agent}/rollback`, { to: 0 });
+    await loop.step(0);
+    expect([(await headOf(agent)).latest, learner.updates]).toEqual([1, 1]);
+    const [first] = await versionsOf(agent).then((versions) => versions.find(({ version }) => version === 1)?.events ?? []);
+    await post(`/api/agents/${agent}/quarantine/release`, { events: [first?.eventId] });
+    const { calls } = judge;
+    // By another trainer, too: what it needs is in the log.
+    expect(await loopOf(agent, { judge, learner }).step(0)).toBe("published");
+    expect(judge.calls).toBe(calls);
+    expect(await headOf(agent)).toMatchObject({ stable: 2, parent: 2, latest: 2, reopened: false });
+    expect((await versionsOf(agent))[0]).toMatchObject({ version: 2, parent: 0, events: [{ eventId: first?.eventId }] });
+    await loop.step(0);
+    expect(learner.updates).toBe(2);
+    // A learned correction has become a case of the suite, for the next candidate to keep.
+    const suite = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readSuite({ agent, line: "shared" });
+    expect(suite).toMatchObject([{ source: "correction", version: 2, expect: { arguments: { number_of_rooms: "2" } } }]);
+  });
+
+  it("teaches a larger circle only what four of its users have said, each with a quarter of the weight", async () => {
+    const agent = await newAgent();
+    for (const each of ["a", "b", "c", "d", "e"]) await complete(agent, [{ role: "user", content: `I am ${each}.` }], each, each);
+    const audience = async () =>
+      (await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readInfluence({ agent, line: "shared" })).audience;
+    await expect.poll(audience, { timeout: 10_000 }).toEqual({ users: 5, keys: 1 });
+    const learner = learning(shape);
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner });
+    const said = [await correctCall(agent, "u1"), await correctCall(agent, "u2"), await correctCall(agent, "u3")];
+    const loud = [await correctCall(agent, "u3"), await correctCall(agent, "u3")];
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect(await refusedCodes(agent)).toEqual(Array(5).fill("user/waiting"));
+    expect([(await headOf(agent)).latest, learner.updates]).toEqual([0, 0]);
+    expect((await notesOf(agent)).filter(({ status }) => status === "inForce")).toHaveLength(3);
+    said.push(await correctCall(agent, "u4"));
+    // By another trainer: what it needs of the earlier three is in the log.
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
+    const [version] = await versionsOf(agent);
+    const shareOf = (id: string | undefined): number | undefined => version?.events.find(({ eventId }) => eventId === id)?.share;
+    expect(version?.events.map(({ eventId }) => eventId).toSorted()).toEqual([...said, ...loud].toSorted());
+    expect([said[0], said[1], said[3]].map(shareOf)).toEqual([0.25, 0.25, 0.25].map((share) => expect.closeTo(share)));
+    expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
+  });
+
+  it("passes over a correction that was barred before it was learned from", async () => {
+    const agent = await correctedAgent();
+    const learner = learning(shape);
+    const changed: Partial<EdgePort> = { readQuarantine: async () => barred };
+    const { events } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).pull({
+      agent,
+      cursor: 0,
+      limit: 100,
+      waitMs: 2_000,
+    });
+    const barred = events.filter(({ payload }) => payload.kind === "nextState:arrived").map(({ eventId, turnId }) => ({ eventId, turnId }));
+    expect(barred.length).toBeGreaterThan(0);
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner, changed }).step(2_000)).toBe("advanced");
+    expect(await refusedCodes(agent)).toContain("event/quarantined");
+    expect(learner.updates).toBe(0);
+  });
+});

@@ -1,0 +1,55 @@
+/** Who has to say something before everybody gets it: corrections that wait for others, and what the others had said. Pure. */
+import { weigh, type Evidence } from "../../shared/influence.ts";
+import type { Refusal } from "../data/refusal.ts";
+import type { Influence } from "../feed/edge-port.ts";
+import type { Batch, Judged } from "./batch.ts";
+
+export type Heard = {
+  readonly batch: Batch;
+  /** Share of the loss weight by event, of the batch's and of those beside it. */
+  readonly shares: ReadonlyMap<string, number>;
+  /** Events beside the batch that say the same as what is learned now. */
+  readonly others: readonly string[];
+};
+
+/** Refuses the corrections that too few have made, and names the earlier ones that count with those that enough have. */
+export function hearOthers(batch: Batch, { audience, evidence }: Influence): Heard {
+  const shares = new Map<string, number>();
+  const others = new Set<string>();
+  const refusals: Refusal[] = [];
+  const kept: Judged[] = [];
+  const own = new Map(batch.corrected.map((each) => [each.signal.event.eventId, each]));
+  for (const [key, group] of groupBy(batch.corrected, (each) => keyOf(toEvidence(each)))) {
+    const said = evidence.filter((each) => keyOf(each) === key);
+    const known = new Set(said.map(({ eventId }) => eventId));
+    // What the agent has not heard of yet counts as it is.
+    const all = [...said, ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
+    const weighed = weigh(all, audience);
+    if (weighed.status === "waiting") {
+      for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail: weighed.detail });
+      continue;
+    }
+    kept.push(...group);
+    for (const [eventId, share] of weighed.shares) {
+      shares.set(eventId, share);
+      if (!own.has(eventId)) others.add(eventId);
+    }
+  }
+  const corrected = batch.corrected.filter((each) => kept.includes(each));
+  return { batch: { ...batch, corrected, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
+}
+
+function toEvidence({ signal: { event }, verdict: { hint } }: Judged): Evidence {
+  const { eventId, user, keyId = null } = event;
+  return { eventId, user, keyId, tool: hint?.toolName ?? "", parameter: hint?.hint.parameter ?? "", value: hint?.hint.value ?? "" };
+}
+
+function keyOf({ tool, parameter, value }: Evidence): string {
+  return JSON.stringify([tool, parameter, value]);
+}
+
+function groupBy<T>(entries: readonly T[], keyOfEntry: (entry: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const entry of entries) groups.set(keyOfEntry(entry), [...(groups.get(keyOfEntry(entry)) ?? []), entry]);
+  return groups;
+}
