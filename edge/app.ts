@@ -6,13 +6,17 @@ import { onError, onMethodNotAllowed, onNotFound } from "./http-errors.ts";
 import { requireKey } from "./middleware/auth.ts";
 import { clientCors } from "./middleware/cors.ts";
 import { drainBody } from "./middleware/drain.ts";
+import { rateLimit } from "./middleware/rate-limit.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountAgents } from "./routes/api-agents.ts";
+import { mountKeys } from "./routes/api-keys.ts";
 import { mountNotes } from "./routes/api-notes.ts";
+import { mountOpenApi } from "./routes/api-openapi.ts";
 import { mountQuarantine } from "./routes/api-quarantine.ts";
 import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
+import { mountStream } from "./routes/api-stream.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback } from "./routes/feedback.ts";
@@ -29,13 +33,15 @@ export function createApp(): App {
   app.use(requestId(), drainBody());
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
+  mountOpenApi(app);
   app.use("/v1/*", requireKey("client"));
   app.use("/api/*", requireKey("admin"));
   app.use("/trainer/v1/*", requireKey("trainer"));
+  for (const path of ["/v1/*", "/api/*", "/trainer/v1/*"]) app.use(path, rateLimit());
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
-  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountStats]) mount(app);
+  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountKeys, mountStream, mountStats]) mount(app);
   for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
   return app;
 }

@@ -3,12 +3,15 @@ import type { Hono, MiddlewareHandler } from "hono";
 import type { AgentObject } from "./agent/agent.ts";
 import type { KeyKind } from "./db/schema.ts";
 import type { DirectoryObject } from "./directory/directory.ts";
+import type { LimiterObject } from "./limiter/limiter.ts";
+import type { Scope } from "./scope.ts";
 import type { SessionObject } from "./session/session.ts";
 
 export type Env = {
   SESSIONS: DurableObjectNamespace<SessionObject>;
   AGENTS: DurableObjectNamespace<AgentObject>;
   DIRECTORY: DurableObjectNamespace<DirectoryObject>;
+  LIMITERS: DurableObjectNamespace<LimiterObject>;
   DB: D1Database;
   ARTIFACTS: R2Bucket;
   /** SHA-256 of the base manifest, under which `ARTIFACTS` holds it; version 0 of a new agent is this base. */
@@ -20,7 +23,14 @@ export type Env = {
 };
 
 /** The key a request came with; `id` is public, the key itself is never kept. */
-export type ApiKey = { readonly id: string; readonly kind: KeyKind; readonly name: string };
+export type ApiKey = {
+  readonly id: string;
+  readonly kind: KeyKind;
+  readonly name: string;
+  /** Which agents it reaches. */
+  readonly agents: Scope;
+  readonly requestsPerMinute: number | null;
+};
 
 export type Variables = { requestId: string; key: ApiKey };
 export type AppEnv = { Bindings: Env; Variables: Variables };

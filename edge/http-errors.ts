@@ -71,6 +71,8 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
 }
 
 function render(context: Context, error: AppError): Response {
+  const { retryAfterSeconds } = error.details;
+  if (retryAfterSeconds !== undefined) context.header("retry-after", String(retryAfterSeconds));
   return context.json(errorBody(error), error.status as ContentfulStatusCode);
 }
 

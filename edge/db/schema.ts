@@ -43,6 +43,12 @@ export const keys = sqliteTable(
     name: text("name").notNull(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
+    /** Names of agents and prefixes of names; null: every agent. */
+    agents: text("agents", { mode: "json" }).$type<string[]>(),
+    expiresAt: integer("expires_at"),
+    /** Null: no limit. */
+    requestsPerMinute: integer("requests_per_minute"),
+    rotatedAt: integer("rotated_at"),
   },
   (table) => [uniqueIndex("keys_hash").on(table.hash)],
 );

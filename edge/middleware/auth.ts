@@ -9,7 +9,7 @@ import type { KeyKind } from "../db/schema.ts";
 import type { Env, Middleware } from "../env.ts";
 import { logError } from "../log.ts";
 
-const FRESH_MS = 5_000;
+const FRESH_MS = 1_000;
 /** Hashes that an isolate remembers, unknown ones included, so that guessing costs no memory. */
 const MAX_REMEMBERED = 1_000;
 
@@ -24,9 +24,15 @@ export function requireKey(kind: KeyKind): Middleware {
       throw new AppError("auth/forbidden", `${context.req.path}: a ${kind} key expected, got a ${row.kind} key`, {
         details: { code: "wrong_key_kind" },
       });
-    context.set("key", { id: row.id, kind: row.kind, name: row.name });
+    const { id, name, agents, requestsPerMinute } = row;
+    context.set("key", { id, kind, name, agents, requestsPerMinute });
     await next();
   };
+}
+
+/** Forgets what is known of a key, so that this isolate asks again: for whoever has just changed it. */
+export function forgetKey(hash: string): void {
+  remembered.delete(hash);
 }
 
 function bearerOf(header: string | undefined, kind: KeyKind): string {
@@ -45,6 +51,14 @@ async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
     throw new AppError("auth/missing", "API key: a known one that is not revoked expected, got another", {
       details: { code: "invalid_api_key" },
     });
+  if (row.expiresAt !== null && row.expiresAt <= Date.now())
+    throw new AppError(
+      "auth/missing",
+      `API key: one that has not expired expected, got one that did at ${new Date(row.expiresAt).toISOString()}`,
+      {
+        details: { code: "expired_api_key" },
+      },
+    );
   return row;
 }
 

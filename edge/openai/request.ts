@@ -16,7 +16,7 @@ import { checkTools, ToolChoiceParameter, Tools } from "./tools.ts";
 const MAX_STOPS = 4; // this and the next as the API
 const MAX_TOP_LOGPROBS = 20;
 
-const Parameters = z.object({
+export const Parameters = z.object({
   model: z.string().min(1),
   messages: Messages,
   tools: Tools.optional(),

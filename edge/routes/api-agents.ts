@@ -1,14 +1,16 @@
 /** /api/agents: agents with their settings, versions and log. */
+import type { Context } from "hono";
 import { z } from "zod";
-import { AgentSettings, LearningSettings } from "../../shared/agent.ts";
+import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { listAgent } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
-import type { App } from "../env.ts";
-import { parseJson } from "../http-errors.ts";
+import type { App, AppEnv } from "../env.ts";
+import { parseJson, parseWith } from "../http-errors.ts";
+import { mergePatch } from "../merge-patch.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
@@ -22,26 +24,48 @@ const StrictRelease = z
   })
   .prefault({});
 // Strict at every level: a setting that is misspelt is refused, not ignored.
-const SettingsRequest = AgentSettings.extend({
+export const SettingsRequest = AgentSettings.extend({
   tools: AgentTools.default([]),
   learning: LearningSettings.strict().prefault({}),
   release: StrictRelease,
 }).strict();
-const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
+export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
+
+async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
+  checkDepth(settings);
+  checkTools(settings.tools);
+  const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
+  await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
+  forgetLineHead(name, SHARED_LINE);
+  return agent;
+}
+
+async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
+  const name = agentParam(context);
+  const { settings } = found(await agentOf(context.env, name).read(), `agent ${name}`);
+  await putAgent(context, name, { ...settings, learning: { ...settings.learning, enabled } });
+  return { learning: enabled };
+}
 
 export function mountAgents(app: App): void {
-  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context.env) }));
+  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context) }));
 
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
-    const settings = await parseJson(context.req.raw, SettingsRequest);
-    checkDepth(settings);
-    checkTools(settings.tools);
-    const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
-    await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
-    forgetLineHead(name, SHARED_LINE);
-    return context.json(agent);
+    return context.json(await putAgent(context, name, await parseJson(context.req.raw, SettingsRequest)));
   });
+
+  app.patch("/api/agents/:agent", async (context) => {
+    const name = agentParam(context);
+    const { settings } = found(await agentOf(context.env, name).read(), `agent ${name}`);
+    const patch = await parseJson(context.req.raw, z.record(z.string(), z.unknown()));
+    checkDepth(patch);
+    return context.json(await putAgent(context, name, parseWith(SettingsRequest, mergePatch(settings, patch))));
+  });
+
+  app.post("/api/agents/:agent/pause", async (context) => context.json(await setLearning(context, false)));
+
+  app.post("/api/agents/:agent/resume", async (context) => context.json(await setLearning(context, true)));
 
   app.get("/api/agents/:agent", async (context) => {
     const name = agentParam(context);

@@ -6,7 +6,7 @@ import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
 import { actorOf, agentParam, found, noteParam, PageLimit, queryOf } from "./params.ts";
 
-const NotesQuery = z.object({
+export const NotesQuery = z.object({
   user: z.string().min(1).max(100).optional(),
   /** The note after which the page begins: the last of the page before. */
   before: z.string().min(1).max(100).optional(),

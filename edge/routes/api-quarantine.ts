@@ -11,12 +11,12 @@ import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
 const EventId = z.string().min(1).max(200);
 const UserId = z.string().min(1).max(100);
 const Reason = z.string().max(1_000).optional();
-const BarRequest = z.union([
+export const BarRequest = z.union([
   z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason }),
   z.strictObject({ user: UserId, reason: Reason }),
 ]);
-const FreeRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
-const QuarantinePage = z.object({ after: EventId.optional(), limit: PageLimit });
+export const FreeRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
+export const QuarantinePage = z.object({ after: EventId.optional(), limit: PageLimit });
 
 export function mountQuarantine(app: App): void {
   app.get("/api/agents/:agent/quarantine", async (context) => {

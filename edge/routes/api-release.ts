@@ -10,8 +10,8 @@ import { actorOf, agentParam, found } from "./params.ts";
 
 const VersionNumber = z.number().int().min(0);
 const Reason = z.string().max(1_000).optional();
-const RollbackRequest = z.strictObject({ to: VersionNumber, quarantine: z.boolean().default(true), reason: Reason });
-const PromoteRequest = z.strictObject({ version: VersionNumber, reason: Reason });
+export const RollbackRequest = z.strictObject({ to: VersionNumber, quarantine: z.boolean().default(true), reason: Reason });
+export const PromoteRequest = z.strictObject({ version: VersionNumber, reason: Reason });
 
 export function mountRelease(app: App): void {
   app.get("/api/agents/:agent/release", async (context) => {

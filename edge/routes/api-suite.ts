@@ -14,14 +14,14 @@ import { AgentTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
 import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
 
-const CaseRequest = z.strictObject({
+export const CaseRequest = z.strictObject({
   name: z.string().min(1).max(200),
   messages: z.array(ChatMessage).min(1).max(100),
   /** The agent's where left out. */
   tools: AgentTools.optional(),
   expect: Expectation,
 });
-const CasePage = z.object({ after: z.string().max(100).optional(), limit: PageLimit });
+export const CasePage = z.object({ after: z.string().max(100).optional(), limit: PageLimit });
 
 export function mountSuite(app: App): void {
   app.get("/api/agents/:agent/suite", async (context) => {

@@ -8,7 +8,7 @@ import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import { getLineHead } from "../agent/head.ts";
 import { getNotes } from "../agent/known-notes.ts";
 import { promptNotes } from "../agent/notes.ts";
-import type { App, AppEnv, Env } from "../env.ts";
+import type { App, AppEnv } from "../env.ts";
 import { readJson } from "../http-errors.ts";
 import { readDeltas } from "../openai/deltas.ts";
 import { checkName, parseTurnHeaders, type TurnHeaders } from "../openai/headers.ts";
@@ -17,6 +17,7 @@ import { collectCompletion } from "../openai/response.ts";
 import { streamChunks } from "../openai/sse.ts";
 import { toToolChoice } from "../openai/tools.ts";
 import { fingerprint, type Envelope } from "../openai/wire.ts";
+import { reaches } from "../scope.ts";
 import { dispatchTurn, type Answering, type UnplacedTurn } from "../session/dispatch.ts";
 import type { OfferedPolicies } from "../session/port.ts";
 import { scopedUser } from "../session/identity.ts";
@@ -27,7 +28,7 @@ export function mountCompletions(app: App): void {
     const body = await readJson(context.req.raw);
     const request = parseChatRequest(body);
     const headers = parseTurnHeaders(context.req.raw.headers);
-    const head = await requireHead(context.env, request.model);
+    const head = await requireHead(context, request.model);
     const keyId = context.var.key.id;
     const scope: Scope = { agent: head.agent, keyId, user: await scopedUser(keyId, request.user) };
     const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
@@ -37,9 +38,10 @@ export function mountCompletions(app: App): void {
   });
 }
 
-/** @throws {policy/unknown} where `model` names no agent */
-async function requireHead(env: Env, model: string): Promise<LineHead> {
-  const head = AgentName.safeParse(model).success ? await getLineHead(env, model, SHARED_LINE) : undefined;
+/** @throws {policy/unknown} where `model` names no agent that the key reaches */
+async function requireHead({ env, var: { key } }: Context<AppEnv>, model: string): Promise<LineHead> {
+  const named = AgentName.safeParse(model).success && reaches(key.agents, model);
+  const head = named ? await getLineHead(env, model, SHARED_LINE) : undefined;
   if (head !== undefined) return head;
   throw new AppError("policy/unknown", `model: the name of an agent expected, got ${model}; GET /v1/models lists them`, {
     details: { param: "model", code: "model_not_found" },

@@ -8,7 +8,7 @@ import { sessionOf } from "../session/port.ts";
 
 const MAX_TEXT = 4_000; // characters; longer than any context that could use it
 
-const Feedback = z
+export const Feedback = z
   .strictObject({
     completion_id: z.string(),
     /** From −1, wrong, to +1, right. */

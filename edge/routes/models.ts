@@ -2,15 +2,16 @@
 import { AppError } from "../../shared/errors.ts";
 import { readAgents } from "../db/agents.ts";
 import type { App } from "../env.ts";
+import { reaches } from "../scope.ts";
 
 export function mountModels(app: App): void {
   app.get("/v1/models", async (context) => {
-    const agents = await readAgents(context.env.DB);
+    const agents = (await readAgents(context.env.DB)).filter(({ name }) => reaches(context.var.key.agents, name));
     return context.json({ object: "list", data: agents.map(toModel) });
   });
   app.get("/v1/models/:model", async (context) => {
     const name = context.req.param("model");
-    const agent = (await readAgents(context.env.DB)).find((each) => each.name === name);
+    const agent = (await readAgents(context.env.DB)).find((each) => each.name === name && reaches(context.var.key.agents, each.name));
     if (agent !== undefined) return context.json(toModel(agent));
     throw new AppError("policy/unknown", `model: the name of an agent expected, got ${name}`, {
       details: { param: "model", code: "model_not_found" },

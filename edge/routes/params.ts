@@ -7,8 +7,9 @@ import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import type { Actor } from "../agent/port.ts";
 import { agentOf } from "../agent/port.ts";
 import { readAgents } from "../db/agents.ts";
-import type { AppEnv, Env } from "../env.ts";
+import type { AppEnv } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
+import { reaches } from "../scope.ts";
 
 export const Cursor = z.coerce.number().int().min(0).default(0);
 export const PageLimit = z.coerce.number().int().min(1).max(100).default(100);
@@ -19,9 +20,14 @@ export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>)
   return parseWith(schema, context.req.query());
 }
 
-/** The agent named in the path. @throws {input/invalid} */
+/** The agent named in the path. @throws {input/invalid} {input/notFound} where it is out of the key's scope */
 export function agentParam(context: Context<AppEnv>): string {
-  return parseWith(z.object({ agent: AgentName }), context.req.param()).agent;
+  return scoped(context, parseWith(z.object({ agent: AgentName }), context.req.param()).agent);
+}
+
+/** The name of an agent that the key reaches. @throws {input/notFound} */
+export function scoped(context: Context<AppEnv>, agent: string): string {
+  return found(reaches(context.var.key.agents, agent) ? agent : undefined, `agent ${agent}`);
 }
 
 /** The line named in the path. A line that does not exist is found out by asking the agent. */
@@ -49,9 +55,9 @@ export function found<Value>(value: Value | undefined, what: string): Value {
   return value;
 }
 
-/** The heads of every listed agent's shared line. */
-export async function readHeads(env: Env): Promise<LineHead[]> {
-  const listed = await readAgents(env.DB);
+/** The heads of the shared line of every agent that the key reaches. */
+export async function readHeads({ env, var: { key } }: Context<AppEnv>): Promise<LineHead[]> {
+  const listed = (await readAgents(env.DB)).filter(({ name }) => reaches(key.agents, name));
   const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
   return heads.filter((head) => head !== undefined);
 }

@@ -5,7 +5,7 @@ import type { FeedPage } from "../../shared/events.ts";
 import { agentOf } from "../agent/port.ts";
 import { pageAfter, turnsOfSession } from "../db/events.ts";
 import type { App, Env } from "../env.ts";
-import { Cursor, found, PageLimit, queryOf } from "./params.ts";
+import { Cursor, found, PageLimit, queryOf, scoped } from "./params.ts";
 
 /** A notice that was lost (its object was restarted) delays an event by this much at most. */
 const LONGEST_SLEEP_MS = 2_000;
@@ -23,13 +23,13 @@ type FeedQuery = z.infer<typeof FeedQuery>;
 export function mountTrainerFeed(app: App): void {
   app.get("/trainer/v1/feed", async (context) => {
     const query = queryOf(context, FeedQuery);
-    found(await agentOf(context.env, query.agent).read(), `agent ${query.agent}`);
+    found(await agentOf(context.env, scoped(context, query.agent)).read(), `agent ${query.agent}`);
     return context.json(await waitForPage(context.env, query, context.req.raw.signal));
   });
 
   app.get("/trainer/v1/turns", async (context) => {
     const query = queryOf(context, TurnsQuery);
-    found(await agentOf(context.env, query.agent).read(), `agent ${query.agent}`);
+    found(await agentOf(context.env, scoped(context, query.agent)).read(), `agent ${query.agent}`);
     return context.json({ events: await turnsOfSession(context.env, { ...query, limit: MOST_TURNS }) });
   });
 }

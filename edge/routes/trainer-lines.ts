@@ -10,7 +10,7 @@ import { appendEvents, eventsById, type EventLog, lastSeq } from "../db/events.t
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { notesOf } from "./given-notes.ts";
-import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, versionParam } from "./params.ts";
+import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, scoped, versionParam } from "./params.ts";
 
 const MOST_REVIEWED = 200;
 const MOST_REOPENED = 50; // a batch, with their judgements in one answer
@@ -19,7 +19,7 @@ const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: 
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
 export function mountTrainerLines(app: App): void {
-  app.get("/trainer/v1/agents", async (context) => context.json({ agents: await readHeads(context.env) }));
+  app.get("/trainer/v1/agents", async (context) => context.json({ agents: await readHeads(context) }));
 
   app.get(`${LINE}/head`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
@@ -102,7 +102,7 @@ export function mountTrainerLines(app: App): void {
   app.post("/trainer/v1/judgements", async (context) => {
     const { judgements } = await parseJson(context.req.raw, JudgementBatch);
     const names = [...new Set(judgements.map(({ agent }) => agent))];
-    await Promise.all(names.map(async (name) => found(await agentOf(context.env, name).read(), `agent ${name}`)));
+    await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
     const seq = await appendEvents(context.env, judgements);
     // After the log: a note whose judgement is lost could not be explained.
     for (const { agent, line, notes } of await notesOf(judgements)) {

@@ -1,0 +1,83 @@
+/** Every route for clients and people, as the OpenAPI document tells of it. A test holds the list to the routes. */
+import { z, type ZodType } from "zod";
+import { Parameters } from "../openai/request.ts";
+import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
+import { KeyRequest } from "../routes/api-keys.ts";
+import { NotesQuery } from "../routes/api-notes.ts";
+import { BarRequest, FreeRequest, QuarantinePage } from "../routes/api-quarantine.ts";
+import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
+import { StreamQuery } from "../routes/api-stream.ts";
+import { CasePage, CaseRequest } from "../routes/api-suite.ts";
+import { Feedback } from "../routes/feedback.ts";
+import { BackwardPage } from "../routes/params.ts";
+
+export type Operation = {
+  readonly method: "get" | "put" | "post" | "patch" | "delete";
+  /** With `{name}` for parameters. */
+  readonly path: string;
+  readonly summary: string;
+  readonly key: "client" | "admin" | null;
+  readonly query?: ZodType;
+  readonly body?: ZodType;
+  /** Status of success, 200 where left out. */
+  readonly status?: 200 | 201;
+  readonly type?: "application/json" | "text/event-stream";
+};
+
+const AGENT = "/api/agents/{agent}";
+const MergePatch = z.record(z.string(), z.unknown()).describe("JSON merge patch (RFC 7396) of the settings");
+
+const CLIENT: readonly Omit<Operation, "key">[] = [
+  { method: "post", path: "/v1/chat/completions", summary: "An answer, whole or streamed", body: Parameters },
+  { method: "get", path: "/v1/models", summary: "The agents that the key reaches, as models" },
+  { method: "get", path: "/v1/models/{model}", summary: "One agent, as a model" },
+  { method: "post", path: "/v1/feedback", summary: "Score, correction or comment for a completion", body: Feedback },
+];
+
+const ADMIN: readonly Omit<Operation, "key">[] = [
+  { method: "get", path: "/api/agents", summary: "The agents that the key reaches, with what answers" },
+  { method: "get", path: AGENT, summary: "An agent with its settings" },
+  { method: "put", path: AGENT, summary: "Creates an agent, or replaces all its settings", body: SettingsRequest },
+  { method: "patch", path: AGENT, summary: "Changes some settings", body: MergePatch },
+  { method: "post", path: `${AGENT}/pause`, summary: "Stops learning; serving goes on" },
+  { method: "post", path: `${AGENT}/resume`, summary: "Goes on learning" },
+  { method: "get", path: `${AGENT}/versions`, summary: "Versions with lineage, newest first", query: BackwardPage },
+  { method: "get", path: `${AGENT}/versions/{version}`, summary: "One version: events, users, hints, gate report, changes" },
+  { method: "get", path: `${AGENT}/release`, summary: "What answers, and how the trial of the canary stands" },
+  { method: "post", path: `${AGENT}/promote`, summary: "Makes a version in flight the stable one", body: PromoteRequest },
+  {
+    method: "post",
+    path: `${AGENT}/rollback`,
+    summary: "Makes another version the stable one, and un-learns what is left",
+    body: RollbackRequest,
+  },
+  { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: BackwardPage },
+  { method: "get", path: `${AGENT}/events`, summary: "The log, oldest first", query: EventsQuery },
+  { method: "get", path: `${AGENT}/events/{event}`, summary: "One event, and the versions that learned from it" },
+  { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
+  { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },
+  { method: "get", path: `${AGENT}/quarantine`, summary: "Events barred from learning", query: QuarantinePage },
+  { method: "post", path: `${AGENT}/quarantine`, summary: "Bars events, or all that a user said, from learning", body: BarRequest },
+  { method: "post", path: `${AGENT}/quarantine/release`, summary: "Lets events be learned from again", body: FreeRequest },
+  { method: "get", path: `${AGENT}/suite`, summary: "What every version must still do, oldest first", query: CasePage },
+  { method: "post", path: `${AGENT}/suite`, summary: "Adds a case", body: CaseRequest, status: 201 },
+  { method: "delete", path: `${AGENT}/suite/{case}`, summary: "Deletes a case" },
+  { method: "get", path: `${AGENT}/notes`, summary: "Corrections in force beside the weights, newest first", query: NotesQuery },
+  { method: "delete", path: `${AGENT}/notes/{note}`, summary: "Takes a note out of force" },
+  { method: "get", path: "/api/keys", summary: "The keys whose agents the asking key reaches, newest first" },
+  { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
+  { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
+  { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once" },
+  { method: "get", path: "/api/stats", summary: "Totals by agent" },
+];
+
+const OPEN: readonly Omit<Operation, "key">[] = [
+  { method: "get", path: "/api/openapi.json", summary: "This document" },
+  { method: "get", path: "/healthz", summary: "Whether the edge is up" },
+];
+
+export const OPERATIONS: readonly Operation[] = [
+  ...CLIENT.map((operation) => ({ ...operation, key: "client" as const })),
+  ...ADMIN.map((operation) => ({ ...operation, key: "admin" as const })),
+  ...OPEN.map((operation) => ({ ...operation, key: null })),
+];

@@ -1,0 +1,104 @@
+/** /api/keys: who may ask, for which agents, how often, and until when. A key is shown once, when it is made. */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import { sha256 } from "../../shared/digest.ts";
+import { insertKey, readKey, readKeys, revokeKey, rotateKey, type KeyRow } from "../db/keys.ts";
+import { KEY_KINDS, type KeyKind } from "../db/schema.ts";
+import type { App } from "../env.ts";
+import type { AppEnv } from "../env.ts";
+import { parseJson, parseWith } from "../http-errors.ts";
+import { forgetKey } from "../middleware/auth.ts";
+import { AgentPattern, covers } from "../scope.ts";
+import type { Context } from "hono";
+
+const SECRET_BYTES = 24;
+const ID_BYTES = 6;
+
+export const KeyRequest = z.strictObject({
+  kind: z.enum(KEY_KINDS),
+  name: z.string().min(1).max(100),
+  /** Names of agents, or beginnings of names followed by `*`; left out: every agent that the asking key reaches. */
+  agents: z.array(AgentPattern).min(1).max(100).optional(),
+  expiresAt: z.iso.datetime().optional(),
+  requestsPerMinute: z.number().int().min(1).max(1_000_000).optional(),
+});
+
+export function mountKeys(app: App): void {
+  app.get("/api/keys", async (context) => {
+    const rows = await readKeys(context.env.DB);
+    return context.json({ keys: rows.filter((row) => covers(context.var.key.agents, row.agents)).map(toListed) });
+  });
+
+  app.post("/api/keys", async (context) => {
+    const request = await parseJson(context.req.raw, KeyRequest);
+    const own = context.var.key.agents;
+    const agents = request.agents ?? own;
+    if (!covers(own, agents === null ? null : [...agents]))
+      throw new AppError("auth/forbidden", `agents: within ${own?.join(", ")} expected, got ${request.agents?.join(", ")}`, {
+        details: { param: "agents" },
+      });
+    const expiresAt = request.expiresAt === undefined ? null : Date.parse(request.expiresAt);
+    if (expiresAt !== null && expiresAt <= Date.now())
+      throw new AppError("input/invalid", `expiresAt: a time to come expected, got ${request.expiresAt}`, {
+        details: { param: "expiresAt" },
+      });
+    const secret = newSecret(request.kind);
+    const row: KeyRow = {
+      id: `key_${randomHex(ID_BYTES)}`,
+      kind: request.kind,
+      hash: await sha256(secret),
+      name: request.name,
+      agents: agents === null ? null : [...agents],
+      expiresAt,
+      requestsPerMinute: request.requestsPerMinute ?? null,
+      createdAt: Date.now(),
+      rotatedAt: null,
+      revokedAt: null,
+    };
+    await insertKey(context.env.DB, row);
+    return context.json({ ...toListed(row), key: secret }, 201);
+  });
+
+  app.post("/api/keys/:key/rotate", async (context) => {
+    const row = await requireKeyRow(context);
+    if (row.revokedAt !== null) throw new AppError("input/invalid", `key ${row.id}: one that is not revoked expected`);
+    const secret = newSecret(row.kind);
+    const rotated = { hash: await sha256(secret), rotatedAt: Date.now() };
+    await rotateKey(context.env.DB, row.id, rotated);
+    forgetKey(row.hash);
+    return context.json({ ...toListed({ ...row, ...rotated }), key: secret });
+  });
+
+  app.delete("/api/keys/:key", async (context) => {
+    const row = await requireKeyRow(context);
+    if (row.id === context.var.key.id)
+      throw new AppError("input/invalid", `key ${row.id}: another than the asking one expected, lest nobody be left to ask`);
+    const revokedAt = row.revokedAt ?? Date.now();
+    await revokeKey(context.env.DB, row.id, revokedAt);
+    forgetKey(row.hash);
+    return context.json(toListed({ ...row, revokedAt }));
+  });
+}
+
+/** The key named in the path. @throws {input/notFound} also for one that is out of the asking key's scope */
+async function requireKeyRow(context: Context<AppEnv>): Promise<KeyRow> {
+  const { key: id } = parseWith(z.object({ key: z.string().min(1).max(100) }), context.req.param());
+  const row = await readKey(context.env.DB, id);
+  if (row !== undefined && covers(context.var.key.agents, row.agents)) return row;
+  throw new AppError("input/notFound", `key ${id}: not found`);
+}
+
+function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow) {
+  const shown = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+  return { ...{ id, kind, name, agents, requestsPerMinute }, createdAt: shown(createdAt), expiresAt: shown(expiresAt), rotatedAt: shown(rotatedAt), revokedAt: shown(revokedAt) };
+}
+
+function newSecret(kind: KeyKind): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  const text = btoa(String.fromCharCode(...bytes));
+  return `nsk_${kind}_${text.replaceAll("+", "-").replaceAll("/", "_")}`;
+}
+
+function randomHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,77 @@
+/** GET /api/agents/:agent/stream: what happens to an agent, as it happens (server-sent events, WHATWG HTML §9.2). */
+import { z } from "zod";
+import { SHARED_LINE } from "../../shared/policy.ts";
+import { agentOf } from "../agent/port.ts";
+import { lastSeq, pageAfter } from "../db/events.ts";
+import type { App, Env } from "../env.ts";
+import { agentParam, found, queryOf } from "./params.ts";
+
+/** A move of the line is told of after this at most; so is an event whose notice was lost. */
+const LOOK_MS = 1_000;
+const PING_MS = 15_000;
+const PAGE = 50;
+/** Where to go on from: a browser sends it as `Last-Event-ID` when it comes back. */
+export const StreamQuery = z.object({ cursor: z.coerce.number().int().min(0).optional() });
+
+export function mountStream(app: App): void {
+  app.get("/api/agents/:agent/stream", async (context) => {
+    const agent = agentParam(context);
+    const { cursor } = queryOf(context, StreamQuery);
+    found(await agentOf(context.env, agent).read(), `agent ${agent}`);
+    const last = Number.parseInt(context.req.header("last-event-id") ?? "", 10);
+    const from = Number.isInteger(last) ? last : (cursor ?? (await lastSeq(context.env)));
+    context.header("content-type", "text/event-stream; charset=utf-8");
+    context.header("cache-control", "no-cache");
+    return context.body(streamOf(context.env, { agent, from, signal: context.req.raw.signal }));
+  });
+}
+
+function streamOf(env: Env, { agent, from, signal }: { agent: string; from: number; signal: AbortSignal }): ReadableStream<Uint8Array> {
+  const steps = tell(env, { agent, from, signal });
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await steps.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => void (await steps.return()),
+  });
+}
+
+/** `event` for every entry of the log, without its payload; `release` for every move of the line. */
+async function* tell(
+  env: Env,
+  { agent, from, signal }: { agent: string; from: number; signal: AbortSignal },
+): AsyncGenerator<string, void> {
+  let cursor = from;
+  let revision = -1;
+  let toldAt = Date.now();
+  while (!signal.aborted) {
+    const head = await agentOf(env, agent).head(SHARED_LINE);
+    if (head === undefined) return;
+    if (head.revision !== revision) {
+      const { stable, latest, canary, parent } = head;
+      revision = head.revision;
+      toldAt = Date.now();
+      const shown = canary === null ? null : { version: canary.version, share: canary.share };
+      yield message("release", { revision, stable, canary: shown, parent, latest, cursor: head.cursor });
+    }
+    const page = await pageAfter(env, { agent, cursor, limit: PAGE });
+    for (const { payload, ...header } of page.events) {
+      toldAt = Date.now();
+      yield message("event", { ...header, kind: payload.kind }, header.seq);
+    }
+    cursor = page.cursor;
+    if (page.events.length > 0) continue;
+    if (Date.now() - toldAt >= PING_MS) {
+      toldAt = Date.now();
+      yield ": still here\n\n";
+    }
+    await agentOf(env, agent).waitForEvents(cursor, LOOK_MS);
+  }
+}
+
+function message(name: string, data: object, id?: number): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

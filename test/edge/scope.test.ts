@@ -1,0 +1,38 @@
+/** Which agents a key reaches, and how its limit counts. */
+import { describe, expect, it } from "vitest";
+import { mergePatch } from "../../edge/merge-patch.ts";
+import { covers, reaches } from "../../edge/scope.ts";
+
+describe("a scope", () => {
+  it("reaches names and what begins as it says", () => {
+    const scope = ["desk", "acme-*"];
+    expect(["desk", "desk2", "acme-one", "acme-", "acme", "zacme-one"].filter((agent) => reaches(scope, agent))).toEqual([
+      "desk",
+      "acme-one",
+      "acme-",
+    ]);
+    expect([reaches(null, "anything"), reaches([], "anything")]).toEqual([true, false]);
+  });
+
+  it("covers what it reaches and nothing wider", () => {
+    expect(covers(null, null)).toBe(true);
+    expect(covers(["acme-*"], null)).toBe(false);
+    expect(covers(["acme-*"], ["acme-one", "acme-two-*"])).toBe(true);
+    expect(covers(["acme-*"], ["acme*"])).toBe(false);
+    expect(covers(["acme-*"], ["acme-one", "other"])).toBe(false);
+    expect(covers(["desk"], ["desk*"])).toBe(false);
+  });
+});
+
+it("merges a patch as RFC 7396 does, by its own examples", () => {
+  const cases: [unknown, unknown, unknown][] = [
+    [{ a: "b" }, { a: "c" }, { a: "c" }],
+    [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
+    [{ a: ["b"] }, { a: "c" }, { a: "c" }],
+    [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
+    [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ];
+  for (const [target, patch, result] of cases) expect(mergePatch(target, patch)).toEqual(result);
+});
