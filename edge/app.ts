@@ -17,6 +17,7 @@ import { mountQuarantine } from "./routes/api-quarantine.ts";
 import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
 import { mountStream } from "./routes/api-stream.ts";
+import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback } from "./routes/feedback.ts";
@@ -41,7 +42,8 @@ export function createApp(): App {
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
-  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountKeys, mountStream, mountStats]) mount(app);
+  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountKeys, mountStream, mountUsers, mountStats])
+    mount(app);
   for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
   return app;
 }

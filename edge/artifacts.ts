@@ -9,6 +9,11 @@ export function artifactKey(digest: string): string {
   return `files/${digest}`;
 }
 
+/** Where the payload of an event lies that is too large for a row. */
+export function payloadKey(eventId: string): string {
+  return `payloads/${eventId}`;
+}
+
 /** Stores bytes under the digest that they are claimed to have. @throws {policy/digest} where they have another. */
 export async function putArtifact(bucket: R2Bucket, digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   await checkDigest(digest, bytes, "policy/digest");

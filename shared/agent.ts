@@ -25,6 +25,8 @@ export const AgentSettings = z.object({
   /** Used where a request names no tools. */
   tools: z.array(ToolDefinition).default([]),
   backend: z.literal("embedded").default("embedded"),
+  /** Whether turns are kept and may be learned from where a request does not say; `store` of a request goes before it. */
+  store: z.boolean().default(true),
   learning: LearningSettings.prefault({}),
   release: ReleaseSettings.prefault({}),
 });

@@ -96,6 +96,12 @@ export const JudgementMade = z.object({
   refused: z.object({ code: z.string(), detail: z.string() }).optional(),
 });
 
+/** What is left of an event whose user was deleted: its place. */
+export const EventDeleted = z.object({ kind: z.literal("event:deleted") });
+
+/** From here on nothing of the user that came before may be learned from, wherever it is still remembered. */
+export const UserDeleted = z.object({ kind: z.literal("user:deleted") });
+
 export const EventPayload = z.discriminatedUnion("kind", [
   TurnFinished,
   TurnAborted,
@@ -103,6 +109,8 @@ export const EventPayload = z.discriminatedUnion("kind", [
   FeedbackGiven,
   SessionClosed,
   JudgementMade,
+  EventDeleted,
+  UserDeleted,
 ]);
 export type EventPayload = z.infer<typeof EventPayload>;
 export type TurnAborted = z.infer<typeof TurnAborted>;

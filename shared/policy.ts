@@ -77,6 +77,8 @@ export const PolicyManifest = z.object({
   changes: z.array(SampleChange),
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
   gate: GateReport.nullable().default(null),
+  /** What the update was given beside its events: turns by id in log order, and the reward baseline. Null in versions of before it was kept. */
+  inputs: z.object({ replay: z.array(z.string()), baseline: z.number() }).nullable().default(null),
   seed: z.number().int(),
   runtime: z.record(z.string(), z.string()),
 });
@@ -100,6 +102,8 @@ export const PublishRequest = z.object({
   manifest: PolicyManifest,
   refused: z.array(RefusedEvent).default([]),
   cases: z.array(LearnedCase).max(200).default([]),
+  /** Whether it takes the place of what a deleted user had a part in; its parent is then the head's `rebuild.from`. */
+  rebuild: z.boolean().default(false),
 });
 export type PublishRequest = z.infer<typeof PublishRequest>;
 
@@ -127,6 +131,8 @@ export const LineHead = z.object({
   canary: ServedPolicy.extend({ share: z.number() }).nullable(),
   /** Versions that were taken back: a conversation that began on one goes on with the stable version. */
   rolledBack: z.array(Version),
+  /** A user was deleted whom versions in use had learned from: the version to learn the others' events from again. */
+  rebuild: z.object({ from: Version, adapter: AdapterFiles.nullable() }).nullable(),
   /** Whether consumed events wait to be learned from again. */
   reopened: z.boolean(),
   /** Highest version ever given out on this line. */

@@ -4,8 +4,9 @@ import { z } from "zod";
 /**
  * `candidate`: passed its gate and waits for the canary before it. `refused`: its gate report does not hold, it never answers.
  * `superseded`: answered, or waited, until a newer one took its place. `rolledBack`: taken back, for cause.
+ * `deleted`: made from what a deleted user had said; its adapter is gone, it cannot be rebuilt, and it never answers again.
  */
-export const VERSION_STATUSES = ["candidate", "canary", "stable", "refused", "rolledBack", "superseded"] as const;
+export const VERSION_STATUSES = ["candidate", "canary", "stable", "refused", "rolledBack", "superseded", "deleted"] as const;
 export type VersionStatus = (typeof VERSION_STATUSES)[number];
 
 /**

@@ -14,7 +14,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { placeOf, placeOfCase, toCase, toCorrected, toLineage, toReplay } from "./learn/assemble.ts";
+import { placeOf, placeOfCase, toCase, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
 import { hearOthers } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
@@ -39,6 +39,7 @@ export type LoopDependencies = {
   readonly runtime: Readonly<Record<string, string>>;
 };
 
+type Inputs = NonNullable<PolicyManifest["inputs"]>;
 type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
@@ -71,6 +72,7 @@ export class LineLoop {
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
+    if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head);
     await this.#signals.reopen(head);
     const batch = this.#assemble(head);
@@ -98,24 +100,14 @@ export class LineLoop {
   }
 
   async #update(assembled: Batch): Promise<StepResult> {
-    const { learner, metrics, loadAdapter, config, edge } = this.#deps;
-    const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
+    const { metrics, config, edge } = this.#deps;
     const { head } = assembled;
+    const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
     const { batch, shares, others } = hearOthers(withoutBarred(assembled, events), await edge.readInfluence(this.#line));
     if (batch.corrected.length === 0) return this.#advance(batch, []);
-    const corrected = [...(await this.#signals.recall(head, others)), ...batch.corrected];
-    const seed = config.seed + batch.toSeq;
-    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
-    const update = learner.update({
-      corrected: corrected.map(({ signal, verdict }) => toCorrected(signal, verdict, shares)),
-      replay: toReplay(this.#window.cache.turns().filter(({ turnId }) => !turns.has(turnId))),
-      parent,
-      baseline: runningBaseline(this.#window.cache.rewards(head.cursor)),
-      objective: head.settings.learning.objective,
-      seed,
-    });
-    await this.#judgeDuring(update, head);
-    const outcome = await update;
+    const heard = { ...batch, corrected: [...(await this.#signals.recall(head, others)), ...batch.corrected] };
+    const made = { seed: config.seed + batch.toSeq, shares, barred: turns };
+    const { outcome, parent, inputs } = await this.#learn(heard, made);
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
@@ -125,10 +117,52 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    const heard = { ...batch, corrected };
     const examined = this.#examine(heard, outcome, parent);
     await this.#judgeDuring(examined, head);
-    return this.#publish(heard, outcome, { seed, shares, gate: await examined });
+    return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
+  }
+
+  /** Learns again, without a deleted user, what the others had taught the versions that have to go. */
+  async #rebuild(head: LineHead): Promise<StepResult> {
+    const { edge, metrics, config } = this.#deps;
+    const plan = await edge.readRebuild(this.#line);
+    if (plan === null || plan.from !== head.rebuild?.from) return "stale";
+    const { turns } = barredSets(await edge.readQuarantine(this.#line));
+    const recalled = await this.#signals.recall(head, plan.events);
+    const clean = { ...head, parent: plan.from, parentAdapter: head.rebuild.adapter };
+    const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, corrected: recalled, refusals: [] };
+    metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
+    const made = { seed: config.seed + head.cursor, shares: new Map<string, number>(), barred: turns };
+    if (recalled.length > 0) {
+      const { outcome, parent, inputs } = await this.#learn(batch, made);
+      if (outcome.status === "learned")
+        return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
+    }
+    const { status } = await edge.finishRebuild(this.#line, plan.from);
+    metrics("rebuild:finished", { agent: head.agent, stable: plan.from });
+    return status === "finished" ? "published" : "stale";
+  }
+
+  /** One update on the corrected signals of a batch, from the version that its head names as the parent. */
+  async #learn(
+    { head, corrected }: Batch,
+    { seed, shares, barred }: { seed: number; shares: ReadonlyMap<string, number>; barred: ReadonlySet<string> },
+  ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
+    const { learner, loadAdapter, config } = this.#deps;
+    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
+    const free = this.#window.cache.turns().filter(({ turnId }) => !barred.has(turnId));
+    const replay = replayFor(corrected, free, config.update.replayed);
+    const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
+    const update = learner.update({
+      corrected: corrected.map(({ signal, verdict }) => toCorrected(signal, verdict, shares)),
+      replay,
+      parent,
+      baseline,
+      objective: head.settings.learning.objective,
+      seed,
+    });
+    await this.#judgeDuring(update, head);
+    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
@@ -161,7 +195,13 @@ export class LineLoop {
   async #publish(
     batch: Batch,
     outcome: Learned,
-    { seed, shares, gate }: { seed: number; shares: ReadonlyMap<string, number>; gate: GateReport | null },
+    {
+      seed,
+      shares,
+      inputs,
+      gate,
+      rebuild = false,
+    }: { seed: number; shares: ReadonlyMap<string, number>; inputs: Inputs; gate: GateReport | null; rebuild?: boolean },
   ): Promise<StepResult> {
     const { edge, metrics, writeAdapter, runtime } = this.#deps;
     const { head, toSeq } = batch;
@@ -182,10 +222,11 @@ export class LineLoop {
       metrics: outcome.metrics,
       changes: [...outcome.changes],
       gate,
+      inputs,
       seed,
       runtime: { ...runtime },
     };
-    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: used.flatMap(toCase) };
+    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: used.flatMap(toCase), rebuild };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed);
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
     else {

@@ -1,5 +1,6 @@
 /**
  * The trainer process: `node trainer/main.ts --edge URL --key K --base folder --state folder`.
+ * `node trainer/main.ts rebuild …` makes one version again instead (rebuild/command.ts).
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
  */
@@ -25,6 +26,7 @@ import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { createParentLoader } from "./policy/parent.ts";
+import { rebuildCommand } from "./rebuild/command.ts";
 
 const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
 const PARENT_CHECK_MS = 1_000;
@@ -52,18 +54,21 @@ async function main(): Promise<void> {
       onTaught: (counts) => metrics("update:taught", counts),
     });
     const loadAdapter = createParentLoader(edge, { base, folder: config.base });
+    const gate = createGate({ engine, base });
+    const inTurn = createQueue();
+    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.shape, adapter, base.name);
     await followAgents(
       {
         edge,
         judge: createPanel(sampler),
-        learner: oneAtATime(learner),
+        learner: { update: (request) => inTurn(() => learner.update(request)) },
         metrics,
         config,
         now: () => new Date(),
         loadAdapter,
-        gate: createGate({ engine, base }),
+        gate: (request) => inTurn(() => gate(request)),
         reviewNotes: createNoteReview({ engine, base, loadAdapter }),
-        writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
+        writeAdapter,
         runtime: describeRuntime(config),
       },
       stop,
@@ -107,15 +112,13 @@ function reportRetry(metrics: Metrics, agent: string): (error: unknown, delayMs:
   return (error, delayMs) => metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
 }
 
-/** Updates share one engine and two cores: each starts when the one before it has ended. */
-function oneAtATime(learner: LoopDependencies["learner"]): LoopDependencies["learner"] {
+/** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
-  return {
-    update(request) {
-      const next = last.then(() => learner.update(request));
-      last = next.catch(() => undefined); // the caller sees the failure; the queue goes on
-      return next;
-    },
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined); // the caller sees the failure; the queue goes on
+    return next;
   };
 }
 
@@ -167,8 +170,10 @@ function readConfig(argv: readonly string[]): TrainerConfig {
   );
 }
 
-main().then(
-  () => process.exit(0),
+const [command, ...rest] = process.argv.slice(2);
+const ended = command === "rebuild" ? rebuildCommand(rest, (line) => process.stdout.write(`${line}\n`)) : main().then(() => 0);
+ended.then(
+  (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`trainer: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(error instanceof AppError ? error.exitCode : 1);

@@ -16,6 +16,8 @@ export type MetricName =
   | "policy:refused"
   | "policy:stale"
   | "cursor:advanced"
+  | "rebuild:begun"
+  | "rebuild:finished"
   | "note:absorbed"
   | "line:failed";
 

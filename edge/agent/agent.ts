@@ -10,7 +10,9 @@ import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
+import { artifactKey } from "../artifacts.ts";
 import { checkAdapter } from "./adapter-check.ts";
+import { Deletion, type ForgottenUser } from "./deletion.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
@@ -50,6 +52,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #trials: Trials;
   readonly #notebook: Notebook;
   readonly #suite: Suite;
+  readonly #deletion: Deletion;
   readonly #waiters = new Waiters();
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -58,6 +61,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#lines = new Lines(this.#store);
     this.#trials = new Trials(this.#store, this.#lines);
     this.#notebook = new Notebook(this.#store);
+    this.#deletion = new Deletion(this.#store, this.#lines);
     this.#suite = new Suite(this.#store);
   }
 
@@ -82,6 +86,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const { policyDigest, baseDigest, adapter } = this.#lines.version(line, state.stable);
     const { stable, latest, cursor, revision, canary } = state;
     const parent = tipOf(state);
+    const rebuild = this.#store.rebuilds.read(line);
     return {
       agent: agent.name,
       line,
@@ -91,14 +96,19 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       adapter,
       parentAdapter: this.#lines.version(line, parent).adapter,
       canary: canary === null ? null : { ...this.#served(line, canary.version), share: canary.share },
-      rolledBack: this.#store.versionsThatAre(line, "rolledBack"),
+      rolledBack: [...this.#store.versionsThatAre(line, "rolledBack"), ...this.#store.versionsThatAre(line, "deleted")],
+      rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: this.#lines.version(line, rebuild.from).adapter },
       reopened: this.#store.quarantine.reopened(line, 1).length > 0,
       notesEpoch: this.#store.notes.any(line) ? this.#lines.notesEpoch : null,
       settings: agent.settings,
     };
   }
 
-  async publish(line: string, { parent, manifest, refused, cases }: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined> {
+  async publish(
+    line: string,
+    { parent, manifest, refused, cases, rebuild }: PublishRequest,
+    actor: Actor,
+  ): Promise<PublishOutcome | undefined> {
     const agent = this.#store.readAgent();
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
@@ -112,11 +122,12 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     const outcome = this.#store.transaction(() => {
-      const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused });
+      const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
       return flipped;
     });
     if (outcome.status === "published") await this.#planLook();
+    if (outcome.status === "published" && rebuild) await this.#dropFiles(line);
     return outcome;
   }
 
@@ -202,6 +213,26 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       if (dropped) this.#lines.touch(line, "suite", { actor, reason: `${caseId} deleted` });
       return dropped;
     });
+  }
+
+  async forgetUser(
+    line: string,
+    forgotten: { user: string; events: readonly { eventId: string; turnId: string }[] },
+    actor: Actor,
+  ): Promise<ForgottenUser | undefined> {
+    const result = this.#inLine(line, () => this.#deletion.forget(line, forgotten, actor));
+    if (result !== undefined) await this.#dropFiles(line);
+    return result;
+  }
+
+  async rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined> {
+    return this.#lines.read(line) === undefined ? undefined : (this.#lines.rebuildOf(line) ?? null);
+  }
+
+  async finishRebuild(line: string, from: number, actor: Actor): Promise<boolean | undefined> {
+    const finished = this.#inLine(line, () => this.#lines.finishRebuild(line, from, actor));
+    if (finished === true) await this.#dropFiles(line);
+    return finished;
   }
 
   async remember(line: string, given: readonly GivenNote[], actor: Actor): Promise<void> {
@@ -302,6 +333,20 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   #decide(line: string, now: Date): void {
     this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
+  }
+
+  /** Adapters of deleted versions leave storage, unless another version is made of the same bytes. */
+  async #dropFiles(line: string): Promise<void> {
+    const deleted = new Set(this.#store.versionsThatAre(line, "deleted"));
+    const versions = this.#store.allVersions(line);
+    const filesOf = (of: boolean): string[] =>
+      versions.flatMap(({ version, adapter }) => (deleted.has(version) === of && adapter !== null ? [adapter.weightsDigest] : []));
+    const kept = new Set(filesOf(false));
+    await this.env.ARTIFACTS.delete(
+      filesOf(true)
+        .filter((digest) => !kept.has(digest))
+        .map(artifactKey),
+    );
   }
 
   /** A canary that hears of nothing is looked at by the alarm. */

@@ -44,6 +44,11 @@ export class EvidenceStore {
     this.#sql.exec("UPDATE evidence SET learned_by = ? WHERE line = ? AND event_id = ?", version, line, eventId);
   }
 
+  /** Returns how many there were. */
+  eraseUser(line: string, user: string): number {
+    return this.#sql.exec("DELETE FROM evidence WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
+  }
+
   find(line: string, eventId: string): Evidence | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM evidence WHERE line = ? AND event_id = ?", line, eventId).toArray();
     return row === undefined ? undefined : toEvidence(row);

@@ -24,7 +24,7 @@ import type { AgentStore } from "./store.ts";
 
 type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined; refused?: AuditRow["refused"] };
 type Moved = Extract<Transition, { status: "moved" }>;
-type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"] };
+type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"]; rebuild: boolean };
 
 /** How long a user counts as one of the line's. */
 export const CIRCLE_MS = 30 * 86_400_000;
@@ -60,7 +60,7 @@ export class Lines {
   }
 
   /** The compare and the set, with nothing awaited between them. */
-  publish(manifest: PolicyManifest, { policyDigest, actor, refused }: Publishing): PublishOutcome {
+  publish(manifest: PolicyManifest, { policyDigest, actor, refused, rebuild }: Publishing): PublishOutcome {
     const { line, parent, fromSeq, toSeq, events } = manifest;
     const state = this.state(line);
     const { learning, release } = this.#settings();
@@ -68,14 +68,21 @@ export class Lines {
     if (faults === undefined)
       return { status: "refused", reason: "manifest.gate: a report expected where the agent's gate is on, got null" };
     const gate = faults.length === 0 ? "passed" : "refused";
-    const transition = MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
-    if (transition.status === "refused") return transition;
     const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
+    const pending = this.#store.rebuilds.read(line);
+    // A line that has to be learned again is: what came of another parent would come of the deleted user, too.
+    if (rebuild !== (pending !== undefined) || (rebuild && pending?.from !== parent))
+      return this.#alreadyPublished(manifest, state) ?? stale;
+    const transition = rebuild
+      ? MOVES.rebuild(state, { from: parent, adds: true, gate, deleted: this.madeWith(line, pending?.users ?? []) })
+      : MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
+    if (transition.status === "refused") return transition;
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
-    const unheard = this.#influenceFault(manifest);
+    // What a deleted user's version had learned was weighed when it was learned.
+    const unheard = rebuild ? undefined : this.#influenceFault(manifest);
     if (unheard !== undefined) return { status: "refused", reason: unheard };
     // Switched off, or an event barred, while the update ran: its trainer reads them again and makes another.
-    if (!learning.enabled || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
+    if ((!learning.enabled && !rebuild) || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
@@ -87,8 +94,39 @@ export class Lines {
       this.#store.evidence.setLearned(line, eventId, version);
     }
     const reason = gate === "refused" ? `version ${version} refused by its gate: ${faults.join("; ")}` : undefined;
-    this.#apply(line, { move: "publish", actor, refused, reason }, { before: state, transition });
+    if (rebuild) this.#store.rebuilds.drop(line);
+    this.#apply(line, { move: rebuild ? "rebuild" : "publish", actor, refused, reason }, { before: state, transition });
     return { status: "published", version, release: status };
+  }
+
+  /** A rebuild that has nothing to learn: the last version that never saw the user takes over as it is. */
+  finishRebuild(line: string, from: number, actor: Actor): boolean {
+    const state = this.state(line);
+    if (this.#store.rebuilds.read(line)?.from !== from) return false;
+    const deleted = this.madeWith(line, this.#store.rebuilds.read(line)?.users ?? []);
+    const transition = MOVES.rebuild(state, { from, adds: false, gate: "passed", deleted });
+    this.#store.rebuilds.drop(line);
+    if (transition.status === "moved") this.#apply(line, { move: "rebuild", actor }, { before: state, transition });
+    return true;
+  }
+
+  /** What a rebuild starts from, and the events that it learns again, oldest first. */
+  rebuildOf(line: string): { from: number; events: string[] } | undefined {
+    const pending = this.#store.rebuilds.read(line);
+    if (pending === undefined) return undefined;
+    const clean = this.#store.readAncestry(line, pending.from);
+    const lost = [...this.#store.readAncestry(line, tipOf(this.state(line)))].filter((version) => !clean.has(version));
+    const uses = lost.flatMap((version) => this.#store.quarantine.uses(line, { version })).toSorted((a, b) => a.seq - b.seq);
+    const events = [...new Set(uses.map(({ eventId }) => eventId))];
+    return { from: pending.from, events: events.filter((eventId) => !this.#store.quarantine.isBarred(line, eventId)) };
+  }
+
+  /** Versions that users had a part in, or whose ancestors they had, ascending. */
+  madeWith(line: string, users: readonly string[]): Set<number> {
+    const deleted = new Set<number>();
+    for (const { version, parent, events } of this.#store.allVersions(line))
+      if ((version > 0 && deleted.has(parent)) || events.some(({ user }) => users.includes(user))) deleted.add(version);
+    return deleted;
   }
 
   promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
@@ -106,7 +144,7 @@ export class Lines {
     if (to > state.latest) return { status: "unknown", latest: state.latest };
     const keeps = this.#store.readAncestry(line, to);
     const leaves = this.#store.readAncestry(line, tipOf(state));
-    const barred = new Set(this.#store.versionsThatAre(line, "refused"));
+    const barred = new Set([...this.#store.versionsThatAre(line, "refused"), ...this.#store.versionsThatAre(line, "deleted")]);
     const transition = MOVES.rollback(state, { to, keeps, leaves, barred });
     if (transition.status === "unchanged") return { status: "unchanged", stable: state.stable };
     if (transition.status === "refused") return transition;
@@ -191,6 +229,7 @@ export class Lines {
   /** Whether an event behind the cursor may be learned from: one that was opened again, or that has waited for others to say the same. */
   isOpen(line: string, eventId: string): boolean {
     if (this.#store.quarantine.isReopened(line, eventId)) return true;
+    if (this.rebuildOf(line)?.events.includes(eventId) === true) return true;
     return this.influence(line).evidence.some((each) => each.eventId === eventId);
   }
 

@@ -43,6 +43,17 @@ export function baseVersion({
   baseDigest: string;
   createdAt: string;
 }): PolicyVersion {
-  const untrained = { fromSeq: 0, toSeq: 0, events: [], hints: [], metrics: null, changes: [], gate: null, seed: 0, runtime: {} };
+  const untrained = {
+    fromSeq: 0,
+    toSeq: 0,
+    events: [],
+    hints: [],
+    metrics: null,
+    changes: [],
+    gate: null,
+    inputs: null,
+    seed: 0,
+    runtime: {},
+  };
   return { agent, line, parent: 0, baseDigest, adapter: null, ...untrained, version: 0, policyDigest: baseDigest, createdAt };
 }

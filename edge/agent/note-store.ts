@@ -79,6 +79,11 @@ export class NoteStore {
     this.#sql.exec("UPDATE notes SET dropped = 1 WHERE note_id = ?", noteId);
   }
 
+  /** Returns how many there were. */
+  eraseUser(line: string, user: string): number {
+    return this.#sql.exec("DELETE FROM notes WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
+  }
+
   setLearned(eventId: string, version: number | null): void {
     this.#sql.exec("UPDATE notes SET learned_by = ? WHERE event_id = ?", version, eventId);
   }

@@ -11,6 +11,7 @@ import type { SuiteCase } from "../../shared/suite.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { Env } from "../env.ts";
 import type { Arm, CanaryVerdict } from "./canary.ts";
+import type { ForgottenUser } from "./deletion.ts";
 import type { Canary, Moves } from "./release.ts";
 
 /** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
@@ -111,6 +112,16 @@ export interface AgentPort {
   release(line: string): Promise<Release | undefined>;
   /** Versions that used an event, or a user's events, or the events that a version was trained on. */
   uses(line: string, where: { eventId: string } | { user: string } | { version: number }): Promise<EventUse[]>;
+  /** Takes away what a user said, and plans what has to be learned again without. */
+  forgetUser(
+    line: string,
+    forgotten: { user: string; events: readonly { eventId: string; turnId: string }[] },
+    actor: Actor,
+  ): Promise<ForgottenUser | undefined>;
+  /** What a rebuild starts from and learns again; null where none is due. */
+  rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined>;
+  /** Ends a rebuild that has nothing to learn. */
+  finishRebuild(line: string, from: number, actor: Actor): Promise<boolean | undefined>;
   /** Bars events from learning; returns how many were not barred before. */
   quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined>;
   /** Lets events be learned from; those that a version of before had used are learned from again. Returns how many were barred. */

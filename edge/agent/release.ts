@@ -50,6 +50,8 @@ export type Moves = {
   promote: { version: number; now: string };
   /** `keeps`: the version rolled back to and those it descends from. `barred`: versions that must not answer. */
   rollback: { to: number; keeps: ReadonlySet<number>; leaves: ReadonlySet<number>; barred: ReadonlySet<number> };
+  /** What a deleted user had a part in gives way to a version made without: `version` a new one, or, where nothing is left to learn, `from` itself. */
+  rebuild: { from: number; adds: boolean; gate: "passed" | "refused"; deleted: ReadonlySet<number> };
   /** The canary gets another share of the conversations. */
   share: { share: number };
   /** The test of the canary has not decided; a person is asked. */
@@ -116,7 +118,10 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
   rollback(state, { to, keeps, leaves, barred }) {
     if (to > state.latest) return { status: "unknown" };
     if (barred.has(to))
-      return { status: "refused", reason: `to: a version that may answer expected, got ${to}, which never passed its gate` };
+      return {
+        status: "refused",
+        reason: `to: a version that may answer expected, got ${to}, which never passed its gate or was deleted with a user`,
+      };
     if (to === state.stable && state.canary === null) return { status: "unchanged" };
     // A version rolled forward to answers again, and so may those that it descends from.
     const regained = [...keeps].filter((each) => each !== to && !barred.has(each));
@@ -124,6 +129,18 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
       ...[...leaves].filter((each) => !keeps.has(each)).map((each) => [each, "rolledBack"] as const),
       ...regained.map((each) => [each, "superseded"] as const),
       [to, "stable"],
+    ]);
+  },
+
+  rebuild(state, { from, adds, gate, deleted }) {
+    const version = adds ? state.latest + 1 : from;
+    const stable = gate === "passed" ? version : from;
+    const left = [state.stable, ...chainOf(state)].filter((each) => each !== stable);
+    return moved(state, { ...settle(stable), latest: Math.max(state.latest, version) }, [
+      ...left.map((each) => [each, "superseded"] as const),
+      ...[...deleted].map((each) => [each, "deleted"] as const),
+      ...(gate === "passed" ? [] : [[version, "refused"] as const]),
+      [stable, "stable"],
     ]);
   },
 

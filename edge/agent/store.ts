@@ -8,6 +8,7 @@ import { EvidenceStore } from "./evidence-store.ts";
 import { NoteStore } from "./note-store.ts";
 import type { AuditRow, ListedVersion, Page } from "./port.ts";
 import { QuarantineStore } from "./quarantine-store.ts";
+import { RebuildStore } from "./rebuild-store.ts";
 import type { LineState } from "./release.ts";
 import { SuiteStore } from "./suite-store.ts";
 import { TrialStore } from "./trial-store.ts";
@@ -69,6 +70,7 @@ export class AgentStore {
   readonly trials: TrialStore;
   readonly suite: SuiteStore;
   readonly evidence: EvidenceStore;
+  readonly rebuilds: RebuildStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -80,6 +82,7 @@ export class AgentStore {
     this.trials = new TrialStore(storage.sql);
     this.suite = new SuiteStore(storage.sql);
     this.evidence = new EvidenceStore(storage.sql);
+    this.rebuilds = new RebuildStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -91,7 +94,7 @@ export class AgentStore {
       const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
       if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
     }
-    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence]) part.create();
+    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds]) part.create();
     this.#created = true;
   }
 
@@ -172,6 +175,31 @@ export class AgentStore {
       .exec<{ version: number }>("SELECT version FROM versions WHERE line = ? AND status = ? ORDER BY version", line, status)
       .toArray()
       .map(({ version }) => version);
+  }
+
+  /** All versions of a line, ascending: for what has to look at each of them. */
+  allVersions(line: string): PolicyVersion[] {
+    return this.#sql
+      .exec<RecordRow>("SELECT record FROM versions WHERE line = ? ORDER BY version", line)
+      .toArray()
+      .map(({ record }) => PolicyVersion.parse(JSON.parse(record)));
+  }
+
+  /** A version is immutable, but for what a deletion takes out of its record. */
+  replaceRecord(line: string, version: PolicyVersion): void {
+    this.#sql.exec("UPDATE versions SET record = ? WHERE line = ? AND version = ?", JSON.stringify(version), line, version.version);
+  }
+
+  /** Takes the reasons, which may quote, out of the audit rows of events. */
+  eraseRefusals(eventIds: ReadonlySet<string>): void {
+    for (const { id, refused } of this.#sql
+      .exec<{ id: number; refused: string }>("SELECT id, refused FROM audit WHERE refused <> '[]'")
+      .toArray()) {
+      const entries = CursorAdvance.shape.refused.parse(JSON.parse(refused));
+      if (!entries.some(({ eventId }) => eventIds.has(eventId))) continue;
+      const erased = entries.map((entry) => (eventIds.has(entry.eventId) ? { ...entry, detail: "" } : entry));
+      this.#sql.exec("UPDATE audit SET refused = ? WHERE id = ?", JSON.stringify(erased), id);
+    }
   }
 
   insertVersion(version: PolicyVersion, status: VersionStatus): void {

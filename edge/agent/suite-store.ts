@@ -51,6 +51,11 @@ export class SuiteStore {
     return this.#sql.exec("DELETE FROM suite WHERE line = ? AND case_id = ? RETURNING 1", line, caseId).toArray().length > 0;
   }
 
+  /** Returns how many there were. */
+  eraseUser(line: string, user: string): number {
+    return this.#sql.exec("DELETE FROM suite WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
+  }
+
   /** Keeps the newest cases of corrections. */
   trim(line: string): void {
     this.#sql.exec(

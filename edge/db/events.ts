@@ -5,6 +5,8 @@ import { invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
 import type { Env } from "../env.ts";
+import { payloadKey } from "../artifacts.ts";
+import { withoutDeleted } from "./deletions.ts";
 import { events } from "./schema.ts";
 
 type EventRow = typeof events.$inferSelect;
@@ -119,7 +121,7 @@ async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<Log
 
 async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
   const db = drizzle(log.DB);
-  const rows = await Promise.all(batch.map((event) => toRow(log, event)));
+  const rows = await Promise.all((await withoutDeleted(log, batch)).map((event) => toRow(log, event)));
   const ids = batch.map(({ eventId }) => eventId);
   const [first, ...others] = rows.map((row) => db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }));
   invariant(first !== undefined, "a batch holds an event");
@@ -153,8 +155,4 @@ async function readPayload(log: EventLog, eventId: string): Promise<string> {
   const object = await log.ARTIFACTS.get(payloadKey(eventId));
   if (object === null) throw new AppError("internal", `internal: event ${eventId} has no payload at ${payloadKey(eventId)}`);
   return object.text();
-}
-
-function payloadKey(eventId: string): string {
-  return `payloads/${eventId}`;
 }

@@ -53,6 +53,12 @@ export const keys = sqliteTable(
   (table) => [uniqueIndex("keys_hash").on(table.hash)],
 );
 
+/** Users who were deleted, and when: what they had said before and comes late is not kept either. */
+export const deletions = sqliteTable("deletions", {
+  user: text("user").primaryKey(),
+  requestedAt: integer("requested_at").notNull(),
+});
+
 /** Which agents exist, so that they can be listed. Everything else about an agent is in its AgentObject. */
 export const agents = sqliteTable("agents", {
   name: text("name").primaryKey(),

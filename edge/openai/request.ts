@@ -61,7 +61,8 @@ export type ChatRequest = Omit<TurnSampling, "toolChoice"> & {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** False: nothing but digests is kept. Unset is true: without a record there is no learning. */
-  readonly store: boolean;
+  /** Undefined where the request does not say: the agent's setting then counts. */
+  readonly store: boolean | undefined;
   /** Whom the client says it speaks for, not yet scoped to its key. */
   readonly user: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
@@ -108,7 +109,7 @@ function toRequest(parameters: Parameters): ChatRequest {
     topLogprobs: parameters.top_logprobs ?? 0,
     stream: parameters.stream ?? false,
     includeUsage: parameters.stream_options?.include_usage ?? false,
-    store: parameters.store ?? true,
+    store: parameters.store ?? undefined,
     user: userOf(parameters),
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? metadata?.["session_id"],

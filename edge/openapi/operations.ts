@@ -9,6 +9,7 @@ import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
 import { StreamQuery } from "../routes/api-stream.ts";
 import { CasePage, CaseRequest } from "../routes/api-suite.ts";
 import { Feedback } from "../routes/feedback.ts";
+import { WhoQuery } from "../routes/api-users.ts";
 import { BackwardPage } from "../routes/params.ts";
 
 export type Operation = {
@@ -68,6 +69,9 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
   { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once" },
+  { method: "get", path: "/api/users", summary: "The id of a user, by key and name", query: WhoQuery },
+  { method: "delete", path: "/api/users/{user}", summary: "Deletes what a user said, and has versions made with it rebuilt without" },
+  { method: "get", path: "/api/users/{user}/deletion", summary: "Whether the rebuilding that a deletion asked for is done" },
   { method: "get", path: "/api/stats", summary: "Totals by agent" },
 ];
 

@@ -90,7 +90,13 @@ async function requireKeyRow(context: Context<AppEnv>): Promise<KeyRow> {
 
 function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow) {
   const shown = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
-  return { ...{ id, kind, name, agents, requestsPerMinute }, createdAt: shown(createdAt), expiresAt: shown(expiresAt), rotatedAt: shown(rotatedAt), revokedAt: shown(revokedAt) };
+  return {
+    ...{ id, kind, name, agents, requestsPerMinute },
+    createdAt: shown(createdAt),
+    expiresAt: shown(expiresAt),
+    rotatedAt: shown(rotatedAt),
+    revokedAt: shown(revokedAt),
+  };
 }
 
 function newSecret(kind: KeyKind): string {

@@ -84,7 +84,7 @@ function toTurn({ request, headers, head, scope, notes, requestDigest }: TurnPar
       toolChoice: toToolChoice(request.toolChoice, tools),
     },
     metadata: request.metadata,
-    store: request.store,
+    store: request.store ?? head.settings.store,
     learning: head.settings.learning.enabled,
     retry: { requestDigest, idempotencyKey: headers.idempotencyKey, retryCount: headers.retryCount },
   };

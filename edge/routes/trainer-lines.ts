@@ -14,6 +14,7 @@ import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, s
 
 const MOST_REVIEWED = 200;
 const MOST_REOPENED = 50; // a batch, with their judgements in one answer
+const FinishRequest = z.object({ from: z.number().int().min(0) });
 const EventIds = z.object({ ids: z.array(z.string().max(200)).max(100) });
 const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: z.coerce.number().int().min(1).max(1_000).default(1_000) });
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
@@ -76,6 +77,19 @@ export function mountTrainerLines(app: App): void {
     const agent = agentParam(context);
     const { ids } = await parseJson(context.req.raw, EventIds);
     return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
+  });
+
+  app.get(`${LINE}/rebuild`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    return context.json({ rebuild: found(await agentOf(context.env, agent).rebuild(line), `line ${line} of agent ${agent}`) });
+  });
+
+  app.post(`${LINE}/rebuild/finish`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const { from } = await parseJson(context.req.raw, FinishRequest);
+    const finished = found(await agentOf(context.env, agent).finishRebuild(line, from, actorOf(context)), `line ${line} of agent ${agent}`);
+    forgetLineHead(agent, line);
+    return context.json({ status: finished ? "finished" : "stale" });
   });
 
   app.get(`${LINE}/suite`, async (context) => {

@@ -45,7 +45,7 @@ export class SessionChores {
     const now = Date.now();
     if (isIdle(this.#pending(), now)) this.#closeIdle(now);
     await this.settle();
-    if (isForgotten(this.#pending(), now)) await this.#forget();
+    if (isForgotten(this.#pending(), now)) await this.erase();
   }
 
   /** Pays what is owed, now if possible, else by the alarm. Never throws. */
@@ -83,7 +83,8 @@ export class SessionChores {
     });
   }
 
-  async #forget(): Promise<void> {
+  /** Nothing of the session is left. */
+  async erase(): Promise<void> {
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
   }

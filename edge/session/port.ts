@@ -112,6 +112,8 @@ export interface SessionPort {
   /** The session's name within its scope; undefined where it was never begun or is another's. */
   nameFor(scope: Scope): Promise<string | undefined>;
   answer(request: TurnRequest): Promise<AnswerResult>;
+  /** Forgets everything, where the session is the user's; what it still owes to the log goes with it. */
+  erase(user: string): Promise<void>;
   giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;
 }
 

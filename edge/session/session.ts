@@ -73,6 +73,13 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     return { status: "recorded", eventId: event.eventId };
   }
 
+  async erase(user: string): Promise<void> {
+    // Behind the turn that runs: it would write again.
+    await this.#queue.run(async () => {
+      if (this.#store.state()?.user === user) await this.#chores.erase();
+    });
+  }
+
   override async alarm(): Promise<void> {
     if (this.#store.state() !== undefined) await this.#chores.ring();
   }

@@ -56,7 +56,7 @@ export function manifestOf({
   toSeq = fromSeq,
   events = [],
 }: ManifestOptions): PolicyManifest {
-  const rest = { hints: [], metrics: null, changes: [], gate: PASSING, seed: 7, runtime: { node: "test" } };
+  const rest = { hints: [], metrics: null, changes: [], gate: PASSING, inputs: null, seed: 7, runtime: { node: "test" } };
   return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, events, ...rest };
 }
 

@@ -19,8 +19,14 @@ export class EventCache implements TurnLookup {
     const { payload } = event;
     if (payload.kind === "turn:finished")
       keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
+    if (payload.kind === "user:deleted") this.#forget(event);
     if (payload.kind === "judgement:made")
       keep(this.#rewards, { key: payload.subject, value: { seq: event.seq, reward: payload.reward }, capacity: this.#capacity });
+  }
+
+  /** Drops what a deleted user had said before. */
+  #forget({ user, seq }: LoggedEvent): void {
+    for (const [key, turn] of this.#turns) if (turn.user === user && turn.seq < seq) this.#turns.delete(key);
   }
 
   byCompletion(completionId: string): LoggedTurn | undefined {

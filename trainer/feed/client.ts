@@ -5,7 +5,7 @@ import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { Audience, Evidence } from "../../shared/influence.ts";
 import { Note } from "../../shared/note.ts";
-import { LineHead } from "../../shared/policy.ts";
+import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
 import { parseObject } from "../data/calls.ts";
@@ -25,7 +25,10 @@ const PublishAnswer = z.discriminatedUnion("status", [
 ]);
 
 const InfluenceAnswer = z.object({ audience: Audience, evidence: z.array(Evidence) });
+const RebuildAnswer = z.object({ rebuild: z.object({ from: z.number().int(), events: z.array(z.string()) }).nullable() });
+const FinishAnswer = z.object({ status: z.enum(["finished", "stale"]) });
 const SuiteList = z.object({ cases: z.array(SuiteCase) });
+const VersionAnswer = PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) });
 const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), turnId: z.string() })) });
 const EventList = z.object({ events: z.array(LoggedEvent) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
@@ -78,6 +81,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
   return {
     listAgents: async () => (await callJson(AgentList, "/agents")).agents.map(({ agent, line }) => ({ agent, line })),
     readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
+    readVersion: (line, version) => callJson(VersionAnswer, `${linePath(line)}/versions/${version}`),
     pull: ({ agent, cursor, limit, waitMs }) =>
       callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, {
         timeoutMs: waitMs + CALL_TIMEOUT_MS,
@@ -110,6 +114,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       if (ids.length === 0) return [];
       return (await callJson(EventList, `${linePath(line)}/events`, { method: "POST", body: JSON.stringify({ ids }) })).events;
     },
+    readRebuild: async (line) => (await callJson(RebuildAnswer, `${linePath(line)}/rebuild`)).rebuild,
+    finishRebuild: (line, from) =>
+      callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify({ from }) }),
     readSuite: async (line) => (await callJson(SuiteList, `${linePath(line)}/suite`)).cases,
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
     advanceCursor: (line, advance) =>

@@ -3,7 +3,8 @@ import type { z } from "zod";
 import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
-import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
+import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
+import type { VersionStatus } from "../../shared/release.ts";
 
 import type { SuiteCase } from "../../shared/suite.ts";
 
@@ -13,11 +14,16 @@ export type AdvanceResult = { readonly status: "advanced" | "stale"; readonly cu
 
 export type Influence = { readonly audience: Audience; readonly evidence: readonly Evidence[] };
 
+export type RebuildPlan = { readonly from: number; readonly events: readonly string[] };
+
+export type ListedVersion = PolicyVersion & { readonly status: VersionStatus };
+
 export type BarredEvent = { readonly eventId: string; readonly turnId: string };
 
 export interface EdgePort {
   listAgents(): Promise<LineName[]>;
   readHead(line: LineName): Promise<LineHead>;
+  readVersion(line: LineName, version: number): Promise<ListedVersion>;
   /** Events after the cursor, in order; waits up to `waitMs` for the first. */
   pull(request: { agent: string; cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
   /** The last finished turns of a session, however long ago, in log order. */
@@ -33,6 +39,10 @@ export interface EdgePort {
   readInfluence(line: LineName): Promise<Influence>;
   /** Events of the log with their judgements, at most 100. */
   readEvents(line: LineName, ids: readonly string[]): Promise<LoggedEvent[]>;
+  /** What a rebuild starts from and learns again; null where none is due. */
+  readRebuild(line: LineName): Promise<RebuildPlan | null>;
+  /** Ends a rebuild that has nothing to learn. */
+  finishRebuild(line: LineName, from: number): Promise<{ readonly status: "finished" | "stale" }>;
   /** What a candidate must still do. */
   readSuite(line: LineName): Promise<SuiteCase[]>;
   publish(line: LineName, request: PublishRequest): Promise<PublishResult>;

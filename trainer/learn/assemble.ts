@@ -50,6 +50,14 @@ export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
     .map(({ turnId, payload: { messages, tools, answer } }) => ({ turnId, messages, tools, called: readableCalls(answer) }));
 }
 
+/** Of the turns, those that an update looks at: the corrected exchanges' own, and as many of the last others as it may replay. */
+export function replayFor(corrected: readonly Judged[], turns: readonly LoggedTurn[], replayed: number): ReplayTurn[] {
+  const own = new Set(corrected.flatMap(({ signal }) => signal.turns.map(({ turnId }) => turnId)));
+  const replay = toReplay(turns);
+  const others = new Set(replay.filter(({ turnId }) => !own.has(turnId)).slice(-replayed));
+  return replay.filter((turn) => own.has(turn.turnId) || others.has(turn));
+}
+
 /** A learned correction as a case of the agent's suite: the corrected turn must give the value from now on. */
 export function toCase({ signal, verdict: { hint } }: Judged): LearnedCase[] {
   const turn = hint === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, hint.toolName));

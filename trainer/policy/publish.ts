@@ -23,16 +23,12 @@ export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, 
 export async function publishVersion(
   edge: EdgePort,
   adapter: AdapterBytes,
-  {
-    manifest,
-    refused,
-    cases,
-  }: { manifest: Omit<PolicyManifest, "adapter">; refused: PublishRequest["refused"]; cases: PublishRequest["cases"] },
+  { manifest, ...handed }: Pick<PublishRequest, "refused" | "cases" | "rebuild"> & { manifest: Omit<PolicyManifest, "adapter"> },
 ): Promise<Published> {
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
-    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, refused, cases });
+    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, ...handed });
     if (result.status !== "missing") return result.status === "published" ? result : { status: "stale" };
     missing = result.digests;
   }

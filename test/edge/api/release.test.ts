@@ -94,7 +94,7 @@ describe("the gate's report", () => {
     const back = await admin("POST gated/rollback", { to: 1 });
     expect([back.status, back.body.error.message]).toEqual([
       422,
-      "to: a version that may answer expected, got 1, which never passed its gate",
+      "to: a version that may answer expected, got 1, which never passed its gate or was deleted with a user",
     ]);
   });
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
-import { agents, events, keys, sessionCounters } from "../../../edge/db/schema.ts";
+import { agents, deletions, events, keys, sessionCounters } from "../../../edge/db/schema.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
-const TABLES = [agents, events, keys, sessionCounters];
+const TABLES = [agents, deletions, events, keys, sessionCounters];
 
 function migrated(): DatabaseSync {
   const database = new DatabaseSync(":memory:");

@@ -4,6 +4,7 @@ import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
 import { PASSING } from "../../helpers/call.ts";
+import { bearer } from "../../helpers/edge.ts";
 import {
   calledAgent,
   complete,
@@ -82,6 +83,30 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(version?.events.map(({ eventId }) => eventId).toSorted()).toEqual([...said, ...loud].toSorted());
     expect([said[0], said[1], said[3]].map(shareOf)).toEqual([0.25, 0.25, 0.25].map((share) => expect.closeTo(share)));
     expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
+  });
+
+  it("learns again what a deleted user's versions had learned from others, from the last version without the user", async () => {
+    const agent = await newAgent();
+    const [gone, stays] = ["u_00000000000000aa", "u_00000000000000bb"];
+    const learner = learning(shape);
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner });
+    await correctCall(agent, gone);
+    expect(await loop.step(2_000)).toBe("published");
+    const kept = await correctCall(agent, stays);
+    expect(await loop.step(2_000)).toBe("published");
+    const response = await fetch(`${edge.url}/api/users/${gone}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
+    expect(response.status).toBe(202);
+    expect(await headOf(agent)).toMatchObject({ stable: 2, rebuild: { from: 0 } });
+    expect(await loop.step(0)).toBe("published");
+    const [rebuilt] = await versionsOf(agent);
+    expect(rebuilt).toMatchObject({ version: 3, parent: 0, events: [{ eventId: kept, user: stays }] });
+    expect(await headOf(agent)).toMatchObject({ stable: 3, rebuild: null });
+    await loop.step(0);
+    expect(learner.updates).toBe(3);
+    // The last one of all: nothing is left to learn, so the version before takes over as it is.
+    await fetch(`${edge.url}/api/users/${stays}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
+    await loop.step(0);
+    expect(await headOf(agent)).toMatchObject({ stable: 0, rebuild: null, latest: 3 });
   });
 
   it("passes over a correction that was barred before it was learned from", async () => {

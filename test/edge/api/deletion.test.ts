@@ -1,0 +1,142 @@
+/** The end of a user: no text left in log, storage, sessions, notes, suites or versions, and what learned from it rebuilt without. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { call, fillLog, lineage, manifestOf, putAgent, type Answer } from "../../helpers/call.ts";
+import { bearer, withEdge } from "../../helpers/edge.ts";
+import { SEARCH } from "../../trainer/hotel.ts";
+
+const edge = withEdge();
+beforeAll(() => fillLog(edge));
+
+const AGENT = "forgetful";
+const LINE = `/trainer/v1/agents/${AGENT}/lines/shared`;
+const WORD = "Zanzibar";
+const admin = (route: string, body?: unknown): Promise<Answer> => call(edge, "admin", route, body);
+const head = async () => (await call(edge, "trainer", `GET ${LINE}/head`)).body;
+
+type Asked = { id: string; messages: unknown[]; sessionId: string | null };
+
+async function ask(who: string, messages: unknown[]): Promise<Asked> {
+  const response = await fetch(`${edge.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: bearer(edge.keys.client),
+    body: JSON.stringify({ model: AGENT, user: who, messages, max_tokens: 2 }),
+  });
+  const body = (await response.json()) as { id: string; choices: { message: unknown }[] };
+  return { id: body.id, messages: [...messages, body.choices[0]?.message], sessionId: response.headers.get("x-session-id") };
+}
+
+/** A conversation of two turns that the log has; returns the user's id and the next state. */
+async function converse(who: string): Promise<{ user: string; first: Asked; eventId: string; turnId: string; seq: number }> {
+  const first = await ask(who, [{ role: "user", content: `${who} wants to see ${WORD}.` }]);
+  await ask(who, [...first.messages, { role: "user", content: `No, ${who} said ${WORD}.` }]);
+  const find = async () =>
+    (await admin(`GET /api/agents/${AGENT}/events`)).body.events.find(
+      ({ sessionId, payload }: { sessionId: string; payload: { kind: string } }) =>
+        sessionId === first.sessionId && payload.kind === "nextState:arrived",
+    );
+  await expect.poll(find, { timeout: 20_000 }).toBeDefined();
+  const { user, eventId, turnId, seq } = await find();
+  return { user, first, eventId, turnId, seq };
+}
+
+/** As a trainer does: the judgement with its hint, then a version that learned from the event. */
+async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof converse>>, rebuilds?: { parent: number }): Promise<Answer> {
+  const hint = `city should be ${WORD}.`;
+  const header = { eventId: `${eventId}/judged`, agent: AGENT, line: "shared", sessionId: turnId.split("/")[0], turnId, user };
+  const payload = { kind: "judgement:made", subject: eventId, reward: -1, votes: [-1], judge: "embedded", hint, tool: "SearchHotel" };
+  await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [{ ...header, createdAt: new Date().toISOString(), payload }] });
+  const { parent: tip, cursor } = await head();
+  const parent = rebuilds?.parent ?? tip;
+  const adapter = await putAdapter(edge, `${user} ${parent} ${rebuilds === undefined}`);
+  const events = [{ ...lineage(eventId, seq), user, turnId, hint }];
+  const changes = [{ prompt: `to ${WORD}`, before: "a", after: WORD }];
+  const toSeq = rebuilds === undefined ? Math.max(cursor, seq) : cursor;
+  const manifest = {
+    ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq, events }),
+    changes,
+    hints: [hint],
+  };
+  const expected = { tool: "SearchHotel", arguments: { city: `${WORD} of ${user}` } };
+  const cases = [{ name: hint, messages: [{ role: "user", content: WORD }], tools: [SEARCH], expect: expected, user, eventId }];
+  return call(edge, "trainer", `POST ${LINE}/versions`, { parent, manifest, cases, rebuild: rebuilds !== undefined });
+}
+
+describe("DELETE /api/users/:user", () => {
+  it("leaves no word of the user, lets the others' lessons be learned again, and retires what was made with the user", async () => {
+    await putAgent(edge, AGENT, { tools: [SEARCH] });
+    const gone = await converse("gone");
+    const stays = await converse("stays");
+    expect((await learn(gone)).body).toMatchObject({ version: 1, release: "stable" });
+    expect((await learn(stays)).body).toMatchObject({ version: 2, release: "stable" });
+    const files = (await admin(`GET /api/agents/${AGENT}/versions`)).body.versions.flatMap(
+      ({ adapter }: { adapter: { weightsDigest: string } | null }) => adapter?.weightsDigest ?? [],
+    );
+    const { key } = (await admin("GET /api/keys")).body.keys
+      .filter(({ kind }: { kind: string }) => kind === "client")
+      .map(({ id }: { id: string }) => ({ key: id }))[0];
+    expect((await admin(`GET /api/users?key=${key}&user=gone`)).body).toEqual({ user: gone.user });
+
+    const deleted = await admin(`DELETE /api/users/${gone.user}`);
+    expect([deleted.status, deleted.body]).toMatchObject([
+      202,
+      {
+        user: gone.user,
+        sessions: 1,
+        agents: [{ agent: AGENT, notes: 1, cases: 0, corrections: 1, versions: [1, 2], state: "rebuilding" }],
+      },
+    ]);
+    // The log keeps the places and nothing that was said.
+    const { results } = await (
+      await edge.getD1()
+    )
+      .prepare("SELECT kind, payload FROM events WHERE user = ? AND kind <> 'user:deleted'")
+      .bind(gone.user)
+      .all();
+    expect(results.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(results.map(({ payload }) => payload))).toEqual(new Set(['{"kind":"event:deleted"}']));
+    for (const route of ["versions", "audit", "notes", "suite", "quarantine"]) {
+      const shown = JSON.stringify((await admin(`GET /api/agents/${AGENT}/${route}`)).body);
+      expect(shown.replaceAll(stays.user, "").includes(`${WORD} of ${gone.user}`)).toBe(false);
+    }
+    expect((await admin(`GET /api/agents/${AGENT}/notes`)).body.notes.map(({ user }: { user: string }) => user)).toEqual([stays.user]);
+    expect((await admin(`GET /api/agents/${AGENT}/versions/1`)).body).toMatchObject({ hints: [], changes: [] });
+    const feedback = { completion_id: gone.first.id, score: 1 };
+    expect((await call(edge, "client", "POST /v1/feedback", feedback)).status).toBe(404);
+
+    // The old version serves until there is one without the user, and takes no ordinary candidate meanwhile.
+    expect(await head()).toMatchObject({ stable: 2, rebuild: { from: 0 } });
+    expect((await admin(`GET /api/users/${gone.user}/deletion`)).body.agents).toEqual([{ agent: AGENT, state: "rebuilding" }]);
+    expect((await call(edge, "trainer", `GET ${LINE}/rebuild`)).body.rebuild).toEqual({ from: 0, events: [stays.eventId] });
+    expect((await learn(stays)).body.status ?? "refused").not.toBe("published");
+    expect((await learn(stays, { parent: 0 })).body).toEqual({ status: "published", version: 3, release: "stable" });
+    expect(await head()).toMatchObject({ stable: 3, parent: 3, rebuild: null });
+    expect((await admin(`GET /api/users/${gone.user}/deletion`)).body.agents).toEqual([{ agent: AGENT, state: "done" }]);
+    const { versions } = (await admin(`GET /api/agents/${AGENT}/versions`)).body;
+    expect(versions.map(({ status }: { status: string }) => status)).toEqual(["stable", "deleted", "deleted", "superseded"]);
+    for (const digest of files) expect(await (await edge.getR2()).head(`files/${digest}`)).toBeNull();
+    for (const to of [1, 2]) expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to })).status).toBe(422);
+    expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to: 0 })).status).toBe(200);
+  });
+
+  it("keeps nothing of what comes late, and all that the user says afterwards", async () => {
+    const { user } = await converse("late");
+    await admin(`DELETE /api/users/${user}`);
+    const before = { eventId: "late/judged", agent: AGENT, line: "shared", sessionId: "s", turnId: "late", user };
+    const payload = { kind: "judgement:made", subject: "late", reward: -1, votes: [-1], judge: "embedded", hint: WORD };
+    await call(edge, "trainer", "POST /trainer/v1/judgements", {
+      judgements: [{ ...before, createdAt: "2020-01-01T00:00:00.000Z", payload }],
+    });
+    const kindOf = async (id: string) =>
+      (await (await edge.getD1()).prepare("SELECT kind FROM events WHERE event_id = ?").bind(id).first<{ kind: string }>())?.kind;
+    expect(await kindOf("late/judged")).toBe("event:deleted");
+    const again = await converse("late");
+    expect([again.user, await kindOf(again.eventId)]).toEqual([user, "nextState:arrived"]);
+  });
+
+  it("knows whom it knows", async () => {
+    expect((await admin("DELETE /api/users/u_0123456789abcdef")).status).toBe(404);
+    const { status, body } = await admin("DELETE /api/users/alice");
+    expect([status, body.error.param]).toEqual([400, "user"]);
+  });
+});
