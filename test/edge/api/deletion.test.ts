@@ -30,13 +30,14 @@ async function ask(who: string, messages: unknown[]): Promise<Asked> {
 async function converse(who: string): Promise<{ user: string; first: Asked; eventId: string; turnId: string; seq: number }> {
   const first = await ask(who, [{ role: "user", content: `${who} wants to see ${WORD}.` }]);
   await ask(who, [...first.messages, { role: "user", content: `No, ${who} said ${WORD}.` }]);
-  const find = async () =>
-    (await admin(`GET /api/agents/${AGENT}/events`)).body.events.find(
-      ({ sessionId, payload }: { sessionId: string; payload: { kind: string } }) =>
-        sessionId === first.sessionId && payload.kind === "nextState:arrived",
-    );
-  await expect.poll(find, { timeout: 20_000 }).toBeDefined();
-  const { user, eventId, turnId, seq } = await find();
+  type Logged = { user: string; eventId: string; turnId: string; seq: number; sessionId: string; payload: { kind: string } };
+  const logged = async (): Promise<Logged[]> =>
+    (await admin(`GET /api/agents/${AGENT}/events`)).body.events.filter(({ sessionId }: Logged) => sessionId === first.sessionId);
+  // Two turns, and what came between.
+  await expect.poll(async () => (await logged()).length, { timeout: 20_000 }).toBe(3);
+  const next = (await logged()).find(({ payload }) => payload.kind === "nextState:arrived");
+  if (next === undefined) throw new Error("a next state expected");
+  const { user, eventId, turnId, seq } = next;
   return { user, first, eventId, turnId, seq };
 }
 
