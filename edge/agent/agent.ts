@@ -13,6 +13,7 @@ import type { Env } from "../env.ts";
 import { artifactKey } from "../artifacts.ts";
 import { checkAdapter } from "./adapter-check.ts";
 import { Deletion, type ForgottenUser } from "./deletion.ts";
+import { Lineage } from "./lineage.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
@@ -48,6 +49,7 @@ const LOOK_MS = 3_600_000;
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
+  readonly #lineage: Lineage;
   readonly #lines: Lines;
   readonly #trials: Trials;
   readonly #notebook: Notebook;
@@ -58,10 +60,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new AgentStore(ctx.storage);
-    this.#lines = new Lines(this.#store);
-    this.#trials = new Trials(this.#store, this.#lines);
+    this.#lineage = new Lineage(this.#store);
+    this.#lines = new Lines(this.#store, this.#lineage);
+    this.#trials = new Trials(this.#store, this.#lines, this.#lineage);
     this.#notebook = new Notebook(this.#store);
-    this.#deletion = new Deletion(this.#store, this.#lines);
+    this.#deletion = new Deletion(this.#store, this.#lines, this.#lineage);
     this.#suite = new Suite(this.#store);
   }
 
@@ -113,9 +116,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
-    const isReopened = (eventId: string): boolean => this.#lines.isOpen(line, eventId);
+    const isOpen = this.#lineage.openEvents(line);
     const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
-    const fault = manifestFault(manifest, expected, isReopened);
+    const fault = manifestFault(manifest, expected, isOpen);
     if (fault !== undefined) return { status: "refused", reason: fault };
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
@@ -167,7 +170,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined> {
     return this.#inLine(line, () => {
-      const barred = this.#lines.bar(line, events, audit);
+      const barred = this.#lineage.bar(line, events, audit);
       if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${barred} events barred` });
       return barred;
     });
@@ -175,7 +178,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined> {
     return this.#inLine(line, () => {
-      const freed = this.#lines.free(line, eventIds);
+      const freed = this.#lineage.free(line, eventIds);
       if (freed > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${freed} events let back in` });
       return freed;
     });
@@ -190,7 +193,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async influence(line: string): Promise<{ audience: Audience; evidence: Evidence[] } | undefined> {
-    return this.#lines.read(line) === undefined ? undefined : this.#lines.influence(line);
+    return this.#lines.read(line) === undefined ? undefined : this.#lineage.influence(line);
   }
 
   async suite(line: string): Promise<SuiteCase[] | undefined> {
@@ -226,7 +229,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined> {
-    return this.#lines.read(line) === undefined ? undefined : (this.#lines.rebuildOf(line) ?? null);
+    return this.#lines.read(line) === undefined ? undefined : (this.#lineage.rebuildOf(line) ?? null);
   }
 
   async finishRebuild(line: string, from: number, actor: Actor): Promise<boolean | undefined> {

@@ -3,6 +3,7 @@
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
 import type { PolicyVersion } from "../../shared/policy.ts";
+import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import type { Actor } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -20,10 +21,12 @@ export type ForgottenUser = {
 export class Deletion {
   readonly #store: AgentStore;
   readonly #lines: Lines;
+  readonly #lineage: Lineage;
 
-  constructor(store: AgentStore, lines: Lines) {
+  constructor(store: AgentStore, lines: Lines, lineage: Lineage) {
     this.#store = store;
     this.#lines = lines;
+    this.#lineage = lineage;
   }
 
   /** Takes the user's words out of a line, bars their events, and says what has to be rebuilt. */
@@ -38,9 +41,9 @@ export class Deletion {
       cases: this.#store.suite.eraseUser(line, user),
       corrections: this.#store.evidence.eraseUser(line, user),
     };
-    this.#lines.bar(line, events, { actor, reason: "the user was deleted" });
+    this.#lineage.bar(line, events, { actor, reason: "the user was deleted" });
     this.#store.eraseRefusals(ids);
-    const tainted = this.#lines.madeWith(line, [user]);
+    const tainted = this.#lineage.madeWith(line, [user]);
     for (const version of tainted) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
     const inUse = this.#store.readAncestry(line, tipOf(this.#lines.state(line)));
     const affected = [...tainted].filter((version) => inUse.has(version));

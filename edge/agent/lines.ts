@@ -6,19 +6,11 @@ import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared/policy.ts";
-import { SMALL_CIRCLE, weigh, type Audience, type Evidence } from "../../shared/influence.ts";
+import { SMALL_CIRCLE } from "../../shared/influence.ts";
 import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
-import type {
-  Actor,
-  AdvanceResult,
-  AuditRow,
-  PromoteResult,
-  PublishOutcome,
-  QuarantinedEvent,
-  RollbackRequest,
-  RollbackResult,
-} from "./port.ts";
+import type { Actor, AdvanceResult, AuditRow, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";
+import type { Lineage } from "./lineage.ts";
 import { chainOf, FIRST_STATE, MOVES, tipOf, type Admission, type LineState, type Transition } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
@@ -26,16 +18,15 @@ type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined
 type Moved = Extract<Transition, { status: "moved" }>;
 type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"]; rebuild: boolean };
 
-/** How long a user counts as one of the line's. */
-export const CIRCLE_MS = 30 * 86_400_000;
-
 export class Lines {
   readonly #store: AgentStore;
+  readonly #lineage: Lineage;
   /** Changes with whatever may change which notes are in force. */
   notesEpoch = crypto.randomUUID();
 
-  constructor(store: AgentStore) {
+  constructor(store: AgentStore, lineage: Lineage) {
     this.#store = store;
+    this.#lineage = lineage;
   }
 
   read(line: string): LineState | undefined {
@@ -74,12 +65,12 @@ export class Lines {
     if (rebuild !== (pending !== undefined) || (rebuild && pending?.from !== parent))
       return this.#alreadyPublished(manifest, state) ?? stale;
     const transition = rebuild
-      ? MOVES.rebuild(state, { from: parent, adds: true, gate, deleted: this.madeWith(line, pending?.users ?? []) })
+      ? MOVES.rebuild(state, { from: parent, adds: true, gate, deleted: this.#lineage.madeWith(line, pending?.users ?? []) })
       : MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
     if (transition.status === "refused") return transition;
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
     // What a deleted user's version had learned was weighed when it was learned.
-    const unheard = rebuild ? undefined : this.#influenceFault(manifest);
+    const unheard = rebuild ? undefined : this.#lineage.influenceFault(manifest);
     if (unheard !== undefined) return { status: "refused", reason: unheard };
     // Switched off, or an event barred, while the update ran: its trainer reads them again and makes another.
     if ((!learning.enabled && !rebuild) || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
@@ -103,30 +94,11 @@ export class Lines {
   finishRebuild(line: string, from: number, actor: Actor): boolean {
     const state = this.state(line);
     if (this.#store.rebuilds.read(line)?.from !== from) return false;
-    const deleted = this.madeWith(line, this.#store.rebuilds.read(line)?.users ?? []);
+    const deleted = this.#lineage.madeWith(line, this.#store.rebuilds.read(line)?.users ?? []);
     const transition = MOVES.rebuild(state, { from, adds: false, gate: "passed", deleted });
     this.#store.rebuilds.drop(line);
     if (transition.status === "moved") this.#apply(line, { move: "rebuild", actor }, { before: state, transition });
     return true;
-  }
-
-  /** What a rebuild starts from, and the events that it learns again, oldest first. */
-  rebuildOf(line: string): { from: number; events: string[] } | undefined {
-    const pending = this.#store.rebuilds.read(line);
-    if (pending === undefined) return undefined;
-    const clean = this.#store.readAncestry(line, pending.from);
-    const lost = [...this.#store.readAncestry(line, tipOf(this.state(line)))].filter((version) => !clean.has(version));
-    const uses = lost.flatMap((version) => this.#store.quarantine.uses(line, { version })).toSorted((a, b) => a.seq - b.seq);
-    const events = [...new Set(uses.map(({ eventId }) => eventId))];
-    return { from: pending.from, events: events.filter((eventId) => !this.#store.quarantine.isBarred(line, eventId)) };
-  }
-
-  /** Versions that users had a part in, or whose ancestors they had, ascending. */
-  madeWith(line: string, users: readonly string[]): Set<number> {
-    const deleted = new Set<number>();
-    for (const { version, parent, events } of this.#store.allVersions(line))
-      if ((version > 0 && deleted.has(parent)) || events.some(({ user }) => users.includes(user))) deleted.add(version);
-    return deleted;
   }
 
   promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
@@ -151,7 +123,13 @@ export class Lines {
     if (transition.status !== "moved") return { status: "unknown", latest: state.latest };
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
     const versions = [...leaves].filter((version) => !keeps.has(version)).toSorted((a, b) => a - b);
-    return { status: "rolledBack", from: state.stable, to, versions, ...this.#unlearn(line, versions, { quarantine, actor, reason }) };
+    return {
+      status: "rolledBack",
+      from: state.stable,
+      to,
+      versions,
+      ...this.#lineage.unlearn(line, versions, { quarantine, actor, reason }),
+    };
   }
 
   /** Takes the canary back. Its own events are barred; those of the versions that waited behind it are learned from again. */
@@ -164,8 +142,8 @@ export class Lines {
     const transition = MOVES.rollback(state, move);
     invariant(transition.status === "moved", `a canary can be taken back, got ${transition.status}`);
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
-    this.#unlearn(line, [canary], { quarantine: true, actor, reason });
-    this.#unlearn(line, waiting, { quarantine: false, actor, reason });
+    this.#lineage.unlearn(line, [canary], { quarantine: true, actor, reason });
+    this.#lineage.unlearn(line, waiting, { quarantine: false, actor, reason });
   }
 
   advance(line: string, { from, to, refused }: CursorAdvance, actor: Actor): AdvanceResult {
@@ -199,77 +177,10 @@ export class Lines {
     if (transition.status === "moved") this.#apply(line, { move: "ask", ...audit }, { before: state, transition });
   }
 
-  bar(line: string, events: readonly Pick<QuarantinedEvent, "eventId" | "turnId">[], { actor, reason }: Omit<Audit, "move">): number {
-    const createdAt = new Date().toISOString();
-    return events.filter((event) => this.#store.quarantine.bar(line, { ...event, reason: reason ?? null, actor, createdAt })).length;
-  }
-
-  free(line: string, eventIds: readonly string[]): number {
-    const freed = eventIds.filter((eventId) => this.#store.quarantine.free(line, eventId));
-    const live = this.#store.readAncestry(line, tipOf(this.state(line)));
-    for (const eventId of freed) {
-      const uses = this.#store.quarantine.uses(line, { eventId });
-      // What a version in use has learned from is in it; what none ever used still lies beyond the cursor, or was refused.
-      if (uses.length > 0 && uses.every(({ version }) => !live.has(version))) this.#reopen(line, eventId);
-    }
-    return freed.length;
-  }
-
-  /** Whom the line serves, and what they have said that no version in flight or in use has learned. */
-  influence(line: string): { audience: Audience; evidence: Evidence[] } {
-    const since = Date.now() - CIRCLE_MS;
-    const inUse = this.#store.readAncestry(line, tipOf(this.state(line)));
-    const evidence = this.#store.evidence.open(line, { since, inUse });
-    return {
-      audience: this.#store.trials.audience(line, since),
-      evidence: evidence.filter(({ eventId }) => !this.#store.quarantine.isBarred(line, eventId)),
-    };
-  }
-
-  /** Whether an event behind the cursor may be learned from: one that was opened again, or that has waited for others to say the same. */
-  isOpen(line: string, eventId: string): boolean {
-    if (this.#store.quarantine.isReopened(line, eventId)) return true;
-    if (this.rebuildOf(line)?.events.includes(eventId) === true) return true;
-    return this.influence(line).evidence.some((each) => each.eventId === eventId);
-  }
-
-  /** Why a version would let few decide for many, or undefined. */
-  #influenceFault({ line, events }: PolicyManifest): string | undefined {
-    const audience = this.#store.trials.audience(line, Date.now() - CIRCLE_MS);
-    const groups = new Map<string, Evidence[]>();
-    for (const { eventId, user, hint = "" } of events) {
-      const unknown = { eventId, user, keyId: null, tool: "", parameter: hint, value: "" };
-      const said = this.#store.evidence.find(line, eventId) ?? unknown;
-      const key = JSON.stringify([said.tool, said.parameter, said.value]);
-      groups.set(key, [...(groups.get(key) ?? []), said]);
-    }
-    for (const [key, group] of groups) {
-      const weighed = weigh(group, audience);
-      if (weighed.status === "waiting") return `manifest.events: ${key} ${weighed.detail}`;
-    }
-    return undefined;
-  }
-
-  /** What becomes of the events that the versions, and none before them, were trained on. */
-  #unlearn(line: string, versions: readonly number[], { quarantine, actor, reason }: Omit<Audit, "move"> & { quarantine: boolean }) {
-    const first = versions
-      .flatMap((version) => this.#store.quarantine.uses(line, { version }))
-      .filter(({ eventId, version }) => this.#store.quarantine.uses(line, { eventId })[0]?.version === version);
-    if (quarantine) return { quarantined: this.bar(line, first, { actor, reason }), reopened: 0 };
-    for (const { eventId } of first) this.#reopen(line, eventId);
-    return { quarantined: 0, reopened: first.length };
-  }
-
-  /** No version has learned from it now, so its note counts again. */
-  #reopen(line: string, eventId: string): void {
-    this.#store.quarantine.reopen(line, eventId);
-    this.#store.notes.setLearned(eventId, null);
-  }
-
   #admission(line: string, canary: ReleaseSettings["canary"]): Admission {
     const now = Date.now();
     // Below it there is nobody to compare.
-    const small = this.#store.trials.audience(line, now - CIRCLE_MS).users < SMALL_CIRCLE;
+    const small = this.#lineage.audience(line).users < SMALL_CIRCLE;
     if (canary.mode === "off" || (canary.mode === "auto" && small)) return { via: "direct" };
     return { via: "canary", share: canaryShare(canary, this.#store.trials.turnsPerDay(line, now)), now: new Date(now).toISOString() };
   }

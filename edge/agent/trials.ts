@@ -1,7 +1,8 @@
 /** The canary of a line beside its stable version: counts what both do, and moves the line once canary.ts has decided. */
 import { CanarySettings } from "../../shared/release.ts";
 import { type Arm, canaryShare, type CanaryVerdict, judgeCanary } from "./canary.ts";
-import { CIRCLE_MS, type Lines } from "./lines.ts";
+import type { Lineage } from "./lineage.ts";
+import type { Lines } from "./lines.ts";
 import type { Release, TurnFact } from "./port.ts";
 import type { LineState } from "./release.ts";
 import type { AgentStore } from "./store.ts";
@@ -13,10 +14,12 @@ const DAY_MS = 86_400_000;
 export class Trials {
   readonly #store: AgentStore;
   readonly #lines: Lines;
+  readonly #lineage: Lineage;
 
-  constructor(store: AgentStore, lines: Lines) {
+  constructor(store: AgentStore, lines: Lines, lineage: Lineage) {
     this.#store = store;
     this.#lines = lines;
+    this.#lineage = lineage;
   }
 
   /** Whether a line has a canary that time alone may decide something about. */
@@ -57,7 +60,7 @@ export class Trials {
     const state = this.#lines.read(line);
     if (state === undefined) return undefined;
     const { stable, canary, waiting } = state;
-    const audience = this.#store.trials.audience(line, now - CIRCLE_MS);
+    const audience = this.#lineage.audience(line);
     const turnsPerDay = this.#store.trials.turnsPerDay(line, now);
     const trial = canary === null ? null : { ...canary, ...this.#compare(line, state, canary.version) };
     return { stable, canary: trial, waiting, audience, turnsPerDay };

@@ -45,6 +45,10 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryPort
     );
   }
 
+  async forget(digest: string, name: string): Promise<void> {
+    this.#sql.exec("DELETE FROM transcripts WHERE digest = ? AND name = ?", digest, name);
+  }
+
   async claim(digest: string, claim: Claim): Promise<Claim> {
     const held = this.#claimOf(digest);
     return held ?? this.#put(digest, claim);

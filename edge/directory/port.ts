@@ -11,6 +11,8 @@ export interface DirectoryPort {
   lookup(digest: string): Promise<KnownSession[]>;
   /** Says that a session holds the transcript. */
   register(digest: string, session: KnownSession): Promise<void>;
+  /** A session that is gone holds no transcript. */
+  forget(digest: string, name: string): Promise<void>;
   /** The claim in force: the first one made, `claim` itself where there was none. */
   claim(digest: string, claim: Claim): Promise<Claim>;
   /** Puts `claim` in place of the session `expected`; returns the claim in force, which another caller may have put there. */

@@ -2,6 +2,7 @@
  * What a session does beside answering: it closes turns that were cut off, pays what it owes to the log, closes when
  * idle, and disappears once nothing leads to it. The object's one alarm drives all of it; see alarm.ts for when.
  */
+import { directoryOf } from "../directory/client.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { isForgotten, isIdle, nextAlarm, parseIdleMs, type Pending } from "./alarm.ts";
@@ -45,7 +46,7 @@ export class SessionChores {
     const now = Date.now();
     if (isIdle(this.#pending(), now)) this.#closeIdle(now);
     await this.settle();
-    if (isForgotten(this.#pending(), now)) await this.erase();
+    if (isForgotten(this.#pending(), now)) await this.#forget();
   }
 
   /** Pays what is owed, now if possible, else by the alarm. Never throws. */
@@ -83,8 +84,15 @@ export class SessionChores {
     });
   }
 
-  /** Nothing of the session is left. */
+  /** Nothing of the session is left, here or in the directory. */
   async erase(): Promise<void> {
+    const { name } = this.#store.state() ?? {};
+    for (const { answerDigest } of this.#store.answeredTurns())
+      if (name !== undefined) await directoryOf(this.#env, answerDigest).forget(answerDigest, name);
+    await this.#forget();
+  }
+
+  async #forget(): Promise<void> {
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
   }
