@@ -4,7 +4,7 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { toErrorRecord } from "../shared/errors.ts";
+import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
@@ -14,9 +14,9 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { placeOf, placeOfCase, toCase, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
-import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
-import { hearOthers } from "./learn/influence.ts";
+import { casesOf, inOrder, placeOf, placeOfCase, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
+import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
+import { hearOthers, sharesOf } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
@@ -103,9 +103,9 @@ export class LineLoop {
     const { metrics, config, edge } = this.#deps;
     const { head } = assembled;
     const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
-    const { batch, shares, others } = hearOthers(withoutBarred(assembled, events), await edge.readInfluence(this.#line));
+    const { batch, shares, others } = await this.#hear(withoutBarred(assembled, events));
     if (batch.corrected.length === 0) return this.#advance(batch, []);
-    const heard = { ...batch, corrected: [...(await this.#signals.recall(head, others)), ...batch.corrected] };
+    const heard = { ...batch, corrected: inOrder([...others, ...batch.corrected]) };
     const made = { seed: config.seed + batch.toSeq, shares, barred: turns };
     const { outcome, parent, inputs } = await this.#learn(heard, made);
     if (outcome.status === "refused") {
@@ -122,23 +122,37 @@ export class LineLoop {
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
 
+  /** The batch's corrections that enough have made, and those of others that count with them. */
+  async #hear(batch: Batch): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
+    const influence = await this.#deps.edge.readInfluence(this.#line);
+    const heard = hearOthers(batch, influence);
+    const others = await this.#signals.recall(batch.head, heard.others);
+    if (others.length === heard.others.length) return { ...heard, others };
+    // What the log no longer tells of cannot be learned from, so it does not count.
+    const lost = new Set(heard.others.filter((id) => others.every(({ signal }) => signal.event.eventId !== id)));
+    const again = hearOthers(batch, { ...influence, evidence: influence.evidence.filter(({ eventId }) => !lost.has(eventId)) });
+    return { ...again, others: others.filter(({ signal }) => again.others.includes(signal.event.eventId)) };
+  }
+
   /** Learns again, without a deleted user, what the others had taught the versions that have to go. */
   async #rebuild(head: LineHead): Promise<StepResult> {
     const { edge, metrics, config } = this.#deps;
     const plan = await edge.readRebuild(this.#line);
     if (plan === null || plan.from !== head.rebuild?.from) return "stale";
     const { turns } = barredSets(await edge.readQuarantine(this.#line));
+    // Until what the deletion says has been read, the user is still remembered here.
+    while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
     const clean = { ...head, parent: plan.from, parentAdapter: head.rebuild.adapter };
     const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, corrected: recalled, refusals: [] };
     metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
-    const made = { seed: config.seed + head.cursor, shares: new Map<string, number>(), barred: turns };
-    if (recalled.length > 0) {
-      const { outcome, parent, inputs } = await this.#learn(batch, made);
-      if (outcome.status === "learned")
-        return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
+    const made = { seed: config.seed + head.cursor, shares: sharesOf(recalled), barred: turns };
+    const learned = recalled.length === 0 ? undefined : await this.#learn(batch, made);
+    if (learned?.outcome.status === "learned") {
+      const { outcome, parent, inputs } = learned;
+      return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
     }
-    const { status } = await edge.finishRebuild(this.#line, plan.from);
+    const { status } = await edge.finishRebuild(this.#line, { from: plan.from, refused: [...(learned?.outcome.refused ?? [])] });
     metrics("rebuild:finished", { agent: head.agent, stable: plan.from });
     return status === "finished" ? "published" : "stale";
   }
@@ -226,8 +240,17 @@ export class LineLoop {
       seed,
       runtime: { ...runtime },
     };
-    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: used.flatMap(toCase), rebuild };
-    const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed);
+    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: casesOf(used), rebuild };
+    const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
+    if (result.status === "rejected") {
+      // What the edge will not take it will not take tomorrow: the batch is done with, and the reason is on record.
+      metrics("policy:rejected", { agent: head.agent, detail: result.detail });
+      if (rebuild) await edge.finishRebuild(this.#line, { from: head.parent, refused: [] });
+      return this.#advance(
+        batch,
+        used.map(({ signal }) => ({ eventId: signal.event.eventId, code: "update/rejected", detail: result.detail })),
+      );
+    }
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
     else {
       const { version, release } = result;
@@ -278,3 +301,11 @@ export class LineLoop {
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
   }
 }
+
+/** An edge that has understood a version and will not have it; anything else is thrown on. */
+function rejectionOf(error: unknown): { status: "rejected"; detail: string } {
+  if (error instanceof AppError && REJECTED.has(Number(error.details["status"]))) return { status: "rejected", detail: error.message };
+  throw error;
+}
+
+const REJECTED = new Set([400, 413, 422]);

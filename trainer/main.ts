@@ -30,6 +30,9 @@ import { rebuildCommand } from "./rebuild/command.ts";
 
 const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
 const PARENT_CHECK_MS = 1_000;
+const REOPEN_MS = 30_000;
+/** The edge serves another base, or knows our key no more: nobody can be taught anything. */
+const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing"]);
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
@@ -93,18 +96,24 @@ async function followAgents(deps: LoopDependencies, stop: AbortController): Prom
   await Promise.all(loops.values()); // throws what stopped one of them
 }
 
+/** What fails in one line is that line's: it begins again, a while later. @throws what no line can go on with */
 async function followLine(agent: string, deps: LoopDependencies, stop: AbortController): Promise<void> {
   const { signal } = stop;
-  const loop = new LineLoop({ agent, line: SHARED_LINE }, deps);
   const random = new Random(process.pid + agent.length);
-  deps.metrics("line:opened", { agent, line: SHARED_LINE });
-  try {
-    while (!signal.aborted)
-      await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
-  } catch (error) {
-    deps.metrics("line:failed", { agent, ...toErrorRecord(error) });
-    stop.abort("a line failed");
-    throw error;
+  while (!signal.aborted) {
+    const loop = new LineLoop({ agent, line: SHARED_LINE }, deps);
+    deps.metrics("line:opened", { agent, line: SHARED_LINE });
+    try {
+      while (!signal.aborted)
+        await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
+    } catch (error) {
+      deps.metrics("line:failed", { agent, ...toErrorRecord(error) });
+      if (!(error instanceof AppError) || FATAL.has(error.code)) {
+        stop.abort("a line failed");
+        throw error;
+      }
+      await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 }
 

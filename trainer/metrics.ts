@@ -14,6 +14,7 @@ export type MetricName =
   | "update:refused"
   | "policy:published"
   | "policy:refused"
+  | "policy:rejected"
   | "policy:stale"
   | "cursor:advanced"
   | "rebuild:begun"

@@ -38,8 +38,9 @@ export class Signals {
     this.#window = window;
   }
 
+  /** In log order: of two corrections of one argument the later counts, whichever was judged first. */
   get judged(): readonly Judged[] {
-    return [...this.#judged.values()];
+    return [...this.#judged.values()].toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
   }
 
   get refusals(): readonly Refusal[] {
@@ -79,7 +80,8 @@ export class Signals {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       const judgement = judgements.get(judgementIdOf(event.eventId));
-      if (assembled !== undefined) await this.#take(head, assembled, judgement?.kind === "judgement:made" ? judgement : undefined);
+      const signal = assembled ?? refuseUnknown(event);
+      await this.#take(head, signal, judgement?.kind === "judgement:made" ? judgement : undefined);
     }
   }
 
@@ -142,4 +144,9 @@ export class Signals {
     turns.forEach((turn) => this.#window.cache.add(turn));
     return assembleSignal(event, this.#window.cache);
   }
+}
+
+/** What was opened again and is no signal any more: refused, so that it is closed. */
+function refuseUnknown({ eventId, payload }: LoggedEvent): Assembled {
+  return { status: "refused", refusal: { eventId, code: "turn/unknown", detail: `a correction expected, got ${payload.kind}` } };
 }

@@ -12,7 +12,7 @@ import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPol
 import type { Env } from "../env.ts";
 import { artifactKey } from "../artifacts.ts";
 import { checkAdapter } from "./adapter-check.ts";
-import { Deletion, type ForgottenUser } from "./deletion.ts";
+import { Deletion, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
@@ -24,7 +24,9 @@ import type {
   AdvanceResult,
   AgentPort,
   AuditRow,
+  BarredEvent,
   EventUse,
+  FinishRequest,
   GivenNote,
   ListedVersion,
   Page,
@@ -46,6 +48,11 @@ import { Waiters } from "./waiters.ts";
 
 /** How often a canary is looked at where nothing happens: its patience and its traffic are counted in days. */
 const LOOK_MS = 3_600_000;
+/** Isolates answer under a head that is up to two seconds old. */
+const DROP_MS = 5_000;
+/** A trial that was not looked at is looked at after this. */
+const SOON_MS = 10_000;
+const MOST_DELETED = 1_000; // that R2 takes in one call
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
@@ -89,7 +96,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const { policyDigest, baseDigest, adapter } = this.#lines.version(line, state.stable);
     const { stable, latest, cursor, revision, canary } = state;
     const parent = tipOf(state);
-    const rebuild = this.#store.rebuilds.read(line);
+    const rebuild = this.#lineage.rebuildOf(line);
     return {
       agent: agent.name,
       line,
@@ -116,9 +123,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
-    const isOpen = this.#lineage.openEvents(line);
     const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
-    const fault = manifestFault(manifest, expected, isOpen);
+    const fault = manifestFault(manifest, expected);
     if (fault !== undefined) return { status: "refused", reason: fault };
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
@@ -129,8 +135,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
       return flipped;
     });
-    if (outcome.status === "published") await this.#planLook();
-    if (outcome.status === "published" && rebuild) await this.#dropFiles(line);
+    if (outcome.status === "published") await this.#planLook(rebuild);
     return outcome;
   }
 
@@ -168,7 +173,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? [] : this.#store.quarantine.uses(line, where);
   }
 
-  async quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined> {
+  async quarantine(line: string, events: readonly BarredEvent[], audit: Reason): Promise<number | undefined> {
     return this.#inLine(line, () => {
       const barred = this.#lineage.bar(line, events, audit);
       if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${barred} events barred` });
@@ -218,13 +223,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     });
   }
 
-  async forgetUser(
-    line: string,
-    forgotten: { user: string; events: readonly { eventId: string; turnId: string }[] },
-    actor: Actor,
-  ): Promise<ForgottenUser | undefined> {
+  async forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined> {
     const result = this.#inLine(line, () => this.#deletion.forget(line, forgotten, actor));
-    if (result !== undefined) await this.#dropFiles(line);
+    if (result !== undefined) await this.#planLook(true);
     return result;
   }
 
@@ -232,9 +233,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? undefined : (this.#lineage.rebuildOf(line) ?? null);
   }
 
-  async finishRebuild(line: string, from: number, actor: Actor): Promise<boolean | undefined> {
-    const finished = this.#inLine(line, () => this.#lines.finishRebuild(line, from, actor));
-    if (finished === true) await this.#dropFiles(line);
+  async finishRebuild(line: string, { from, refused }: FinishRequest, actor: Actor): Promise<boolean | undefined> {
+    const finished = this.#inLine(line, () => this.#lines.finishRebuild(line, from, refused, actor));
+    if (finished === true) await this.#planLook(true);
     return finished;
   }
 
@@ -307,7 +308,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   override async alarm(): Promise<void> {
     if (this.#store.readAgent() === undefined) return;
-    for (const line of this.#store.lines()) this.#decide(line, new Date());
+    for (const line of this.#store.lines()) {
+      this.#decide(line, new Date());
+      await this.#dropFiles(line);
+    }
     await this.#planLook();
   }
 
@@ -335,25 +339,31 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   #decide(line: string, now: Date): void {
-    this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
+    const looked = this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
+    if (!looked) this.ctx.waitUntil(this.#lookSoon());
   }
 
-  /** Adapters of deleted versions leave storage, unless another version is made of the same bytes. */
+  async #lookSoon(): Promise<void> {
+    const planned = await this.ctx.storage.getAlarm();
+    if (planned === null || planned > Date.now() + SOON_MS) await this.ctx.storage.setAlarm(Date.now() + SOON_MS);
+  }
+
+  /** Adapters of deleted versions leave storage, unless another version of the line is made of the same bytes. */
   async #dropFiles(line: string): Promise<void> {
     const deleted = new Set(this.#store.versionsThatAre(line, "deleted"));
+    if (deleted.size === 0) return;
     const versions = this.#store.allVersions(line);
     const filesOf = (of: boolean): string[] =>
       versions.flatMap(({ version, adapter }) => (deleted.has(version) === of && adapter !== null ? [adapter.weightsDigest] : []));
     const kept = new Set(filesOf(false));
-    await this.env.ARTIFACTS.delete(
-      filesOf(true)
-        .filter((digest) => !kept.has(digest))
-        .map(artifactKey),
-    );
+    const lost = [...new Set(filesOf(true))].filter((digest) => !kept.has(digest)).map(artifactKey);
+    for (let start = 0; start < lost.length; start += MOST_DELETED)
+      await this.env.ARTIFACTS.delete(lost.slice(start, start + MOST_DELETED));
   }
 
-  /** A canary that hears of nothing is looked at by the alarm. */
-  async #planLook(): Promise<void> {
-    if (this.#trials.running) await this.ctx.storage.setAlarm(Date.now() + LOOK_MS);
+  /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */
+  async #planLook(drops = false): Promise<void> {
+    if (drops) await this.ctx.storage.setAlarm(Date.now() + DROP_MS);
+    else if (this.#trials.running) await this.ctx.storage.setAlarm(Date.now() + LOOK_MS);
   }
 }

@@ -5,8 +5,7 @@
 import type { PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
-import type { Actor } from "./port.ts";
-import { tipOf } from "./release.ts";
+import type { Actor, BarredEvent } from "./port.ts";
 import type { AgentStore } from "./store.ts";
 
 export type ForgottenUser = {
@@ -16,6 +15,13 @@ export type ForgottenUser = {
   /** Versions that learned from the user, or descend from one that did. */
   readonly versions: readonly number[];
   readonly state: "done" | "rebuilding";
+};
+
+export type ForgetRequest = {
+  readonly user: string;
+  /** What the user said that may be learned from. */
+  readonly events: readonly BarredEvent[];
+  readonly sessions: readonly string[];
 };
 
 export class Deletion {
@@ -30,36 +36,24 @@ export class Deletion {
   }
 
   /** Takes the user's words out of a line, bars their events, and says what has to be rebuilt. */
-  forget(
-    line: string,
-    { user, events }: { user: string; events: readonly { eventId: string; turnId: string }[] },
-    actor: Actor,
-  ): ForgottenUser {
+  forget(line: string, { user, events, sessions }: ForgetRequest, actor: Actor): ForgottenUser {
     const ids = new Set(events.map(({ eventId }) => eventId));
     const removed = {
       notes: this.#store.notes.eraseUser(line, user),
       cases: this.#store.suite.eraseUser(line, user),
       corrections: this.#store.evidence.eraseUser(line, user),
     };
-    this.#lineage.bar(line, events, { actor, reason: "the user was deleted" });
+    const reason = `user ${user} deleted`;
+    this.#lineage.bar(line, events, { actor, reason, deleted: true });
     this.#store.eraseRefusals(ids);
-    const tainted = this.#lineage.madeWith(line, [user]);
-    for (const version of tainted) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
-    const inUse = this.#store.readAncestry(line, tipOf(this.#lines.state(line)));
-    const affected = [...tainted].filter((version) => inUse.has(version));
-    const idle = [...tainted].filter((version) => !inUse.has(version));
-    for (const version of idle) this.#store.setStatus(line, version, "deleted");
-    if (affected.length > 0) this.#plan(line, user, Math.min(...affected));
-    this.#lines.touch(line, "quarantine", { actor, reason: `user ${user} deleted` });
-    return { ...removed, versions: [...tainted], state: this.#store.rebuilds.read(line) === undefined ? "done" : "rebuilding" };
-  }
-
-  #plan(line: string, user: string, first: number): void {
-    const known = this.#store.rebuilds.read(line);
-    const { parent } = this.#lines.version(line, first);
-    const from = Math.min(parent, known?.from ?? parent);
-    const users = [...new Set([...(known?.users ?? []), user])];
-    this.#store.rebuilds.put(line, { from, users, requestedAt: known?.requestedAt ?? new Date().toISOString() });
+    const made = this.#lineage.madeWith(line, { user, sessions: new Set(sessions) });
+    for (const version of made) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
+    const { stable } = this.#lines.state(line);
+    // The stable version serves until one without the user can; whatever else was made with the user goes now.
+    if (made.size > 0) this.#lines.cut(line, made, { actor, reason });
+    if (made.has(stable)) this.#store.rebuilds.put(line, new Set([...this.#store.rebuilds.read(line), ...made]));
+    this.#lines.touch(line, "quarantine", { actor, reason });
+    return { ...removed, versions: [...made], state: this.#lineage.rebuildOf(line) === undefined ? "done" : "rebuilding" };
   }
 }
 

@@ -5,7 +5,7 @@
 import { invariant } from "../../shared/assert.ts";
 import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
 import type { PolicyManifest } from "../../shared/policy.ts";
-import type { QuarantinedEvent, Reason } from "./port.ts";
+import type { BarredEvent, EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
@@ -23,21 +23,24 @@ export class Lineage {
     return this.#store.trials.audience(line, Date.now() - CIRCLE_MS);
   }
 
-  /** Returns how many were not barred before. */
-  bar(line: string, events: readonly Pick<QuarantinedEvent, "eventId" | "turnId">[], { actor, reason }: Reason): number {
-    const createdAt = new Date().toISOString();
-    return events.filter((event) => this.#store.quarantine.bar(line, { ...event, reason: reason ?? null, actor, createdAt })).length;
+  /** Returns how many were not barred before. @param options.deleted for good: their user was deleted */
+  bar(line: string, events: readonly BarredEvent[], { actor, reason, deleted = false }: Reason & { deleted?: boolean }): number {
+    const about = { reason: reason ?? null, actor, createdAt: new Date().toISOString() };
+    return events.filter(({ eventId, turnId, seq }) => this.#store.quarantine.bar(line, { eventId, turnId, seq, ...about }, deleted))
+      .length;
   }
 
-  /** Lets events go; those that only versions out of use have learned from are learned from again. */
+  /** Lets events go; those that were passed over, or that only versions out of use have learned from, are learned from again. */
   free(line: string, eventIds: readonly string[]): number {
-    const freed = eventIds.filter((eventId) => this.#store.quarantine.free(line, eventId));
-    const live = this.#inUse(line);
-    for (const eventId of freed) {
-      const uses = this.#store.quarantine.uses(line, { eventId });
-      // What a version in use has learned from is in it; what none ever used still lies beyond the cursor, or was refused.
-      if (uses.length > 0 && uses.every(({ version }) => !live.has(version))) this.#reopen(line, eventId);
-    }
+    const inUse = this.#inUse(line);
+    const cursor = this.#store.readLine(line)?.cursor ?? 0;
+    const freed = eventIds.flatMap((eventId) => {
+      const seq = this.#store.quarantine.free(line, eventId);
+      return seq === undefined ? [] : [{ eventId, seq }];
+    });
+    for (const { eventId, seq } of freed)
+      if (seq <= cursor && !this.#store.quarantine.uses(line, { eventId }).some(({ version }) => inUse.has(version)))
+        this.#reopen(line, eventId);
     return freed.length;
   }
 
@@ -58,8 +61,8 @@ export class Lineage {
     return (eventId) => open.has(eventId) || this.#store.quarantine.isReopened(line, eventId);
   }
 
-  /** Why a version would let few decide for many, or undefined. */
-  influenceFault({ line, events }: PolicyManifest): string | undefined {
+  /** Whether a version would let few decide for many. */
+  hasUnheard({ line, events }: PolicyManifest): boolean {
     const audience = this.audience(line);
     const groups = new Map<string, Evidence[]>();
     for (const { eventId, user, hint = "" } of events) {
@@ -68,21 +71,76 @@ export class Lineage {
       const key = JSON.stringify([said.tool, said.parameter, said.value]);
       groups.set(key, [...(groups.get(key) ?? []), said]);
     }
-    for (const [key, group] of groups) {
-      const weighed = weigh(group, audience);
-      if (weighed.status === "waiting") return `manifest.events: ${key} ${weighed.detail}`;
-    }
-    return undefined;
+    return [...groups.values()].some((group) => weigh(group, audience).status === "waiting");
   }
 
-  /** What becomes of the events that the versions, and none before them, were trained on. */
-  unlearn(line: string, versions: readonly number[], { quarantine, actor, reason }: Reason & { quarantine: boolean }) {
-    const first = versions
-      .flatMap((version) => this.#store.quarantine.uses(line, { version }))
-      .filter(({ eventId, version }) => this.#store.quarantine.uses(line, { eventId })[0]?.version === version);
-    if (quarantine) return { quarantined: this.bar(line, first, { actor, reason }), reopened: 0 };
-    for (const { eventId } of first) this.#reopen(line, eventId);
-    return { quarantined: 0, reopened: first.length };
+  /** What becomes of the events that versions were trained on which nobody answers by any more, and none that is kept. */
+  unlearn(
+    line: string,
+    versions: readonly number[],
+    { quarantine, keeps, actor, reason }: Reason & { quarantine: boolean; keeps: ReadonlySet<number> },
+  ): { quarantined: number; reopened: number } {
+    const lost = this.#usesOnlyOf(line, versions, keeps);
+    if (quarantine) return { quarantined: this.bar(line, lost, { actor, reason }), reopened: 0 };
+    const open = lost.filter(({ eventId }) => !this.#store.quarantine.isBarred(line, eventId));
+    for (const { eventId } of open) this.#reopen(line, eventId);
+    return { quarantined: 0, reopened: open.length };
+  }
+
+  /** What versions that answer again had learned is learned: it is not open, and its notes are theirs. */
+  takeUp(line: string, versions: ReadonlySet<number>): void {
+    for (const version of versions)
+      for (const { eventId } of this.#store.quarantine.uses(line, { version })) {
+        this.#store.quarantine.close(line, eventId);
+        this.#store.notes.setLearned(eventId, version);
+        this.#store.evidence.setLearned(line, eventId, version);
+      }
+  }
+
+  /** What a rebuild starts from, the last version of the stable one's line that no deleted user had a part in, and the events that it learns again, oldest first. */
+  rebuildOf(line: string): { from: number; events: string[] } | undefined {
+    const deleted = this.#store.rebuilds.read(line);
+    const state = this.#store.readLine(line);
+    if (state === undefined || !deleted.has(state.stable)) return undefined;
+    const served = [...this.#store.readAncestry(line, state.stable)];
+    const from = Math.max(...served.filter((version) => !deleted.has(version)));
+    const lost = this.#usesOnlyOf(
+      line,
+      served.filter((version) => deleted.has(version)),
+      this.#store.readAncestry(line, from),
+    );
+    const events = lost.map(({ eventId }) => eventId).filter((eventId) => !this.#store.quarantine.isBarred(line, eventId));
+    return { from, events };
+  }
+
+  /** A rebuild is over: what it did not learn and did not refuse is open again. */
+  endRebuild(line: string, refused: ReadonlySet<string>): void {
+    const deleted = this.#store.rebuilds.read(line);
+    this.#store.rebuilds.drop(line);
+    const lost = this.#usesOnlyOf(line, [...deleted], this.#inUse(line)).filter(
+      ({ eventId }) => !this.#store.quarantine.isBarred(line, eventId),
+    );
+    for (const { eventId } of lost)
+      if (refused.has(eventId)) this.#store.notes.setLearned(eventId, null);
+      else this.#reopen(line, eventId);
+  }
+
+  /** A rebuild that another move has made needless is over. */
+  settleRebuild(line: string): void {
+    const deleted = this.#store.rebuilds.read(line);
+    if (deleted.size === 0 || this.rebuildOf(line) !== undefined) return;
+    for (const version of deleted) this.#store.setStatus(line, version, "deleted");
+    this.#store.rebuilds.drop(line);
+  }
+
+  /** Versions that users had a part in, by what they said or by a turn that was replayed, and all that descend from them. */
+  madeWith(line: string, { user, sessions }: { user: string; sessions: ReadonlySet<string> }): Set<number> {
+    const made = new Set<number>();
+    for (const { version, parent, events, inputs } of this.#store.allVersions(line)) {
+      const replayed = inputs?.replay.some((turnId) => sessions.has(turnId.slice(0, turnId.indexOf("/")))) === true;
+      if ((version > 0 && made.has(parent)) || replayed || events.some((event) => event.user === user)) made.add(version);
+    }
+    return made;
   }
 
   /** No version has learned from it now, so its note counts again. */
@@ -91,23 +149,14 @@ export class Lineage {
     this.#store.notes.setLearned(eventId, null);
   }
 
-  /** What a rebuild starts from, and the events that it learns again, oldest first. */
-  rebuildOf(line: string): { from: number; events: string[] } | undefined {
-    const pending = this.#store.rebuilds.read(line);
-    if (pending === undefined) return undefined;
-    const clean = this.#store.readAncestry(line, pending.from);
-    const lost = [...this.#inUse(line)].filter((version) => !clean.has(version));
-    const uses = lost.flatMap((version) => this.#store.quarantine.uses(line, { version })).toSorted((a, b) => a.seq - b.seq);
-    const events = [...new Set(uses.map(({ eventId }) => eventId))];
-    return { from: pending.from, events: events.filter((eventId) => !this.#store.quarantine.isBarred(line, eventId)) };
-  }
-
-  /** Versions that users had a part in, or whose ancestors they had, ascending. */
-  madeWith(line: string, users: readonly string[]): Set<number> {
-    const deleted = new Set<number>();
-    for (const { version, parent, events } of this.#store.allVersions(line))
-      if ((version > 0 && deleted.has(parent)) || events.some(({ user }) => users.includes(user))) deleted.add(version);
-    return deleted;
+  /** Events that some of the versions were trained on and none that is kept, oldest first, once each. */
+  #usesOnlyOf(line: string, versions: readonly number[], keeps: ReadonlySet<number>): EventUse[] {
+    const uses = new Map<string, EventUse>();
+    for (const version of versions)
+      for (const use of this.#store.quarantine.uses(line, { version }))
+        if (!this.#store.quarantine.uses(line, { eventId: use.eventId }).some((each) => keeps.has(each.version)))
+          uses.set(use.eventId, use);
+    return [...uses.values()].toSorted((a, b) => a.seq - b.seq);
   }
 
   /** The versions that answer or are in flight, with those that they descend from. */

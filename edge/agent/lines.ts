@@ -60,20 +60,20 @@ export class Lines {
       return { status: "refused", reason: "manifest.gate: a report expected where the agent's gate is on, got null" };
     const gate = faults.length === 0 ? "passed" : "refused";
     const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
-    const pending = this.#store.rebuilds.read(line);
     // A line that has to be learned again is: what came of another parent would come of the deleted user, too.
-    if (rebuild !== (pending !== undefined) || (rebuild && pending?.from !== parent))
-      return this.#alreadyPublished(manifest, state) ?? stale;
+    const plan = this.#lineage.rebuildOf(line);
+    if (rebuild !== (plan !== undefined) || (rebuild && plan?.from !== parent)) return this.#alreadyPublished(manifest, state) ?? stale;
     const transition = rebuild
-      ? MOVES.rebuild(state, { from: parent, adds: true, gate, deleted: this.#lineage.madeWith(line, pending?.users ?? []) })
+      ? MOVES.rebuild(state, { from: parent, adds: true, gate, deleted: this.#store.rebuilds.read(line) })
       : MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
     if (transition.status === "refused") return transition;
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
+    // What may change while an update runs: its trainer reads it again and makes another.
+    const open = this.#lineage.openEvents(line);
+    const closed = events.some(({ eventId, seq }) => this.#store.quarantine.isBarred(line, eventId) || (seq <= fromSeq && !open(eventId)));
+    if (closed || (!learning.enabled && !rebuild)) return stale;
     // What a deleted user's version had learned was weighed when it was learned.
-    const unheard = rebuild ? undefined : this.#lineage.influenceFault(manifest);
-    if (unheard !== undefined) return { status: "refused", reason: unheard };
-    // Switched off, or an event barred, while the update ran: its trainer reads them again and makes another.
-    if ((!learning.enabled && !rebuild) || events.some(({ eventId }) => this.#store.quarantine.isBarred(line, eventId))) return stale;
+    if (!rebuild && this.#lineage.hasUnheard(manifest)) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
@@ -84,21 +84,32 @@ export class Lines {
       this.#store.notes.setLearned(eventId, version);
       this.#store.evidence.setLearned(line, eventId, version);
     }
+    for (const { eventId } of refused) this.#store.quarantine.close(line, eventId);
     const reason = gate === "refused" ? `version ${version} refused by its gate: ${faults.join("; ")}` : undefined;
-    if (rebuild) this.#store.rebuilds.drop(line);
     this.#apply(line, { move: rebuild ? "rebuild" : "publish", actor, refused, reason }, { before: state, transition });
+    if (rebuild) this.#lineage.endRebuild(line, new Set(refused.map(({ eventId }) => eventId)));
     return { status: "published", version, release: status };
   }
 
   /** A rebuild that has nothing to learn: the last version that never saw the user takes over as it is. */
-  finishRebuild(line: string, from: number, actor: Actor): boolean {
+  finishRebuild(line: string, from: number, refused: AuditRow["refused"], actor: Actor): boolean {
     const state = this.state(line);
-    if (this.#store.rebuilds.read(line)?.from !== from) return false;
-    const deleted = this.#lineage.madeWith(line, this.#store.rebuilds.read(line)?.users ?? []);
+    if (this.#lineage.rebuildOf(line)?.from !== from) return false;
+    const deleted = this.#store.rebuilds.read(line);
     const transition = MOVES.rebuild(state, { from, adds: false, gate: "passed", deleted });
-    this.#store.rebuilds.drop(line);
-    if (transition.status === "moved") this.#apply(line, { move: "rebuild", actor }, { before: state, transition });
+    if (transition.status === "moved") this.#apply(line, { move: "rebuild", actor, refused }, { before: state, transition });
+    this.#lineage.endRebuild(line, new Set(refused.map(({ eventId }) => eventId)));
     return true;
+  }
+
+  /** Takes versions that a deleted user had a part in out of flight; what others had taught them is learned again. */
+  cut(line: string, deleted: ReadonlySet<number>, audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.state(line);
+    const transition = MOVES.cut(state, { deleted });
+    if (transition.status !== "moved") return;
+    this.#apply(line, { move: "cut", ...audit }, { before: state, transition });
+    const lost = chainOf(state).filter((version) => !chainOf(transition.next).includes(version));
+    this.#lineage.unlearn(line, lost, { quarantine: false, keeps: this.#store.readAncestry(line, tipOf(transition.next)), ...audit });
   }
 
   promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
@@ -122,13 +133,15 @@ export class Lines {
     if (transition.status === "refused") return transition;
     if (transition.status !== "moved") return { status: "unknown", latest: state.latest };
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
+    this.#lineage.takeUp(line, keeps);
+    this.#lineage.settleRebuild(line);
     const versions = [...leaves].filter((version) => !keeps.has(version)).toSorted((a, b) => a - b);
     return {
       status: "rolledBack",
       from: state.stable,
       to,
       versions,
-      ...this.#lineage.unlearn(line, versions, { quarantine, actor, reason }),
+      ...this.#lineage.unlearn(line, versions, { quarantine, keeps, actor, reason }),
     };
   }
 
@@ -142,8 +155,9 @@ export class Lines {
     const transition = MOVES.rollback(state, move);
     invariant(transition.status === "moved", `a canary can be taken back, got ${transition.status}`);
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
-    this.#lineage.unlearn(line, [canary], { quarantine: true, actor, reason });
-    this.#lineage.unlearn(line, waiting, { quarantine: false, actor, reason });
+    this.#lineage.unlearn(line, [canary], { quarantine: true, keeps: move.keeps, actor, reason });
+    this.#lineage.unlearn(line, waiting, { quarantine: false, keeps: move.keeps, actor, reason });
+    this.#lineage.settleRebuild(line);
   }
 
   advance(line: string, { from, to, refused }: CursorAdvance, actor: Actor): AdvanceResult {
@@ -152,10 +166,11 @@ export class Lines {
     // Reopened events that taught nothing are done with, wherever the cursor stands.
     if (transition.status !== "stale") for (const { eventId } of refused) this.#store.quarantine.close(line, eventId);
     if (transition.status === "refused") return transition;
-    if (transition.status === "unchanged") return { status: "advanced", cursor: state.cursor };
-    if (transition.status !== "moved") return { status: "stale", cursor: state.cursor };
-    this.#apply(line, { move: "advance", actor, refused }, { before: state, transition });
-    return { status: "advanced", cursor: transition.next.cursor };
+    if (transition.status === "stale") return { status: "stale", cursor: state.cursor };
+    // Refusals of events behind the cursor move nothing, and are told of all the same.
+    const told = transition.status === "unchanged" && refused.length > 0 ? MOVES.quarantine(state, {}) : transition;
+    if (told.status === "moved") this.#apply(line, { move: "advance", actor, refused }, { before: state, transition: told });
+    return { status: "advanced", cursor: to };
   }
 
   /** A move that changes nothing but what readers of the head must see. */
@@ -215,7 +230,9 @@ export class Lines {
     this.#store.writeLine(line, next);
     const createdAt = new Date().toISOString();
     const [from, to] = [before?.stable ?? null, next.stable];
-    this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused, createdAt });
+    // A reason may quote; of what is barred nothing is quoted.
+    const shown = refused.map((each) => (this.#store.quarantine.isBarred(line, each.eventId) ? { ...each, detail: "" } : each));
+    this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused: shown, createdAt });
   }
 }
 

@@ -11,7 +11,7 @@ import type { SuiteCase } from "../../shared/suite.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { Env } from "../env.ts";
 import type { Arm, CanaryVerdict } from "./canary.ts";
-import type { ForgottenUser } from "./deletion.ts";
+import type { ForgetRequest, ForgottenUser } from "./deletion.ts";
 import type { Canary, Moves } from "./release.ts";
 
 /** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
@@ -41,7 +41,11 @@ export type ListedVersion = PolicyVersion & { status: VersionStatus };
 export type EventUse = { eventId: string; version: number; seq: number; user: string; turnId: string };
 
 /** An event that is not learned from until somebody lets it back in. */
-export type QuarantinedEvent = { eventId: string; turnId: string; reason: string | null; actor: Actor; createdAt: string };
+/** A rebuild that learned nothing, with the reasons. */
+export type FinishRequest = { from: number; refused: AuditRow["refused"] };
+
+export type BarredEvent = { eventId: string; turnId: string; seq: number };
+export type QuarantinedEvent = BarredEvent & { reason: string | null; actor: Actor; createdAt: string };
 
 /** What a finished or failed turn says about the version that answered it. */
 export type TurnFact = {
@@ -113,17 +117,13 @@ export interface AgentPort {
   /** Versions that used an event, or a user's events, or the events that a version was trained on. */
   uses(line: string, where: { eventId: string } | { user: string } | { version: number }): Promise<EventUse[]>;
   /** Takes away what a user said, and plans what has to be learned again without. */
-  forgetUser(
-    line: string,
-    forgotten: { user: string; events: readonly { eventId: string; turnId: string }[] },
-    actor: Actor,
-  ): Promise<ForgottenUser | undefined>;
+  forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined>;
   /** What a rebuild starts from and learns again; null where none is due. */
   rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined>;
   /** Ends a rebuild that has nothing to learn. */
-  finishRebuild(line: string, from: number, actor: Actor): Promise<boolean | undefined>;
+  finishRebuild(line: string, request: FinishRequest, actor: Actor): Promise<boolean | undefined>;
   /** Bars events from learning; returns how many were not barred before. */
-  quarantine(line: string, events: readonly { eventId: string; turnId: string }[], audit: Reason): Promise<number | undefined>;
+  quarantine(line: string, events: readonly BarredEvent[], audit: Reason): Promise<number | undefined>;
   /** Lets events be learned from; those that a version of before had used are learned from again. Returns how many were barred. */
   free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined>;
   quarantined(line: string, page: { after?: string | undefined; limit: number }): Promise<QuarantinedEvent[] | undefined>;

@@ -8,13 +8,13 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS event_uses_version ON event_uses (line, version);
   CREATE INDEX IF NOT EXISTS event_uses_user ON event_uses (line, user);
   CREATE TABLE IF NOT EXISTS quarantine (
-    line TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL, reason TEXT, actor TEXT NOT NULL, created_at TEXT NOT NULL,
-    PRIMARY KEY (line, event_id)) WITHOUT ROWID;
+    line TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL, seq INTEGER NOT NULL, reason TEXT, actor TEXT NOT NULL,
+    created_at TEXT NOT NULL, deleted INTEGER NOT NULL, PRIMARY KEY (line, event_id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS reopened (line TEXT NOT NULL, event_id TEXT NOT NULL, PRIMARY KEY (line, event_id)) WITHOUT ROWID;
 `;
 
 type UseRow = { event_id: string; version: number; seq: number; user: string; turn_id: string };
-type QuarantineRow = { event_id: string; turn_id: string; reason: string | null; actor: string; created_at: string };
+type QuarantineRow = { event_id: string; turn_id: string; seq: number; reason: string | null; actor: string; created_at: string };
 
 export class QuarantineStore {
   readonly #sql: SqlStorage;
@@ -41,17 +41,21 @@ export class QuarantineStore {
       .map(({ event_id, version, seq, user, turn_id }) => ({ eventId: event_id, version, seq, user, turnId: turn_id }));
   }
 
-  /** Bars an event; returns whether it was not barred already. */
-  bar(line: string, { eventId, turnId, reason, actor, createdAt }: QuarantinedEvent): boolean {
-    const query = "INSERT INTO quarantine VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1";
-    const isNew = this.#sql.exec(query, line, eventId, turnId, reason, actor, createdAt).toArray().length > 0;
+  /** Bars an event, for good where its user was deleted; returns whether it was not barred already. */
+  bar(line: string, { eventId, turnId, seq, reason, actor, createdAt }: QuarantinedEvent, deleted: boolean): boolean {
+    const isNew = !this.isBarred(line, eventId);
+    this.#sql.exec(
+      "INSERT INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET deleted = max(deleted, excluded.deleted)",
+      ...[line, eventId, turnId, seq, reason, actor, createdAt, Number(deleted)],
+    );
     this.#sql.exec("DELETE FROM reopened WHERE line = ? AND event_id = ?", line, eventId);
     return isNew;
   }
 
-  /** Lets an event go; returns whether it was barred. */
-  free(line: string, eventId: string): boolean {
-    return this.#sql.exec("DELETE FROM quarantine WHERE line = ? AND event_id = ? RETURNING 1", line, eventId).toArray().length > 0;
+  /** Lets an event go; returns its place in the log where it was barred and may be let go. */
+  free(line: string, eventId: string): number | undefined {
+    const query = "DELETE FROM quarantine WHERE line = ? AND event_id = ? AND deleted = 0 RETURNING seq";
+    return this.#sql.exec<{ seq: number }>(query, line, eventId).toArray()[0]?.seq;
   }
 
   /** By event id, after `after`. */
@@ -59,9 +63,10 @@ export class QuarantineStore {
     return this.#sql
       .exec<QuarantineRow>("SELECT * FROM quarantine WHERE line = ? AND event_id > ? ORDER BY event_id LIMIT ?", line, after, limit)
       .toArray()
-      .map(({ event_id, turn_id, reason, actor, created_at }) => ({
+      .map(({ event_id, turn_id, seq, reason, actor, created_at }) => ({
         eventId: event_id,
         turnId: turn_id,
+        seq,
         reason,
         actor,
         createdAt: created_at,

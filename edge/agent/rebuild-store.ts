@@ -1,15 +1,9 @@
 /** Which lines have to be learned again without a deleted user, in the agent's SQLite. */
 import { z } from "zod";
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS rebuilds (
-    line TEXT PRIMARY KEY, from_version INTEGER NOT NULL, users TEXT NOT NULL, requested_at TEXT NOT NULL) WITHOUT ROWID;
-`;
+const TABLES = `CREATE TABLE IF NOT EXISTS rebuilds (line TEXT PRIMARY KEY, versions TEXT NOT NULL) WITHOUT ROWID`;
 
-const Users = z.array(z.string());
-
-export type Rebuild = { readonly from: number; readonly users: readonly string[]; readonly requestedAt: string };
-type Row = { from_version: number; users: string; requested_at: string };
+const Versions = z.array(z.number());
 
 export class RebuildStore {
   readonly #sql: SqlStorage;
@@ -22,14 +16,14 @@ export class RebuildStore {
     this.#sql.exec(TABLES);
   }
 
-  read(line: string): Rebuild | undefined {
-    const [row] = this.#sql.exec<Row>("SELECT * FROM rebuilds WHERE line = ?", line).toArray();
-    if (row === undefined) return undefined;
-    return { from: row.from_version, users: Users.parse(JSON.parse(row.users)), requestedAt: row.requested_at };
+  /** The versions that deleted users had a part in and that go with the rebuild; empty where none is due. */
+  read(line: string): Set<number> {
+    const [row] = this.#sql.exec<{ versions: string }>("SELECT versions FROM rebuilds WHERE line = ?", line).toArray();
+    return new Set(row === undefined ? [] : Versions.parse(JSON.parse(row.versions)));
   }
 
-  put(line: string, { from, users, requestedAt }: Rebuild): void {
-    this.#sql.exec("INSERT OR REPLACE INTO rebuilds VALUES (?, ?, ?, ?)", line, from, JSON.stringify(users), requestedAt);
+  put(line: string, versions: ReadonlySet<number>): void {
+    this.#sql.exec("INSERT OR REPLACE INTO rebuilds VALUES (?, ?)", line, JSON.stringify([...versions]));
   }
 
   drop(line: string): void {

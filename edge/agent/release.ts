@@ -50,8 +50,10 @@ export type Moves = {
   promote: { version: number; now: string };
   /** `keeps`: the version rolled back to and those it descends from. `barred`: versions that must not answer. */
   rollback: { to: number; keeps: ReadonlySet<number>; leaves: ReadonlySet<number>; barred: ReadonlySet<number> };
-  /** What a deleted user had a part in gives way to a version made without: `version` a new one, or, where nothing is left to learn, `from` itself. */
+  /** The stable version, which a deleted user had a part in, gives way to a version made without: a new one, or `from` itself. */
   rebuild: { from: number; adds: boolean; gate: "passed" | "refused"; deleted: ReadonlySet<number> };
+  /** Versions in flight that a deleted user had a part in, and all that descend from them, are taken out. */
+  cut: { deleted: ReadonlySet<number> };
   /** The canary gets another share of the conversations. */
   share: { share: number };
   /** The test of the canary has not decided; a person is asked. */
@@ -133,15 +135,23 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
   },
 
   rebuild(state, { from, adds, gate, deleted }) {
+    if (!deleted.has(state.stable) || deleted.has(from)) return { status: "stale" };
     const version = adds ? state.latest + 1 : from;
     const stable = gate === "passed" ? version : from;
-    const left = [state.stable, ...chainOf(state)].filter((each) => each !== stable);
     return moved(state, { ...settle(stable), latest: Math.max(state.latest, version) }, [
-      ...left.map((each) => [each, "superseded"] as const),
-      ...[...deleted].map((each) => [each, "deleted"] as const),
+      ...[state.stable, ...chainOf(state), ...deleted].map((each) => [each, "deleted"] as const),
       ...(gate === "passed" ? [] : [[version, "refused"] as const]),
       [stable, "stable"],
     ]);
+  },
+
+  cut(state, { deleted }) {
+    const chain = chainOf(state);
+    const first = chain.findIndex((version) => deleted.has(version));
+    const lost = [...deleted].filter((version) => version !== state.stable);
+    const becomes = lost.map((version) => [version, "deleted"] as const);
+    if (first < 0) return moved(state, {}, becomes);
+    return moved(state, first === 0 ? settle(state.stable) : { waiting: chain.slice(1, first) }, becomes);
   },
 
   share(state, { share }) {

@@ -94,8 +94,15 @@ export class AgentStore {
       const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
       if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
     }
+    const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
     for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds]) part.create();
+    // Of versions from before uses were kept, their records tell.
+    if (!known) for (const line of this.lines()) for (const version of this.allVersions(line)) this.#addUses(version);
     this.#created = true;
+  }
+
+  #addUses({ line, version, events }: PolicyVersion): void {
+    for (const { eventId, seq, user, turnId } of events) this.quarantine.addUse(line, { eventId, version, seq, user, turnId });
   }
 
   /** Runs writes that become durable together or not at all. */

@@ -4,17 +4,20 @@ import { type Arm, canaryShare, type CanaryVerdict, judgeCanary } from "./canary
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import type { Release, TurnFact } from "./port.ts";
-import type { LineState } from "./release.ts";
+import type { Canary, LineState } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
 /** In the audit trail. */
 const ACTOR = "edge:canary";
 const DAY_MS = 86_400_000;
+const SMALL_TRIAL = 2_000; // conversations that are read in a few milliseconds
+const PAUSE_MS = 10_000;
 
 export class Trials {
   readonly #store: AgentStore;
   readonly #lines: Lines;
   readonly #lineage: Lineage;
+  readonly #looks = new Map<string, { at: number; sessions: number }>();
 
   constructor(store: AgentStore, lines: Lines, lineage: Lineage) {
     this.#store = store;
@@ -41,12 +44,22 @@ export class Trials {
     this.#store.trials.judge(line, turnId, reward);
   }
 
-  /** Promotes, takes back, asks a person, or leaves the canary where it is. */
-  decide(line: string, now: number): void {
+  /**
+   * Promotes, takes back, asks a person, or leaves the canary where it is. A large trial is looked at now and then: a look reads
+   * all of it. Returns whether it looked.
+   */
+  decide(line: string, now: number): boolean {
     const state = this.#lines.read(line);
-    if (state === undefined || state.canary === null) return;
-    const { canary } = state;
-    const { decision, reason } = this.#compare(line, state, canary.version).verdict;
+    if (state === undefined || state.canary === null) return true;
+    const last = this.#looks.get(line);
+    if (last !== undefined && last.sessions > SMALL_TRIAL && now - last.at < PAUSE_MS) return false;
+    const compared = this.#compare(line, state, state.canary.version);
+    this.#looks.set(line, { at: now, sessions: compared.arms.canary.failed.count + compared.arms.stable.failed.count });
+    this.#follow(line, state.canary, { verdict: compared.verdict, now });
+    return true;
+  }
+
+  #follow(line: string, canary: Canary, { verdict: { decision, reason }, now }: { verdict: CanaryVerdict; now: number }): void {
     if (decision === "promote") return void this.#lines.promote(line, { version: canary.version, reason }, ACTOR);
     if (decision === "rollBack") return this.#lines.rollbackCanary(line, reason, ACTOR);
     const settings = this.#settings();

@@ -1,7 +1,8 @@
 /** The list of agents. */
-import { asc } from "drizzle-orm";
+import { asc, eq, like, or, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { AppError } from "../../shared/errors.ts";
+import type { Scope } from "../scope.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that a listing shows. */
@@ -14,11 +15,18 @@ export async function listAgent(database: D1Database, agent: ListedAgent): Promi
   await drizzle(database).insert(agents).values(agent).onConflictDoNothing();
 }
 
-/** @throws {upstream/unreachable} while the database cannot be read */
-export async function readAgents(database: D1Database): Promise<ListedAgent[]> {
+/** Those that a key reaches, by name. @throws {upstream/unreachable} while the database cannot be read */
+export async function readAgents(database: D1Database, scope: Scope): Promise<ListedAgent[]> {
   try {
-    return await drizzle(database).select().from(agents).orderBy(asc(agents.name)).limit(MAX_LISTED);
+    return await drizzle(database).select().from(agents).where(inScope(scope)).orderBy(asc(agents.name)).limit(MAX_LISTED);
   } catch (cause) {
     throw new AppError("upstream/unreachable", "agents: the list cannot be read now, try again", { cause });
   }
+}
+
+function inScope(scope: Scope): SQL | undefined {
+  // Names hold letters, digits and hyphens, so a pattern of LIKE is the prefix itself.
+  return scope === null
+    ? undefined
+    : or(...scope.map((pattern) => (pattern.endsWith("*") ? like(agents.name, `${pattern.slice(0, -1)}%`) : eq(agents.name, pattern))));
 }

@@ -1,5 +1,5 @@
 /** Takes what a user said out of the log. Places stay: `seq` is what cursors count. */
-import { and, eq, inArray, ne } from "drizzle-orm";
+import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
@@ -12,8 +12,10 @@ const DELETED = JSON.stringify({ kind: "event:deleted" });
 const BATCH = 50;
 
 /** Remembers the deletion, so that what comes late is not kept. A later one counts from then. */
-export async function recordDeletion({ DB }: Pick<EventLog, "DB">, user: string, requestedAt: number): Promise<void> {
-  await drizzle(DB).insert(deletions).values({ user, requestedAt }).onConflictDoUpdate({ target: deletions.user, set: { requestedAt } });
+export async function recordDeletion({ DB }: Pick<EventLog, "DB">, deletion: typeof deletions.$inferInsert): Promise<void> {
+  const { requestedAt } = deletion;
+  const target = [deletions.agent, deletions.user];
+  await drizzle(DB).insert(deletions).values(deletion).onConflictDoUpdate({ target, set: { requestedAt } });
 }
 
 /** Agents and sessions in which a user said something. */
@@ -26,11 +28,13 @@ export async function tracesOf({ DB }: Pick<EventLog, "DB">, user: string): Prom
 export async function eraseEvents(log: EventLog, { agent, user }: { agent: string; user: string }): Promise<number> {
   const db = drizzle(log.DB);
   const theirs = and(eq(events.agent, agent), eq(events.user, user), ne(events.kind, "event:deleted"), ne(events.kind, "user:deleted"));
-  const rows = await db.select({ eventId: events.eventId, payload: events.payload }).from(events).where(theirs);
+  // Whether a payload lies in R2, not the payload: a flood of them fits no isolate.
+  const large = sql<number>`${events.payload} IS NULL`;
+  const rows = await db.select({ eventId: events.eventId, large }).from(events).where(theirs);
   for (let start = 0; start < rows.length; start += BATCH) {
     const batch = rows.slice(start, start + BATCH);
-    const large = batch.filter(({ payload }) => payload === null).map(({ eventId }) => payloadKey(eventId));
-    if (large.length > 0) await log.ARTIFACTS.delete(large);
+    const files = batch.filter((row) => row.large === 1).map(({ eventId }) => payloadKey(eventId));
+    if (files.length > 0) await log.ARTIFACTS.delete(files);
     const ids = batch.map(({ eventId }) => eventId);
     await db.update(events).set({ kind: "event:deleted", payload: DELETED }).where(inArray(events.eventId, ids));
   }
@@ -41,10 +45,16 @@ export async function eraseEvents(log: EventLog, { agent, user }: { agent: strin
 export async function withoutDeleted({ DB }: Pick<EventLog, "DB">, batch: readonly NewEvent[]): Promise<NewEvent[]> {
   const users = [...new Set(batch.map(({ user }) => user))];
   const rows = await drizzle(DB).select().from(deletions).where(inArray(deletions.user, users));
-  const times = new Map(rows.map(({ user, requestedAt }) => [user, requestedAt]));
+  const times = new Map(rows.map(({ agent, user, requestedAt }) => [`${agent} ${user}`, requestedAt]));
   return batch.map((event) => {
-    const requestedAt = times.get(event.user);
+    const requestedAt = times.get(`${event.agent} ${event.user}`);
     const late = requestedAt !== undefined && Date.parse(event.createdAt) <= requestedAt && event.payload.kind !== "user:deleted";
     return late ? { ...event, payload: { kind: "event:deleted" } } : event;
   });
+}
+
+/** Agents to which what a user said was deleted. */
+export async function deletionsOf({ DB }: Pick<EventLog, "DB">, user: string): Promise<string[]> {
+  const rows = await drizzle(DB).select({ agent: deletions.agent }).from(deletions).where(eq(deletions.user, user));
+  return rows.map(({ agent }) => agent);
 }

@@ -80,13 +80,27 @@ export async function eventsById(log: EventLog, { agent, ids }: { agent: string;
   return [...(await readAll(log, rows)), ...(await eventsById(log, { agent, ids: rest }))];
 }
 
+/** Those of the ids whose users were deleted. */
+export async function deletedAmong({ DB }: Pick<EventLog, "DB">, ids: readonly string[]): Promise<Set<string>> {
+  const gone = new Set<string>();
+  for (let start = 0; start < ids.length; start += BATCH) {
+    const some = ids.slice(start, start + BATCH);
+    const rows = await drizzle(DB)
+      .select({ eventId: events.eventId })
+      .from(events)
+      .where(and(inArray(events.eventId, some), eq(events.kind, "event:deleted")));
+    for (const { eventId } of rows) gone.add(eventId);
+  }
+  return gone;
+}
+
 /** What a user's next states and feedback to an agent are, without their payloads, in log order. */
 export async function signalsOfUser(
   { DB }: Pick<EventLog, "DB">,
   { agent, user }: { agent: string; user: string },
-): Promise<{ eventId: string; turnId: string }[]> {
+): Promise<{ eventId: string; turnId: string; seq: number }[]> {
   return drizzle(DB)
-    .select({ eventId: events.eventId, turnId: events.turnId })
+    .select({ eventId: events.eventId, turnId: events.turnId, seq: events.seq })
     .from(events)
     .where(and(eq(events.agent, agent), eq(events.user, user), inArray(events.kind, ["nextState:arrived", "feedback:given"])))
     .orderBy(asc(events.seq));

@@ -1,5 +1,5 @@
 /** D1 tables; the only place where columns are declared. Times are epoch milliseconds. */
-import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 export const KEY_KINDS = ["client", "admin", "trainer"] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
@@ -28,7 +28,7 @@ export const events = sqliteTable(
     // The feed: an agent's events after a cursor.
     index("events_agent_seq").on(table.agent, table.seq),
     // What one user has said: lineage, quarantine, deletion.
-    index("events_agent_user").on(table.agent, table.user),
+    index("events_user_agent").on(table.user, table.agent),
   ],
 );
 
@@ -54,10 +54,15 @@ export const keys = sqliteTable(
 );
 
 /** Users who were deleted, and when: what they had said before and comes late is not kept either. */
-export const deletions = sqliteTable("deletions", {
-  user: text("user").primaryKey(),
-  requestedAt: integer("requested_at").notNull(),
-});
+export const deletions = sqliteTable(
+  "deletions",
+  {
+    agent: text("agent").notNull(),
+    user: text("user").notNull(),
+    requestedAt: integer("requested_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agent, table.user] })],
+);
 
 /** Which agents exist, so that they can be listed. Everything else about an agent is in its AgentObject. */
 export const agents = sqliteTable("agents", {

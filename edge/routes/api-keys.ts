@@ -42,6 +42,7 @@ export function mountKeys(app: App): void {
       throw new AppError("input/invalid", `expiresAt: a time to come expected, got ${request.expiresAt}`, {
         details: { param: "expiresAt" },
       });
+    const asking = await readKey(context.env.DB, context.var.key.id);
     const secret = newSecret(request.kind);
     const row: KeyRow = {
       id: `key_${randomHex(ID_BYTES)}`,
@@ -49,8 +50,9 @@ export function mountKeys(app: App): void {
       hash: await sha256(secret),
       name: request.name,
       agents: agents === null ? null : [...agents],
-      expiresAt,
-      requestsPerMinute: request.requestsPerMinute ?? null,
+      // No key makes another that lasts longer or may more than itself.
+      expiresAt: lesser(expiresAt, asking?.expiresAt ?? null),
+      requestsPerMinute: lesser(request.requestsPerMinute ?? null, asking?.requestsPerMinute ?? null),
       createdAt: Date.now(),
       rotatedAt: null,
       revokedAt: null,
@@ -86,6 +88,11 @@ async function requireKeyRow(context: Context<AppEnv>): Promise<KeyRow> {
   const row = await readKey(context.env.DB, id);
   if (row !== undefined && covers(context.var.key.agents, row.agents)) return row;
   throw new AppError("input/notFound", `key ${id}: not found`);
+}
+
+/** Null is no bound. */
+function lesser(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow) {

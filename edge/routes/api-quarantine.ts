@@ -42,7 +42,7 @@ export function mountQuarantine(app: App): void {
         );
     const barred = await agent.quarantine(
       SHARED_LINE,
-      events.map(({ eventId, turnId }) => ({ eventId, turnId })),
+      events.map(({ eventId, turnId, seq }) => ({ eventId, turnId, seq })),
       {
         actor: actorOf(context),
         reason,

@@ -9,6 +9,8 @@ import { agentParam, found, queryOf } from "./params.ts";
 /** A move of the line is told of after this at most; so is an event whose notice was lost. */
 const LOOK_MS = 1_000;
 const PING_MS = 15_000;
+/** A stream ends after this, and its listener comes back with its key, which may have been revoked. */
+const LONGEST_MS = 60_000;
 const PAGE = 50;
 /** Where to go on from: a browser sends it as `Last-Event-ID` when it comes back. */
 export const StreamQuery = z.object({ cursor: z.coerce.number().int().min(0).optional() });
@@ -47,7 +49,10 @@ async function* tell(
   let cursor = from;
   let revision = -1;
   let toldAt = Date.now();
-  while (!signal.aborted) {
+  let waitedFor = from;
+  const endsAt = Date.now() + LONGEST_MS;
+  yield "retry: 1000\n\n";
+  while (!signal.aborted && Date.now() < endsAt) {
     const head = await agentOf(env, agent).head(SHARED_LINE);
     if (head === undefined) return;
     if (head.revision !== revision) {
@@ -68,7 +73,8 @@ async function* tell(
       toldAt = Date.now();
       yield ": still here\n\n";
     }
-    await agentOf(env, agent).waitForEvents(cursor, LOOK_MS);
+    // What others' events have moved on is not waited for again.
+    waitedFor = Math.max(waitedFor, cursor, await agentOf(env, agent).waitForEvents(Math.max(waitedFor, cursor), LOOK_MS));
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
-import { eraseEvents, recordDeletion, tracesOf } from "../db/deletions.ts";
+import { deletionsOf, eraseEvents, recordDeletion, tracesOf } from "../db/deletions.ts";
 import { appendEvents, signalsOfUser } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
@@ -11,6 +11,8 @@ import { reaches } from "../scope.ts";
 import { scopedUser } from "../session/identity.ts";
 import { sessionOf } from "../session/port.ts";
 import { actorOf, found, queryOf } from "./params.ts";
+
+const AT_ONCE = 20; // sessions that are told at the same time
 
 const UserParam = z.object({
   user: z.string().regex(/^u_[0-9a-f]{16}$/, "must be the id of a user, u_ and 16 digits; GET /api/users?key=&user= tells it"),
@@ -34,31 +36,34 @@ export function mountUsers(app: App): void {
     const traces = (await tracesOf(env, user)).filter(({ agent }) => reaches(context.var.key.agents, agent));
     found(traces[0], `user ${user}`);
     const now = Date.now();
-    await recordDeletion(env, user, now);
+    const names = [...new Set(traces.map(({ agent }) => agent))];
+    for (const agent of names) await recordDeletion(env, { agent, user, requestedAt: now });
     // Sessions first: what they still owe to the log goes with them.
-    for (const { sessionId } of traces) await sessionOf(env, sessionId).erase(user);
+    const sessions = [...new Set(traces.map(({ sessionId }) => sessionId))].filter((sessionId) => sessionId !== "");
+    for (let start = 0; start < sessions.length; start += AT_ONCE)
+      await Promise.all(sessions.slice(start, start + AT_ONCE).map((sessionId) => sessionOf(env, sessionId).erase(user)));
     const agents = [];
-    for (const agent of new Set(traces.map((trace) => trace.agent))) {
+    for (const agent of names) {
       const signals = await signalsOfUser(env, { agent, user });
       const events = await eraseEvents(env, { agent, user });
-      const forgotten = await agentOf(env, agent).forgetUser(SHARED_LINE, { user, events: signals }, actorOf(context));
+      // Before the rebuild is asked for, so that whoever does it has forgotten the user.
       const header = { eventId: `${agent}/${user}/deleted/${now}`, agent, line: SHARED_LINE, sessionId: "", turnId: "", user };
       const seq = await appendEvents(env, [{ ...header, createdAt: new Date(now).toISOString(), payload: { kind: "user:deleted" } }]);
+      const forgotten = await agentOf(env, agent).forgetUser(SHARED_LINE, { user, events: signals, sessions }, actorOf(context));
       await agentOf(env, agent).eventsAppended(seq);
       forgetLineHead(agent, SHARED_LINE);
       agents.push({ agent, events, ...forgotten });
     }
-    const sessions = new Set(traces.map(({ sessionId }) => sessionId)).size;
-    return context.json({ user, sessions, agents }, agents.some(({ state }) => state === "rebuilding") ? 202 : 200);
+    return context.json({ user, sessions: sessions.length, agents }, agents.some(({ state }) => state === "rebuilding") ? 202 : 200);
   });
 
   app.get("/api/users/:user/deletion", async (context) => {
     const { user } = parseWith(UserParam, context.req.param());
-    const names = new Set((await tracesOf(context.env, user)).map(({ agent }) => agent));
+    const names = (await deletionsOf(context.env, user)).filter((name) => reaches(context.var.key.agents, name));
     const agents = [];
-    for (const agent of [...names].filter((name) => reaches(context.var.key.agents, name)))
+    for (const agent of names)
       agents.push({ agent, state: (await agentOf(context.env, agent).rebuild(SHARED_LINE)) === null ? "done" : "rebuilding" });
-    found(agents[0], `user ${user}`);
+    found(agents[0], `deletion of user ${user}`);
     return context.json({ user, agents });
   });
 }

@@ -6,12 +6,12 @@ import { reaches } from "../scope.ts";
 
 export function mountModels(app: App): void {
   app.get("/v1/models", async (context) => {
-    const agents = (await readAgents(context.env.DB)).filter(({ name }) => reaches(context.var.key.agents, name));
+    const agents = await readAgents(context.env.DB, context.var.key.agents);
     return context.json({ object: "list", data: agents.map(toModel) });
   });
   app.get("/v1/models/:model", async (context) => {
     const name = context.req.param("model");
-    const agent = (await readAgents(context.env.DB)).find((each) => each.name === name && reaches(context.var.key.agents, each.name));
+    const [agent] = reaches(context.var.key.agents, name) ? await readAgents(context.env.DB, [name]) : [];
     if (agent !== undefined) return context.json(toModel(agent));
     throw new AppError("policy/unknown", `model: the name of an agent expected, got ${name}`, {
       details: { param: "model", code: "model_not_found" },

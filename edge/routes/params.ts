@@ -57,7 +57,7 @@ export function found<Value>(value: Value | undefined, what: string): Value {
 
 /** The heads of the shared line of every agent that the key reaches. */
 export async function readHeads({ env, var: { key } }: Context<AppEnv>): Promise<LineHead[]> {
-  const listed = (await readAgents(env.DB)).filter(({ name }) => reaches(key.agents, name));
+  const listed = await readAgents(env.DB, key.agents);
   const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
   return heads.filter((head) => head !== undefined);
 }

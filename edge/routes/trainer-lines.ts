@@ -6,7 +6,7 @@ import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
-import { appendEvents, eventsById, type EventLog, lastSeq } from "../db/events.ts";
+import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { notesOf } from "./given-notes.ts";
@@ -14,7 +14,7 @@ import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, s
 
 const MOST_REVIEWED = 200;
 const MOST_REOPENED = 50; // a batch, with their judgements in one answer
-const FinishRequest = z.object({ from: z.number().int().min(0) });
+const FinishRequest = z.object({ from: z.number().int().min(0), refused: CursorAdvance.shape.refused.default([]) });
 const EventIds = z.object({ ids: z.array(z.string().max(200)).max(100) });
 const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: z.coerce.number().int().min(1).max(1_000).default(1_000) });
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
@@ -86,8 +86,11 @@ export function mountTrainerLines(app: App): void {
 
   app.post(`${LINE}/rebuild/finish`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
-    const { from } = await parseJson(context.req.raw, FinishRequest);
-    const finished = found(await agentOf(context.env, agent).finishRebuild(line, from, actorOf(context)), `line ${line} of agent ${agent}`);
+    const request = await parseJson(context.req.raw, FinishRequest);
+    const finished = found(
+      await agentOf(context.env, agent).finishRebuild(line, request, actorOf(context)),
+      `line ${line} of agent ${agent}`,
+    );
     forgetLineHead(agent, line);
     return context.json({ status: finished ? "finished" : "stale" });
   });
@@ -114,7 +117,13 @@ export function mountTrainerLines(app: App): void {
   });
 
   app.post("/trainer/v1/judgements", async (context) => {
-    const { judgements } = await parseJson(context.req.raw, JudgementBatch);
+    const posted = await parseJson(context.req.raw, JudgementBatch);
+    // Judged before its user was deleted, and posted after: it quotes what is gone.
+    const gone = await deletedAmong(
+      context.env,
+      posted.judgements.map(({ payload }) => payload.subject),
+    );
+    const judgements = posted.judgements.filter(({ payload }) => !gone.has(payload.subject));
     const names = [...new Set(judgements.map(({ agent }) => agent))];
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
     const seq = await appendEvents(context.env, judgements);

@@ -22,6 +22,7 @@ export const REFUSAL_CODES = [
   "update/forgets",
   "update/drift",
   "update/failed",
+  "update/rejected",
   "learning/disabled",
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

@@ -115,8 +115,8 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       return (await callJson(EventList, `${linePath(line)}/events`, { method: "POST", body: JSON.stringify({ ids }) })).events;
     },
     readRebuild: async (line) => (await callJson(RebuildAnswer, `${linePath(line)}/rebuild`)).rebuild,
-    finishRebuild: (line, from) =>
-      callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify({ from }) }),
+    finishRebuild: (line, request) =>
+      callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify(request) }),
     readSuite: async (line) => (await callJson(SuiteList, `${linePath(line)}/suite`)).cases,
     publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
     advanceCursor: (line, advance) =>

@@ -42,7 +42,10 @@ export interface EdgePort {
   /** What a rebuild starts from and learns again; null where none is due. */
   readRebuild(line: LineName): Promise<RebuildPlan | null>;
   /** Ends a rebuild that has nothing to learn. */
-  finishRebuild(line: LineName, from: number): Promise<{ readonly status: "finished" | "stale" }>;
+  finishRebuild(
+    line: LineName,
+    request: { from: number; refused: CursorAdvance["refused"] },
+  ): Promise<{ readonly status: "finished" | "stale" }>;
   /** What a candidate must still do. */
   readSuite(line: LineName): Promise<SuiteCase[]>;
   publish(line: LineName, request: PublishRequest): Promise<PublishResult>;

@@ -41,14 +41,15 @@ export class EventWindow {
     this.#readSeq = cursor;
   }
 
-  /** Reads on; waits up to `waitMs` for the first event. */
-  async pull(waitMs: number): Promise<void> {
+  /** Reads on; waits up to `waitMs` for the first event. Returns how many came. */
+  async pull(waitMs: number): Promise<number> {
     const page = await this.#edge.pull({ agent: this.#line.agent, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
     for (const event of page.events) {
       this.cache.add(event);
       if (event.line === this.#line.line) this.#pending.push(event);
     }
     this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
+    return page.events.length;
   }
 
   /** Drops what is consumed, by us or by another trainer of the line. */

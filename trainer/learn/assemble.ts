@@ -58,8 +58,19 @@ export function replayFor(corrected: readonly Judged[], turns: readonly LoggedTu
   return replay.filter((turn) => own.has(turn.turnId) || others.has(turn));
 }
 
+/** By place in the log: the later of two counts. */
+export function inOrder(judged: readonly Judged[]): Judged[] {
+  return judged.toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
+}
+
+/** What the suite learns: a case for each argument, the latest. */
+export function casesOf(used: readonly Judged[]): LearnedCase[] {
+  const cases = new Map(inOrder(used).map((each) => [placeOf(each.verdict), each]));
+  return [...cases.values()].flatMap(toCase);
+}
+
 /** A learned correction as a case of the agent's suite: the corrected turn must give the value from now on. */
-export function toCase({ signal, verdict: { hint } }: Judged): LearnedCase[] {
+function toCase({ signal, verdict: { hint } }: Judged): LearnedCase[] {
   const turn = hint === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, hint.toolName));
   if (hint === undefined || turn === undefined) return [];
   const { messages, tools } = turn.payload;

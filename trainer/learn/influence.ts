@@ -4,6 +4,9 @@ import type { Refusal } from "../data/refusal.ts";
 import type { Influence } from "../feed/edge-port.ts";
 import type { Batch, Judged } from "./batch.ts";
 
+/** Of what enough have said so many are learned from, the last ones. */
+const MOST_HEARD = 100;
+
 export type Heard = {
   readonly batch: Batch;
   /** Share of the loss weight by event, of the batch's and of those beside it. */
@@ -23,7 +26,7 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
     const said = evidence.filter((each) => keyOf(each) === key);
     const known = new Set(said.map(({ eventId }) => eventId));
     // What the agent has not heard of yet counts as it is.
-    const all = [...said, ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
+    const all = [...said.slice(-MOST_HEARD), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
     const weighed = weigh(all, audience);
     if (weighed.status === "waiting") {
       for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail: weighed.detail });
@@ -37,6 +40,16 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
   }
   const corrected = batch.corrected.filter((each) => kept.includes(each));
   return { batch: { ...batch, corrected, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
+}
+
+/** Shares as they are where nobody has to be heard: each user of a correction counts once. */
+export function sharesOf(corrected: readonly Judged[]): Map<string, number> {
+  const shares = new Map<string, number>();
+  for (const group of groupBy(corrected, (each) => keyOf(toEvidence(each))).values()) {
+    const weighed = weigh(group.map(toEvidence), { users: 1, keys: 1 });
+    if (weighed.status === "enough") for (const [eventId, share] of weighed.shares) shares.set(eventId, share);
+  }
+  return shares;
 }
 
 function toEvidence({ signal: { event }, verdict: { hint } }: Judged): Evidence {

@@ -20,13 +20,12 @@ describe("manifestFault", () => {
     );
   });
 
-  it("refuses events outside the range that the version consumes, and events named twice", () => {
+  it("refuses events beyond what the version consumes, and events named twice", () => {
     const range = { agent: "a", baseDigest: BASE, fromSeq: 3, toSeq: 6 };
-    expect(manifestFault(manifestOf({ ...range, events: [lineage("e3", 3)] }), expected)).toBe(
-      "manifest.events: seq from 4 to 6 expected, got 3 (e3)",
-    );
+    // One of before may have been opened again; the line knows.
+    expect(manifestFault(manifestOf({ ...range, events: [lineage("e3", 3)] }), expected)).toBeUndefined();
     expect(manifestFault(manifestOf({ ...range, events: [lineage("e7", 7)] }), expected)).toBe(
-      "manifest.events: seq from 4 to 6 expected, got 7 (e7)",
+      "manifest.events: seq up to 6 expected, got 7 (e7)",
     );
     expect(manifestFault(manifestOf({ ...range, events: [lineage("e4", 4), lineage("e4", 5)] }), expected)).toBe(
       "manifest.events: each event once expected, got e4 twice",

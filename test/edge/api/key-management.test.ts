@@ -85,6 +85,13 @@ describe("a key", () => {
     expect((await as(edge.keys.client, "GET /v1/models")).status).toBe(200);
   });
 
+  it("makes none that lasts longer or may more than itself", async () => {
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    const limited = await make({ kind: "admin", expiresAt: soon, requestsPerMinute: 50 });
+    const { body } = await as(limited.key, "POST /api/keys", { kind: "admin", name: "child", requestsPerMinute: 5_000 });
+    expect(body).toMatchObject({ expiresAt: soon, requestsPerMinute: 50 });
+  });
+
   it("does not revoke itself, and says what it cannot do", async () => {
     const { body } = await as(edge.keys.admin, "GET /api/keys");
     const own = body.keys.find(({ kind, name }: { kind: string; name: string }) => kind === "admin" && name === "local");

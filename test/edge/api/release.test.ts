@@ -200,7 +200,7 @@ describe("rollback", () => {
       { eventId: "b3", turnId: "turn-3" },
     ]);
     const again = await publish("barred", { events: [lineage("b2", 2)] });
-    expect(again.body.error.message).toMatch(/seq from 4 to 3 expected, got 2 \(b2\)/);
+    expect(again.body).toEqual({ status: "stale", latest: 2, cursor: 3 });
     expect((await admin("POST barred/quarantine/release", { events: ["b2"] })).body).toEqual({ status: "released", events: 1 });
     expect((await publish("barred", { events: [lineage("b2", 2)] })).body).toMatchObject({ version: 3, release: "stable" });
     expect(await head("barred")).toMatchObject({ reopened: false, cursor: 3 });
@@ -213,6 +213,19 @@ describe("rollback", () => {
         { version: 3, status: "stable" },
       ],
     });
+  });
+
+  it("takes back what was learned again, and rolling forward takes it up", async () => {
+    await putAgent(edge, "again");
+    await publish("again", { events: [lineage("a1", 1)] });
+    await admin("POST again/rollback", { to: 0, quarantine: false });
+    expect((await publish("again", { events: [lineage("a1", 1)] })).body).toMatchObject({ version: 2, release: "stable" });
+    // The version that learned it first was left long ago; nobody has it now.
+    expect((await admin("POST again/rollback", { to: 0, quarantine: false })).body).toMatchObject({ versions: [2], reopened: 1 });
+    expect(await head("again")).toMatchObject({ reopened: true });
+    await admin("POST again/rollback", { to: 1 });
+    expect(await head("again")).toMatchObject({ stable: 1, reopened: false });
+    expect((await publish("again", { events: [lineage("a1", 1)] })).body).toMatchObject({ status: "stale" });
   });
 
   it("without quarantine opens it again at once", async () => {
@@ -243,6 +256,30 @@ describe("quarantine", () => {
     expect((await admin(`GET said/events/${eventId}`)).body).toMatchObject({ event: { eventId, seq }, versions: [] });
     expect((await admin("POST said/quarantine", { events: ["nothing"] })).status).toBe(404);
   });
+});
+
+it("lets back in what was passed over while it was barred, and tells of what is refused behind the cursor", async () => {
+  await putAgent(edge, "passed");
+  const first = await ask("passed", hello("passed"));
+  await ask("passed", [...first.messages, { role: "user", content: "No." }]);
+  type Logged = { eventId: string; seq: number; payload: { kind: string } };
+  const next = async (): Promise<Logged | undefined> =>
+    (await admin("GET passed/events")).body.events.find(({ payload }: Logged) => payload.kind === "nextState:arrived");
+  await until(async () => (await next()) !== undefined);
+  const { eventId, seq } = (await next()) ?? { eventId: "", seq: 0 };
+  await admin("POST passed/quarantine", { events: [eventId] });
+  const advance = (from: number, refused: object[]) => call(edge, "trainer", `POST ${line("passed")}/cursor`, { from, to: seq, refused });
+  await advance(0, [{ eventId, code: "event/quarantined", detail: "a quotation" }]);
+  await admin("POST passed/quarantine/release", { events: [eventId] });
+  expect((await call(edge, "trainer", `GET ${line("passed")}/reopened`)).body.events).toMatchObject([{ eventId }]);
+  await advance(seq, [{ eventId, code: "hint/none", detail: "nothing to learn" }]);
+  expect(await head("passed")).toMatchObject({ reopened: false, cursor: seq });
+  const refusals = (await admin("GET passed/audit")).body.audit.flatMap(({ refused }: { refused: object[] }) => refused);
+  // Of what was barred nothing is quoted.
+  expect(refusals).toMatchObject([
+    { code: "hint/none", detail: "nothing to learn" },
+    { code: "event/quarantined", detail: "" },
+  ]);
 });
 
 describe("the suite", () => {

@@ -29,12 +29,13 @@ async function listen(agent: string, count: number, { query = "", headers = {}, 
 describe("the stream", () => {
   it("tells of moves and of events as they come, and goes on where a listener left off", async () => {
     await putAgent(edge, "live");
-    const heard = await listen("live", 3, {
+    const [retry, ...heard] = await listen("live", 4, {
       meanwhile: async () => {
         await said("live", "first");
         await call(edge, "admin", "PATCH /api/agents/live", { instructions: "Be brief." });
       },
     });
+    expect(retry).toBe("retry: 1000");
     expect(heard[0]).toMatch(/^event: release\ndata: \{"revision":0,"stable":0,"canary":null/);
     expect(heard.slice(1).filter((message) => message.includes("event: release"))).toHaveLength(1);
     const [event = ""] = heard.filter((message) => message.includes("event: event"));
@@ -42,10 +43,10 @@ describe("the stream", () => {
     expect(event).not.toContain("payload");
     await said("live", "second");
     const id = /^id: (\d+)/.exec(event)?.[1] ?? "";
-    const resumed = await listen("live", 2, { headers: { "last-event-id": id } });
-    expect(resumed[1]).toContain('"eventId":"second/judgement"');
+    const resumed = await listen("live", 3, { headers: { "last-event-id": id } });
+    expect(resumed[2]).toContain('"eventId":"second/judgement"');
     const whole = await listen("live", 3, { query: "?cursor=0" });
-    expect(whole[1]).toContain('"eventId":"first/judgement"');
+    expect(whole[2]).toContain('"eventId":"first/judgement"');
   });
 });
 

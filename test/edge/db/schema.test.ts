@@ -17,9 +17,10 @@ function migrated(): DatabaseSync {
 }
 
 function declaredColumns(table: SQLiteTable) {
+  const together = new Set(getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns.map(({ name }) => name)));
   return getTableConfig(table).columns.map((column) => ({
     name: column.name,
-    primary: column.primary,
+    primary: column.primary || together.has(column.name),
     notNull: column.notNull,
     type: column.getSQLType(),
   }));
@@ -39,7 +40,7 @@ describe("migrations", () => {
     ({ name, table }) => {
       const columns = rows(`PRAGMA table_info(${name})`).map((row) => ({
         name: row["name"],
-        primary: row["pk"] === 1,
+        primary: Number(row["pk"]) > 0,
         notNull: row["notnull"] === 1,
         type: String(row["type"]).toLowerCase(),
       }));

@@ -75,7 +75,7 @@ describe("publish", () => {
     expect(await head("repeat")).toMatchObject({ latest: 1, cursor: 3 });
   });
 
-  it("refuses events that another version has consumed, also after that version was rolled back", async () => {
+  it("takes no events that another version has consumed, also after that version was rolled back", async () => {
     await putAgent(edge, "once");
     const [first, second] = await Promise.all([putAdapter(edge, "once 1"), putAdapter(edge, "once 2")]);
     await publish("once", { adapter: first, toSeq: 5, events: [lineage("e5", 5)] });
@@ -83,7 +83,7 @@ describe("publish", () => {
     const again = await publish("once", { adapter: second, toSeq: 5, events: [lineage("e5", 5)] });
     expect(again.body).toEqual({ status: "stale", latest: 1, cursor: 5 });
     const repacked = await publish("once", { adapter: second, fromSeq: 5, toSeq: 6, events: [lineage("e5", 5)] });
-    expect([repacked.status, repacked.body.error.code]).toEqual([422, "policy/refused"]);
+    expect(repacked.body).toEqual({ status: "stale", latest: 1, cursor: 5 });
   });
 
   it("names the files that are missing, and publishes nothing", async () => {
