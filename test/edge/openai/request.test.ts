@@ -43,7 +43,7 @@ describe("a request", () => {
       topLogprobs: 0,
       stream: false,
       includeUsage: false,
-      store: true,
+      store: undefined,
       user: undefined,
       metadata: {},
       sessionId: undefined,
