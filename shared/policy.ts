@@ -78,7 +78,10 @@ export const PolicyManifest = z.object({
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
   gate: GateReport.nullable().default(null),
   /** What the update was given beside its events: turns by id in log order, and the reward baseline. Null in versions of before it was kept. */
-  inputs: z.object({ replay: z.array(z.string()), baseline: z.number() }).nullable().default(null),
+  inputs: z
+    .object({ replay: z.array(z.string()), baseline: z.number() })
+    .nullable()
+    .default(null),
   seed: z.number().int(),
   runtime: z.record(z.string(), z.string()),
 });

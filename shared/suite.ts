@@ -10,6 +10,11 @@ export const Expectation = z.union([
 ]);
 export type Expectation = z.infer<typeof Expectation>;
 
+/** The argument that a case is about: its tool and the names of what it expects. Of learned cases of one place the latest counts. */
+export function placeOf(expect: Expectation): string {
+  return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments).toSorted()]) : JSON.stringify(expect);
+}
+
 export const SuiteCase = z.object({
   /** Made of what the case asks and expects, so that writing it twice is one case. */
   caseId: z.string(),

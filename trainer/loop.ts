@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
+import { placeOf } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
@@ -14,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { casesOf, inOrder, placeOf, placeOfCase, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
+import { casesOf, inOrder, placesOf, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
 import { hearOthers, sharesOf } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
@@ -183,9 +184,9 @@ export class LineLoop {
   async #examine(batch: Batch, { adapter, refused }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
     const { edge, gate } = this.#deps;
     if (!batch.head.settings.release.gate.enabled) return null;
-    const learned = new Set(usedOf(batch, refused).map(({ verdict }) => placeOf(verdict)));
+    const learned = placesOf(usedOf(batch, refused));
     // A later correction of the same argument overrules an earlier one.
-    const suite = (await edge.readSuite(this.#line)).filter((each) => each.source === "person" || !learned.has(placeOfCase(each)));
+    const suite = (await edge.readSuite(this.#line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
     return gate({ parent, candidate: adapter, suite });
   }
 

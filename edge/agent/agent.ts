@@ -106,7 +106,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       adapter,
       parentAdapter: this.#lines.version(line, parent).adapter,
       canary: canary === null ? null : { ...this.#served(line, canary.version), share: canary.share },
-      rolledBack: [...this.#store.versionsThatAre(line, "rolledBack"), ...this.#store.versionsThatAre(line, "deleted")],
+      rolledBack: this.#store.versionsThatAre(line, "rolledBack", "deleted"),
       rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: this.#lines.version(line, rebuild.from).adapter },
       reopened: this.#store.quarantine.reopened(line, 1).length > 0,
       notesEpoch: this.#store.notes.any(line) ? this.#lines.notesEpoch : null,

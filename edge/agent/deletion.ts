@@ -43,6 +43,7 @@ export class Deletion {
       cases: this.#store.suite.eraseUser(line, user),
       corrections: this.#store.evidence.eraseUser(line, user),
     };
+    this.#store.trials.eraseUser(line, user);
     const reason = `user ${user} deleted`;
     this.#lineage.bar(line, events, { actor, reason, deleted: true });
     this.#store.eraseRefusals(ids);

@@ -127,7 +127,7 @@ export class Lines {
     if (to > state.latest) return { status: "unknown", latest: state.latest };
     const keeps = this.#store.readAncestry(line, to);
     const leaves = this.#store.readAncestry(line, tipOf(state));
-    const barred = new Set([...this.#store.versionsThatAre(line, "refused"), ...this.#store.versionsThatAre(line, "deleted")]);
+    const barred = new Set(this.#store.versionsThatAre(line, "refused", "deleted"));
     const transition = MOVES.rollback(state, { to, keeps, leaves, barred });
     if (transition.status === "unchanged") return { status: "unchanged", stable: state.stable };
     if (transition.status === "refused") return transition;

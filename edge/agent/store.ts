@@ -1,4 +1,4 @@
-/** An AgentObject's SQLite: its settings, its lines, their versions, and the audit trail. Nothing is ever deleted. */
+/** An AgentObject's SQLite: its settings, its lines, their versions, and the audit trail. What a deletion does not take stays for good. */
 import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
@@ -94,6 +94,8 @@ export class AgentStore {
       const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
       if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
     }
+    // Every head asks which versions were taken back, and their records are long.
+    this.#sql.exec("CREATE INDEX IF NOT EXISTS versions_status ON versions (line, status)");
     const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
     for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds]) part.create();
     // Of versions from before uses were kept, their records tell.
@@ -176,10 +178,11 @@ export class AgentStore {
     return VERSION_STATUSES.find((status) => status === row?.status);
   }
 
-  /** The versions of a status, ascending. */
-  versionsThatAre(line: string, status: VersionStatus): number[] {
+  /** The versions that have one of the statuses, ascending. */
+  versionsThatAre(line: string, ...statuses: readonly VersionStatus[]): number[] {
+    const query = `SELECT version FROM versions WHERE line = ? AND status IN (${statuses.map(() => "?").join(", ")}) ORDER BY version`;
     return this.#sql
-      .exec<{ version: number }>("SELECT version FROM versions WHERE line = ? AND status = ? ORDER BY version", line, status)
+      .exec<{ version: number }>(query, line, ...statuses)
       .toArray()
       .map(({ version }) => version);
   }

@@ -1,6 +1,6 @@
 /** The suite of an agent's line: cases that people wrote, and corrections that a version in use has learned. */
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import type { LearnedCase, SuiteCase } from "../../shared/suite.ts";
+import { placeOf, type LearnedCase, type SuiteCase } from "../../shared/suite.ts";
 import type { AgentStore } from "./store.ts";
 
 type Named = { readonly caseId: string };
@@ -21,9 +21,9 @@ export class Suite {
   learn(line: string, version: number, cases: readonly (LearnedCase & Named)[]): void {
     const createdAt = new Date().toISOString();
     for (const learned of cases) {
-      const place = placeOf(learned);
+      const place = placeOf(learned.expect);
       for (const known of this.#store.suite.read(line))
-        if (known.source === "correction" && placeOf(known) === place) this.#store.suite.drop(line, known.caseId);
+        if (known.source === "correction" && placeOf(known.expect) === place) this.#store.suite.drop(line, known.caseId);
       this.#store.suite.put(line, { ...learned, source: "correction", version, createdAt });
     }
     this.#store.suite.trim(line);
@@ -33,9 +33,4 @@ export class Suite {
 /** The same question with the same expectation is one case. */
 export async function caseIdOf({ messages, tools, expect }: Pick<SuiteCase, "messages" | "tools" | "expect">): Promise<string> {
   return `case_${(await sha256(canonicalJson([messages, tools, expect]))).slice(0, 24)}`;
-}
-
-/** The argument that a case is about: its tool and the names of what it expects. */
-function placeOf({ expect }: Pick<SuiteCase, "expect">): string {
-  return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments).toSorted()]) : JSON.stringify(expect);
 }

@@ -55,6 +55,10 @@ export class TrialStore {
     return { users: perKey.reduce((sum, users) => sum + users, 0), keys: large + (small >= SMALL_CIRCLE ? small : 0) };
   }
 
+  eraseUser(line: string, user: string): void {
+    this.#sql.exec("DELETE FROM seen_users WHERE line = ? AND user = ?", line, user);
+  }
+
   /** Turns of the busier of today and yesterday (UTC). */
   turnsPerDay(line: string, now: number): number {
     const query = "SELECT coalesce(max(turns), 0) AS turns FROM turn_days WHERE line = ? AND day >= ?";

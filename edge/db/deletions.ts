@@ -44,7 +44,9 @@ export async function eraseEvents(log: EventLog, { agent, user }: { agent: strin
 /** The events as they may be kept: those that a deleted user said before the deletion are tombstones. */
 export async function withoutDeleted({ DB }: Pick<EventLog, "DB">, batch: readonly NewEvent[]): Promise<NewEvent[]> {
   const users = [...new Set(batch.map(({ user }) => user))];
-  const rows = await drizzle(DB).select().from(deletions).where(inArray(deletions.user, users));
+  const names = [...new Set(batch.map(({ agent }) => agent))];
+  const theirs = and(inArray(deletions.agent, names), inArray(deletions.user, users));
+  const rows = await drizzle(DB).select().from(deletions).where(theirs);
   const times = new Map(rows.map(({ agent, user, requestedAt }) => [`${agent} ${user}`, requestedAt]));
   return batch.map((event) => {
     const requestedAt = times.get(`${event.agent} ${event.user}`);

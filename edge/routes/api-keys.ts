@@ -4,15 +4,15 @@ import { AppError } from "../../shared/errors.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { insertKey, readKey, readKeys, revokeKey, rotateKey, type KeyRow } from "../db/keys.ts";
 import { KEY_KINDS, type KeyKind } from "../db/schema.ts";
-import type { App } from "../env.ts";
-import type { AppEnv } from "../env.ts";
+import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { forgetKey } from "../middleware/auth.ts";
+import { randomHex } from "../session/identity.ts";
 import { AgentPattern, covers } from "../scope.ts";
 import type { Context } from "hono";
 
 const SECRET_BYTES = 24;
-const ID_BYTES = 6;
+const ID_DIGITS = 12;
 
 export const KeyRequest = z.strictObject({
   kind: z.enum(KEY_KINDS),
@@ -45,7 +45,7 @@ export function mountKeys(app: App): void {
     const asking = await readKey(context.env.DB, context.var.key.id);
     const secret = newSecret(request.kind);
     const row: KeyRow = {
-      id: `key_${randomHex(ID_BYTES)}`,
+      id: `key_${randomHex(ID_DIGITS)}`,
       kind: request.kind,
       hash: await sha256(secret),
       name: request.name,
@@ -110,8 +110,4 @@ function newSecret(kind: KeyKind): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const text = btoa(String.fromCharCode(...bytes));
   return `nsk_${kind}_${text.replaceAll("+", "-").replaceAll("/", "_")}`;
-}
-
-function randomHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -54,6 +54,6 @@ export function newSeed(): number {
   return at(crypto.getRandomValues(new Uint32Array(1)), 0) >>> 1;
 }
 
-function randomHex(digits: number): string {
+export function randomHex(digits: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(digits / 2)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -4,12 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { at } from "../../shared/assert.ts";
-import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../data/calls.ts";
 import type { Engine } from "../engine/engine.ts";
+import { askGreedily } from "../learn/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
+import { lastWords } from "../learn/report.ts";
 import { fits } from "../learn/rows.ts";
 import { meanKlNats, scoreRows } from "../learn/scores.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
@@ -45,7 +46,6 @@ type Question = Pick<Probe, "messages" | "tools">;
 
 const PARENT = "gate.parent";
 const CANDIDATE = "gate.candidate";
-const ROWS_AT_ONCE = 32;
 const PROBE_TOKENS = 64; // a call of the probes takes fewer; what goes on for longer than that is going round in circles
 const BASE = "base";
 const MOST_KNOWN = 4; // policies whose answers to the probes are kept
@@ -79,12 +79,12 @@ export function createGate(deps: GateDependencies): Gate {
       const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
       const ask = (adapter: string | undefined): Promise<Answered[]> => answer(deps, cases, { adapter, maxTokens: ANSWER_TOKENS });
       const kept = pairUp(cases, await ask(before), await ask(CANDIDATE), ({ name }) => name);
-      const probed = pairUp(probes, sides.before.held, sides.after.held, lastWords).map(toProbed);
+      const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
           lost("suite", kept, (given, { each }) => meets(given, each)),
           ...(await forgetting(deps, probes, sides.base.held)),
-          invalidCalls(pairUp(ready, sides.before.free, sides.after.free, lastWords).map(toProbed)),
+          invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
           needlessQuestions(probed),
           length([...probed, ...kept]),
@@ -124,29 +124,16 @@ async function forgetting(
   ];
 }
 
-/** Greedy answers, held to the tools' schemas as the edge holds them unless they are to be free. */
+/** Greedy answers, read. */
 async function answer(
   deps: GateDependencies,
   asked: readonly Question[],
-  { adapter, maxTokens, free = false }: { adapter: string | undefined; maxTokens: number; free?: boolean },
+  how: { adapter: string | undefined; maxTokens: number; free?: boolean },
 ): Promise<Answered[]> {
   const { engine, base } = deps;
-  const { tokenizer } = base;
-  const answered: Answered[] = [];
-  for (let start = 0; start < asked.length; start += ROWS_AT_ONCE) {
-    const some = asked.slice(start, start + ROWS_AT_ONCE);
-    const generated = await engine.generate({
-      prompts: some.map((question) => Int32Array.from(promptOf(deps, question))),
-      ...(free ? {} : { forms: some.map(({ tools }) => ({ tools, form: FREE_FORM })) }),
-      maxTokens,
-      stopTokens: [tokenizer.eosId],
-      temperature: 0,
-      seed: 0,
-      ...(adapter === undefined ? {} : { adapter }),
-    });
-    for (const { tokens } of generated) answered.push(read(base, [...tokens]));
-  }
-  return answered;
+  const ask = askGreedily(engine, { ...how, eosId: base.tokenizer.eosId, seed: 0 });
+  const answers = await ask(asked.map((question) => ({ prompt: promptOf(deps, question), tools: question.tools })));
+  return answers.map((tokens) => read(base, tokens));
 }
 
 function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[]): Answered {
@@ -172,9 +159,8 @@ function toProbed({ each, ...pair }: { each: Probe; name: string; before: Answer
   return { ...pair, probe: each };
 }
 
-function lastWords({ messages }: Question): string {
-  const last = messages.findLast(({ role }) => role === "user");
-  return last?.role === "user" ? last.content : "";
+function nameOf({ messages }: Question): string {
+  return lastWords(messages);
 }
 
 function digestOf({ tensors }: AdapterTensors): string {

@@ -2,7 +2,7 @@
 import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
-import type { LearnedCase, SuiteCase } from "../../shared/suite.ts";
+import { placeOf, type LearnedCase } from "../../shared/suite.ts";
 import { findTool, readableCalls } from "../data/calls.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import { findParameter } from "../data/parameters.ts";
@@ -63,29 +63,27 @@ export function inOrder(judged: readonly Judged[]): Judged[] {
   return judged.toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
 }
 
-/** What the suite learns: a case for each argument, the latest. */
+/** What the suite learns: a case for each argument, the latest; where the exchange called the tool, the call must give the value from now on. */
 export function casesOf(used: readonly Judged[]): LearnedCase[] {
-  const cases = new Map(inOrder(used).map((each) => [placeOf(each.verdict), each]));
-  return [...cases.values()].flatMap(toCase);
+  const cases = new Map<string, LearnedCase>();
+  for (const { signal, verdict } of inOrder(used)) {
+    const expectation = expectationOf(verdict);
+    const turn = expectation === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, expectation.tool));
+    if (verdict.hint === undefined || expectation === undefined || turn === undefined) continue;
+    const { messages, tools } = turn.payload;
+    const { eventId, user } = signal.event;
+    cases.set(placeOf(expectation), { name: verdict.hint.text, messages, tools, expect: expectation, user, eventId });
+  }
+  return [...cases.values()];
 }
 
-/** A learned correction as a case of the agent's suite: the corrected turn must give the value from now on. */
-function toCase({ signal, verdict: { hint } }: Judged): LearnedCase[] {
-  const turn = hint === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, hint.toolName));
-  if (hint === undefined || turn === undefined) return [];
-  const { messages, tools } = turn.payload;
-  const { parameter, value } = hint.hint;
-  const { eventId, user } = signal.event;
-  return [{ name: hint.text, messages, tools, expect: { tool: hint.toolName, arguments: { [parameter]: value } }, user, eventId }];
+/** The arguments that corrections are about, as the suite names them. */
+export function placesOf(used: readonly Judged[]): Set<string> {
+  return new Set(used.flatMap(({ verdict }) => expectationOf(verdict) ?? []).map(placeOf));
 }
 
-/** Corrections of one place are about one argument: the latest counts. */
-export function placeOf({ hint }: Verdict): string {
-  return JSON.stringify([hint?.toolName, hint?.hint.parameter]);
-}
-
-export function placeOfCase({ expect }: Pick<SuiteCase, "expect">): string {
-  return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments)[0]]) : "";
+function expectationOf({ hint }: Verdict): { tool: string; arguments: Record<string, unknown> } | undefined {
+  return hint === undefined ? undefined : { tool: hint.toolName, arguments: { [hint.hint.parameter]: hint.hint.value } };
 }
 
 function calls(answer: ChatMessage, tool: string): boolean {

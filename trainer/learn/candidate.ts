@@ -28,17 +28,23 @@ export type LearnerDependencies = {
 /** The adapters of one update in the engine, by role. `parent` is undefined where the parent is the bare base. */
 export type Adapters = { readonly parent: string | undefined; readonly candidate: string };
 
-/** Greedy answers through the engine. */
+/** Greedy answers through the engine, held to the tools' schemas unless they are to be `free`. */
 export function askGreedily(
   engine: Pick<Engine, "generate">,
-  { adapter, eosId, seed }: { adapter: string | undefined; eosId: number; seed: number },
+  {
+    adapter,
+    eosId,
+    seed,
+    maxTokens = ANSWER_TOKENS,
+    free = false,
+  }: { adapter: string | undefined; eosId: number; seed: number; maxTokens?: number; free?: boolean },
 ): AskPolicy {
   return async (asked) => {
     if (asked.length === 0) return [];
     const answers = await engine.generate({
       prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
-      forms: asked.map(({ tools }) => ({ tools, form: FREE_FORM })),
-      maxTokens: ANSWER_TOKENS,
+      ...(free ? {} : { forms: asked.map(({ tools }) => ({ tools, form: FREE_FORM })) }),
+      maxTokens,
       stopTokens: [eosId],
       temperature: 0,
       seed,

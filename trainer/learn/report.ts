@@ -1,5 +1,6 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
 import { zipStrict } from "../../shared/assert.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
 import { readCalls } from "../data/calls.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { LearnerDependencies } from "./candidate.ts";
@@ -42,7 +43,8 @@ export async function describeChanges(
   }));
 }
 
-function lastWords(messages: CorrectedExchange["turns"][number]["payload"]["messages"]): string {
+/** What the user said last, for people. */
+export function lastWords(messages: readonly ChatMessage[]): string {
   const message = messages.findLast(({ role }) => role === "user");
   return message?.role === "user" ? message.content : "";
 }
