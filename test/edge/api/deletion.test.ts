@@ -144,7 +144,7 @@ describe("DELETE /api/users/:user", () => {
       });
       expect(response.status).toBe(200);
       const find = async () => (await admins(`GET /${agent}/events`)).body.events[0]?.user;
-      await expect.poll(find, { timeout: 20_000 }).toBeDefined();
+      await expect.poll(find, { timeout: 20_000 }).toMatch(/^u_[0-9a-f]{16}$/);
       ids.push(await find());
     }
     const [user = ""] = ids;

@@ -1,5 +1,6 @@
 /** What the loop does with a gate's word, with what is barred or let back in, and with what few have said. */
 import { describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
@@ -107,6 +108,18 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await fetch(`${edge.url}/api/users/${stays}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 0, rebuild: null, latest: 3 });
+  });
+
+  it("is done with a version that the edge will not have, on record, and goes on", async () => {
+    const agent = await correctedAgent();
+    const learner = learning(shape);
+    const rejected = new AppError("upstream/invalid", "POST versions: 2xx expected, got 422 manifest: no", { details: { status: 422 } });
+    const changed: Partial<EdgePort> = { publish: () => Promise.reject(rejected) };
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner, changed });
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect(await refusedCodes(agent)).toContain("update/rejected");
+    await loop.step(0);
+    expect([learner.updates, (await headOf(agent)).latest]).toEqual([1, 0]);
   });
 
   it("passes over a correction that was barred before it was learned from", async () => {

@@ -45,7 +45,7 @@ async function correct(name: string): Promise<void> {
   const results = (message.tool_calls ?? []).map(({ id }): Message => ({ role: "tool", content: "{}", tool_call_id: id }));
   await ask([opening, message, ...results, says(`No, the number of rooms should be ${rooms}.`)]);
   const find = async () => (await events()).find((event) => event.sessionId === sessionId && event.payload.kind === "nextState:arrived");
-  await expect.poll(find, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(async () => (await find())?.payload.kind, { timeout: 20_000 }).toBe("nextState:arrived");
   const { seq: _seq, payload: _payload, ...event } = (await find()) ?? { seq: 0, payload: undefined, eventId: "" };
   const hint = { hint: `number_of_rooms should be ${rooms}.`, tool: "SearchHotel" };
   const payload = { kind: "judgement:made", subject: event.eventId, reward: -1, votes: [-1, -1, -1], judge: "embedded", ...hint };
