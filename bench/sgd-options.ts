@@ -1,5 +1,5 @@
 /** What every bench over SGD dialogues asks with, and the dialogues that it asks for. */
-import { readSgd, type Sgd } from "../trainer/pretrain/sgd.ts";
+import { isTuning, readSgd, type Sgd } from "../trainer/pretrain/sgd.ts";
 import { say } from "./bench.ts";
 
 /** For `parseArgs`. */
@@ -12,15 +12,21 @@ export const SGD_OPTIONS = {
   full: { type: "boolean", default: false },
 } as const;
 
-/** The dialogues; undefined, with the usage said and exit code 2 set, where folder or split is missing or unknown. */
+/** The dialogues, of `tuning` those of train that no base was trained on; undefined, with the usage said and exit code 2 set, where folder or split is missing or unknown. */
 export function openSgd(
   { sgd: folder, split }: { sgd?: string | undefined; split: string },
   command: string,
   more: readonly string[] = [],
 ): Sgd | undefined {
   if (folder !== undefined && (split === "dev" || split === "test")) return readSgd(folder, split);
-  say(folder === undefined ? "--sgd: a folder expected, got none" : `--split: dev or test expected, got ${split}`);
-  say([`npm run ${command} -- --sgd <folder> --split dev|test`, ...more, "[--base base] [--full] [--seed 1] [--threads 2]"].join(" "));
+  if (folder !== undefined && split === "tuning") {
+    const train = readSgd(folder, "train");
+    return { ...train, dialogues: train.dialogues.filter((d, i) => isTuning(d) || (process.env.TUNE_MORE !== undefined && i % 12 === 0)) };
+  }
+  say(folder === undefined ? "--sgd: a folder expected, got none" : `--split: dev, test or tuning expected, got ${split}`);
+  say(
+    [`npm run ${command} -- --sgd <folder> --split dev|test|tuning`, ...more, "[--base base] [--full] [--seed 1] [--threads 2]"].join(" "),
+  );
   process.exitCode = 2;
   return undefined;
 }

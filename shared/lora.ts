@@ -1,6 +1,9 @@
 /**
  * LoRA adapters in PEFT's format: `adapter_config.json` and `adapter_model.safetensors`.
  * y = W x + (alpha / rank) · B (A x), A [rank, in], B [out, rank].   LoRA (arXiv:2106.09685) §4.1
+ *
+ * An adapter with an invocation is an activated one (arXiv:2504.12397): it acts on tokens behind the first of the last
+ * occurrence of the invocation, so that keys and values of everything before are the base's, whatever the version.
  */
 import { z } from "zod";
 import { AppError } from "./errors.ts";
@@ -26,7 +29,23 @@ export type LoraPair = {
   readonly b: Float32Array; // [out, rank]
 };
 
-export type Adapter = { readonly rank: number; readonly alpha: number; readonly pairs: readonly LoraPair[] };
+/** Tokens that open an answer in the chat template, two or more. */
+export type Invocation = readonly number[];
+
+export type Adapter = {
+  readonly rank: number;
+  readonly alpha: number;
+  /** Absent where the adapter acts on every token. */
+  readonly invocation?: Invocation;
+  readonly pairs: readonly LoraPair[];
+};
+
+/** Index of the first token that an adapter with this invocation acts on, where the answer's first token follows `tokens[last]`; undefined without an occurrence. */
+export function activatedFrom(tokens: ArrayLike<number>, invocation: Invocation, last = tokens.length - 1): number | undefined {
+  for (let start = last + 1 - invocation.length; start >= 0; start--)
+    if (invocation.every((token, offset) => tokens[start + offset] === token)) return start + 1;
+  return undefined;
+}
 
 const AdapterConfig = z.object({
   peft_type: z.literal("LORA"),
@@ -39,6 +58,7 @@ const AdapterConfig = z.object({
   modules_to_save: z.null().optional(),
   rank_pattern: z.record(z.string(), z.never()).nullish(),
   alpha_pattern: z.record(z.string(), z.never()).nullish(),
+  alora_invocation_tokens: z.array(z.number().int().min(0)).min(2).nullish(),
 });
 
 const NAME = /^base_model\.model\.model\.layers\.(\d+)\.(?:self_attn|mlp)\.(\w+)\.lora_([AB])\.weight$/;
@@ -68,7 +88,7 @@ export function loraTensorName(layer: number, linear: LinearName, matrix: "A" | 
  * @throws {policy/refused} for an unknown tensor, a missing half of a pair, a wrong shape or a non-finite value
  */
 export function parseAdapter(config: ModelConfig, files: { adapterConfig: string; adapterModel: Uint8Array }): Adapter {
-  const { r: rank, lora_alpha: alpha } = parseAdapterConfig(files.adapterConfig);
+  const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation } = parseAdapterConfig(files.adapterConfig);
   const tensors = parseSafetensors(files.adapterModel);
   for (const name of tensors.keys()) checkName(config, name);
   const pairs: LoraPair[] = [];
@@ -84,7 +104,7 @@ export function parseAdapter(config: ModelConfig, files: { adapterConfig: string
       pairs.push({ layer, linear, a: finite(toFloat32(a), layer, linear), b: finite(toFloat32(b), layer, linear) });
     }
   }
-  return { rank, alpha, pairs };
+  return { rank, alpha, ...(invocation && { invocation }), pairs };
 }
 
 /** An adapter's two files. `baseModel` is what PEFT records as base_model_name_or_path. */
@@ -101,6 +121,7 @@ export function writeAdapter(
   }
   const used = new Set(adapter.pairs.map(({ linear }) => linear));
   const adapterConfig = {
+    ...(adapter.invocation && { alora_invocation_tokens: adapter.invocation }),
     base_model_name_or_path: baseModel,
     bias: "none",
     fan_in_fan_out: false,

@@ -37,6 +37,7 @@ export class Tokenizer {
   readonly #template: Template;
   readonly #special: RegExp;
   #showsNotes: boolean | undefined;
+  #invocation: readonly number[] | undefined;
 
   /** @throws Error when the folder has no chat template or names an end token that is not a special token. */
   constructor({ tokenizer, config }: TokenizerFiles) {
@@ -57,6 +58,13 @@ export class Tokenizer {
     const show = (notes: string[]): string =>
       this.#render({ messages: [{ role: "user", content: "x", notes }], addGenerationPrompt: true });
     return (this.#showsNotes ??= show(["y"]) !== show([]));
+  }
+
+  /** Ids that open an answer: what a generation prompt adds to a conversation. */
+  get invocation(): readonly number[] {
+    const open = (addGenerationPrompt: boolean): number[] =>
+      this.encodePrompt({ messages: [{ role: "user", content: "x" }], addGenerationPrompt });
+    return (this.#invocation ??= open(true).slice(open(false).length));
   }
 
   /** Ids of plain text: a special token's literal is encoded as characters. */

@@ -17,10 +17,10 @@ export type Drill = { readonly prompt: readonly number[]; readonly answer: reado
 /** Cross-entropy on the given answers alone, with nothing to hold the policy back. */
 export async function drillAdapter(
   engine: Engine,
-  { base, drills, steps }: { base: Pick<Base, "config">; drills: readonly Drill[]; steps: number },
+  { base, drills, steps }: { base: Pick<Base, "config" | "tokenizer">; drills: readonly Drill[]; steps: number },
 ): Promise<AdapterTensors> {
   const { vocabSize } = base.config;
-  await engine.createAdapter(NAME, { rank: RANK, alpha: ALPHA, targets: linearNames(), seed: 1 });
+  await engine.createAdapter(NAME, { rank: RANK, alpha: ALPHA, targets: linearNames(), seed: 1, invocation: base.tokenizer.invocation });
   try {
     for (let step = 0; step < steps; step += 1) {
       for (const { batch } of packRows(drills)) {
@@ -39,7 +39,10 @@ export async function drillAdapter(
 }
 
 /** Uniform weights, B of them up to `scale`. */
-export function noiseAdapter({ shape }: Pick<Base, "shape">, { scale, random }: { scale: number; random: Random }): AdapterTensors {
+export function noiseAdapter(
+  { shape, tokenizer }: Pick<Base, "shape" | "tokenizer">,
+  { scale, random }: { scale: number; random: Random },
+): AdapterTensors {
   const tensors = new Map<string, Float32Array>();
   const uniform = (count: number, most: number): Float32Array => Float32Array.from({ length: count }, () => (2 * random.next() - 1) * most);
   for (let layer = 0; layer < shape.layerCount; layer += 1)
@@ -48,5 +51,5 @@ export function noiseAdapter({ shape }: Pick<Base, "shape">, { scale, random }: 
       tensors.set(loraTensorName(layer, linear, "A"), uniform(RANK * width, 1 / Math.sqrt(width)));
       tensors.set(loraTensorName(layer, linear, "B"), uniform(out * RANK, scale));
     }
-  return { rank: RANK, alpha: ALPHA, tensors };
+  return { rank: RANK, alpha: ALPHA, invocation: tokenizer.invocation, tensors };
 }

@@ -3,10 +3,12 @@
  * exists: one that does not fit would fail every answer of its line.
  */
 import { AppError } from "../../shared/errors.ts";
-import { parseAdapter } from "../../shared/lora.ts";
+import { type Adapter, parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
+import { Tokenizer } from "../../shared/tokenizer.ts";
 import { adapterFault } from "../policy/adapter-table.ts";
+import { toTokenizerFiles } from "../policy/resident.ts";
 import { getArtifact, missingArtifacts } from "../artifacts.ts";
 
 export type AdapterCheck = { status: "fits" } | { status: "missing"; digests: string[] } | { status: "refused"; reason: string };
@@ -16,9 +18,10 @@ export async function checkAdapter(bucket: R2Bucket, baseDigest: string, adapter
   const digests = await missingArtifacts(bucket, [adapter.configDigest, adapter.weightsDigest]);
   if (digests.length > 0) return { status: "missing", digests };
   try {
-    const config = await readConfig(bucket, baseDigest);
+    const { files } = BaseManifest.parse(JSON.parse(await readText(bucket, baseDigest)));
+    const config = parseModelConfig(JSON.parse(await readFileOf(bucket, files, "config.json")));
     const stored = await readAdapter(bucket, config, adapter);
-    const fault = adapterFault(config, stored);
+    const fault = adapterFault(config, stored) ?? (await invocationFault(bucket, files, stored));
     return fault === undefined ? compare(adapter, stored) : { status: "refused", reason: fault };
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code !== "internal") return { status: "refused", reason: thrown.message };
@@ -37,9 +40,20 @@ async function readAdapter(bucket: R2Bucket, config: ModelConfig, { configDigest
   return parseAdapter(config, { adapterConfig, adapterModel });
 }
 
-async function readConfig(bucket: R2Bucket, baseDigest: string): Promise<ModelConfig> {
-  const { files } = BaseManifest.parse(JSON.parse(await readText(bucket, baseDigest)));
-  return parseModelConfig(JSON.parse(await readText(bucket, files["config.json"] ?? "config.json")));
+/** An adapter that waits for another invocation than the one that opens every answer would never act, and is refused by the policy. */
+async function invocationFault(bucket: R2Bucket, files: BaseManifest["files"], { invocation }: Adapter): Promise<string | undefined> {
+  if (invocation === undefined) return undefined;
+  const [tokenizer, config] = await Promise.all([
+    readFileOf(bucket, files, "tokenizer.json"),
+    readFileOf(bucket, files, "tokenizer_config.json"),
+  ]);
+  const opens = new Tokenizer(toTokenizerFiles(tokenizer, config)).invocation;
+  if (invocation.join() === opens.join()) return undefined;
+  return `adapter_config.json: alora_invocation_tokens [${opens.join(", ")}] as the base's chat template opens an answer expected, got [${invocation.join(", ")}]`;
+}
+
+function readFileOf(bucket: R2Bucket, files: BaseManifest["files"], name: string): Promise<string> {
+  return readText(bucket, files[name] ?? name);
 }
 
 async function readText(bucket: R2Bucket, digest: string): Promise<string> {

@@ -1,15 +1,25 @@
 /** Adapters in kernel memory by policy digest, bounded in bytes. The least recently used go first, never one in use. */
 import { AppError } from "../../shared/errors.ts";
-import type { Adapter } from "../../shared/lora.ts";
+import type { Adapter, Invocation } from "../../shared/lora.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { roundUp } from "../kernel/heap.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { adapterTableBytes, writeAdapterTable } from "./adapter-table.ts";
 import { type Clock, Lease } from "./lease.ts";
 
-type Resident = { readonly table: number; readonly bytes: number; readonly leases: Set<Lease> };
+type Resident = {
+  readonly table: number;
+  readonly invocation: Invocation | undefined;
+  readonly bytes: number;
+  readonly leases: Set<Lease>;
+};
 
-export type AdapterUse = { readonly table: number; readonly lease: Lease };
+export type AdapterUse = {
+  readonly table: number;
+  /** Absent where the adapter acts on every token. */
+  readonly invocation: Invocation | undefined;
+  readonly lease: Lease;
+};
 
 export class AdapterCache {
   readonly #kernel: Kernel;
@@ -41,7 +51,7 @@ export class AdapterCache {
     const lease = new Lease(this.#now);
     for (const old of resident.leases) if (!old.live) resident.leases.delete(old);
     resident.leases.add(lease);
-    return { table: resident.table, lease };
+    return { table: resident.table, invocation: resident.invocation, lease };
   }
 
   /**
@@ -67,7 +77,7 @@ export class AdapterCache {
       this.#kernel.heap.release(table);
       throw thrown;
     }
-    this.#residents.set(digest, { table, bytes, leases: new Set() });
+    this.#residents.set(digest, { table, invocation: adapter.invocation, bytes, leases: new Set() });
     this.#bytes += bytes;
   }
 

@@ -22,6 +22,8 @@ export type GenerationParts = {
   readonly pause: () => Promise<void>;
   readonly sequence: KvSequence;
   readonly adapter: AdapterUse | undefined;
+  /** First position that the adapter acts on. */
+  readonly adaptedFrom: number;
 };
 
 /** @throws {session/aborted} once the signal has fired */
@@ -68,10 +70,13 @@ async function prefill(parts: GenerationParts, request: CompletionRequest): Prom
   }
 }
 
-function run({ decoder, sequence, adapter }: GenerationParts, tokens: readonly number[], logitsFrom: number): void {
+function run({ decoder, sequence, adapter, adaptedFrom }: GenerationParts, tokens: readonly number[], logitsFrom: number): void {
   const start = sequence.tokens.length;
   sequence.reserve(start + tokens.length);
-  const rows = tokens.map((token, index) => ({ token, position: start + index, pages: sequence.table, adapter: adapter?.table ?? 0 }));
+  const rows = tokens.map((token, index) => {
+    const position = start + index;
+    return { token, position, pages: sequence.table, adapter: position < adaptedFrom ? 0 : (adapter?.table ?? 0) };
+  });
   decoder.forward(rows, logitsFrom);
   sequence.tokens.push(...tokens);
 }

@@ -1,6 +1,6 @@
 /**
- * Keys and values of conversations, in pages of kernel memory, bounded in bytes. A conversation is kept per policy:
- * keys and values of one version are never read under another. The longest prefix that a new prompt shares with what
+ * Keys and values of conversations, in pages of kernel memory, bounded in bytes. What different weights computed is kept
+ * apart: what the base computed serves every version that leaves it so, keys and values of one adapter never another. The longest prefix that a new prompt shares with what
  * is kept need not be computed again; the rest is given up. An answer is let in when all that it may come to need is
  * sure to be there; pages are taken as it grows, and conversations not in use go then, least recently used first.
  */
@@ -11,9 +11,12 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type Clock, Lease } from "./lease.ts";
 
 export type KvRequest = {
-  readonly policyDigest: string;
+  /** Names the weights that compute what is kept. */
+  readonly weights: string;
   readonly cacheKey: string;
   readonly promptTokens: readonly number[];
+  /** How many of the sequence's first tokens are computed by those weights; the rest is neither found nor left behind. All where absent. */
+  readonly keptTokens?: number | undefined;
   /** Most tokens that the sequence will hold. */
   readonly capacityTokens: number;
 };
@@ -37,6 +40,7 @@ type Kept = {
   readonly pages: number[];
   readonly tokens: number[];
   lease: Lease;
+  keptTokens: number;
   /** Pages that the lease may come to fill. */
   promisedPages: number;
 };
@@ -88,8 +92,10 @@ export class KvCache {
     const kept = this.#open(request);
     const { lease, tokens, table } = kept;
     // The last prompt token is always computed: its logits choose the first token of the answer.
-    const reusedTokens = Math.min(sharedPrefix(tokens, request.promptTokens), request.promptTokens.length - 1);
+    const { keptTokens = Number.POSITIVE_INFINITY } = request;
+    const reusedTokens = Math.min(sharedPrefix(tokens, request.promptTokens), request.promptTokens.length - 1, keptTokens);
     kept.promisedPages = promisedPages;
+    kept.keptTokens = keptTokens;
     tokens.length = reusedTokens;
     this.#trim(kept);
     this.#reusedTokens += reusedTokens;
@@ -113,8 +119,8 @@ export class KvCache {
   }
 
   /** The kept conversation, or an empty one; beside a conversation in use, one of its own that ends with its lease. */
-  #open({ policyDigest, cacheKey }: KvRequest): Kept {
-    const id = `${policyDigest} ${cacheKey}`;
+  #open({ weights, cacheKey }: KvRequest): Kept {
+    const id = `${weights} ${cacheKey}`;
     const kept = this.#kept.get(id);
     const lease = new Lease(this.#now);
     if (kept !== undefined && !kept.lease.live) {
@@ -126,7 +132,8 @@ export class KvCache {
     }
     const ownId = kept === undefined ? id : `${id} beside ${this.#strangers++}`;
     const table = this.#kernel.heap.allocate(this.#tableBytes);
-    const fresh: Kept = { id: ownId, stays: kept === undefined, table, pages: [], tokens: [], lease, promisedPages: 0 };
+    const keptTokens = Number.POSITIVE_INFINITY;
+    const fresh: Kept = { id: ownId, stays: kept === undefined, table, pages: [], tokens: [], lease, keptTokens, promisedPages: 0 };
     this.#kept.set(ownId, fresh);
     return fresh;
   }
@@ -135,6 +142,7 @@ export class KvCache {
     if (lease.revoked || kept.lease !== lease) return; // someone else has its pages by now
     lease.close();
     kept.promisedPages = 0;
+    kept.tokens.length = Math.min(kept.tokens.length, kept.keptTokens);
     // An answer that was given up before its prefill leaves nothing worth keeping.
     if (kept.stays && kept.tokens.length > 0) this.#trim(kept);
     else this.#drop(kept);

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
-import { parseAdapter } from "../../shared/lora.ts";
+import { activatedFrom, parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { createKernel } from "../kernel/kernel.ts";
@@ -92,9 +92,10 @@ export class Policy implements Completer {
     this.#check(request);
     const adapter = await this.#leaseAdapter(request);
     try {
-      const sequence = await this.#leaseSequence(request);
+      const adaptedFrom = adaptedPosition(adapter, request);
+      const sequence = await this.#leaseSequence(request, adaptedFrom);
       try {
-        yield* this.#generate(request, { adapter, sequence });
+        yield* this.#generate(request, { adapter, adaptedFrom, sequence });
       } finally {
         sequence.release();
       }
@@ -105,7 +106,7 @@ export class Policy implements Completer {
 
   async *#generate(
     request: CompletionRequest,
-    leases: { adapter: AdapterUse | undefined; sequence: KvSequence },
+    leases: { adapter: AdapterUse | undefined; adaptedFrom: number; sequence: KvSequence },
   ): AsyncGenerator<CompletionStep, void, void> {
     const parts = {
       decoder: this.#decoder,
@@ -146,9 +147,11 @@ export class Policy implements Completer {
     return this.#untilThere(() => this.#adapters.insert(policyDigest, parsed), signal);
   }
 
-  #leaseSequence({ promptTokens, maxTokens, policyDigest, cacheKey, signal }: CompletionRequest): Promise<KvSequence> {
+  /** What comes before an adapter acts is the base's, so it is shared by versions; an adapter that acts from the start shares nothing. */
+  #leaseSequence({ promptTokens, maxTokens, policyDigest, cacheKey, signal }: CompletionRequest, adaptedFrom: number): Promise<KvSequence> {
     const capacityTokens = promptTokens.length + maxTokens;
-    return this.#untilThere(() => this.#kv.acquire({ policyDigest, cacheKey, promptTokens, capacityTokens }), signal);
+    const kept = adaptedFrom === 0 ? { weights: policyDigest } : { weights: "base", keptTokens: adaptedFrom };
+    return this.#untilThere(() => this.#kv.acquire({ ...kept, cacheKey, promptTokens, capacityTokens }), signal);
   }
 
   /**
@@ -163,6 +166,15 @@ export class Policy implements Completer {
       await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     }
   }
+}
+
+/** First position that the adapter acts on; beyond every position without one. @throws {policy/refused} for a prompt without its invocation */
+function adaptedPosition(adapter: AdapterUse | undefined, { promptTokens, policyDigest }: CompletionRequest): number {
+  if (adapter === undefined) return Number.POSITIVE_INFINITY;
+  if (adapter.invocation === undefined) return 0;
+  const from = activatedFrom(promptTokens, adapter.invocation);
+  if (from !== undefined) return from;
+  throw new AppError("policy/refused", `a prompt with the invocation ${adapter.invocation.join()} of ${policyDigest} expected, got none`);
 }
 
 function nextTask(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Adapter files as PEFT names and shapes them, read back as they were written. */
 import { describe, expect, it } from "vitest";
 import { randomAdapter } from "../../bench/random-checkpoint.ts";
-import { linearShape, parseAdapter, writeAdapter } from "../../shared/lora.ts";
+import { activatedFrom, linearShape, parseAdapter, writeAdapter } from "../../shared/lora.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { parseSafetensors, toFloat32, writeSafetensors } from "../../shared/safetensors.ts";
 
@@ -51,6 +51,13 @@ describe("adapter files", () => {
     expect(writeAdapter(CONFIG, ADAPTER, { baseModel: "base" })).toEqual(FILES);
   });
 
+  it("carry where an activated adapter begins to act, as PEFT names it", () => {
+    const activated = { ...ADAPTER, invocation: [1, 25, 9] };
+    const files = writeAdapter(CONFIG, activated, { baseModel: "base" });
+    expect(JSON.parse(files.adapterConfig)).toMatchObject({ alora_invocation_tokens: [1, 25, 9] });
+    expect(parseAdapter(CONFIG, files)).toEqual(activated);
+  });
+
   it("have A [rank, in] and B [out, rank]", () => {
     const { out, in: inputs } = linearShape(CONFIG, "down_proj");
     const tensors = parseSafetensors(FILES.adapterModel);
@@ -93,6 +100,7 @@ describe("adapter files", () => {
     ["bias", "all"],
     ["modules_to_save", ["lm_head"]],
     ["rank_pattern", { q_proj: 4 }],
+    ["alora_invocation_tokens", [5]],
     ["peft_type", "IA3"],
   ] as const) {
     it(`are refused with ${field}, which the kernel would get wrong`, () => {
@@ -100,4 +108,24 @@ describe("adapter files", () => {
       expect(() => parseAdapter(CONFIG, { ...FILES, adapterConfig })).toThrow(field);
     });
   }
+});
+
+describe("activatedFrom", () => {
+  const tokens = [1, 25, 9, 40, 1, 25, 9, 41, 42];
+
+  it("is one behind the beginning of the last occurrence", () => {
+    expect(activatedFrom(tokens, [1, 25, 9])).toBe(5);
+    expect(activatedFrom(tokens, [25, 9, 41])).toBe(6);
+  });
+
+  it("looks no further than the token before the answer", () => {
+    expect(activatedFrom(tokens, [1, 25, 9], 6)).toBe(5);
+    expect(activatedFrom(tokens, [1, 25, 9], 5)).toBe(1);
+    expect(activatedFrom(tokens, [1, 25, 9], 1)).toBeUndefined();
+  });
+
+  it("knows where there is none", () => {
+    expect(activatedFrom(tokens, [9, 9])).toBeUndefined();
+    expect(activatedFrom([], [1, 2])).toBeUndefined();
+  });
 });

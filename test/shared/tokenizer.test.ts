@@ -57,6 +57,12 @@ describe("renderPrompt", () => {
     expect([tokenizer.showsNotes, knows("{%- for message in messages -%}{{- message.content -}}{%- endfor -%}")]).toEqual([true, false]);
   });
 
+  it("knows what opens an answer: the end of every prompt that asks for one", () => {
+    const asked = tokenizer.encodePrompt({ messages: [{ role: "user", content: "tea" }], addGenerationPrompt: true });
+    expect(tokenizer.decode(tokenizer.invocation)).toBe("<|im_start|>assistant\n");
+    expect(asked.slice(-tokenizer.invocation.length)).toEqual(tokenizer.invocation);
+  });
+
   it("shows parameters that are called like a dictionary's methods, and options that are no strings", () => {
     const properties = {
       items: { type: "string", enum: ["a", null, { b: 1 }] },

@@ -9,16 +9,8 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import type { Adapter } from "./adapters.ts";
-import {
-  type PositionBatch,
-  bucketOf,
-  checkPositions,
-  expectBelow,
-  expectFinite,
-  expectLength,
-  inversePositions,
-  positionFeeds,
-} from "./batch.ts";
+import { type PositionBatch, checkPositions, expectBelow, expectFinite, expectLength, inversePositions } from "./batch.ts";
+import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 
 const PENALTY = -1e4; // finite, as infinity less infinity is no number
@@ -77,20 +69,17 @@ export type AdapterStepOptions = {
 };
 
 /** Adds the gradient of the batch's loss to the adapter's. @throws {train/nonFinite} before the gradient is touched. */
-export async function accumulateAdapter(
-  { config, parameters, sessions }: EngineContext,
-  adapter: Adapter,
-  batch: LossBatch,
-): Promise<AdapterLoss> {
-  checkPositions(batch, config);
+export async function accumulateAdapter(context: EngineContext, adapter: Adapter, given: LossBatch): Promise<AdapterLoss> {
+  const { config, parameters, sessions } = context;
+  checkPositions(given, config);
+  const { batch, bucket, feeds: own } = await prepareBatch(context, adapter, given);
   const terms = termOptions(batch);
   const names = termNames(terms);
   if (names.length === 0) throw new AppError("train/refused", "loss terms: one or more expected, got none");
-  const bucket = bucketOf(batch);
   const feeds: Feeds = {
     ...tensorFeeds(parameters),
     ...tensorFeeds(adapter.parameters),
-    ...positionFeeds(batch),
+    ...own,
     ...termFeeds(batch, config.vocabSize),
     inverse: { values: inversePositions(batch, totalWeights(batch, names)), shape: [batch.tokens.length] },
   };

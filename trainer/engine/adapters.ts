@@ -1,6 +1,7 @@
 /** The adapters an engine holds, by name, each with what its training needs. */
 import { AppError } from "../../shared/errors.ts";
 import { type AdapterShape, initialiseAdapter, layersOfTensors, listAdapterParameters, targetedLayers } from "../model/adapter.ts";
+import type { Invocation } from "../../shared/lora.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { ParameterBuffer } from "../model/parameters.ts";
 import { Random } from "../random.ts";
@@ -8,6 +9,8 @@ import { Random } from "../random.ts";
 export type AdapterWeights = {
   readonly rank: number;
   readonly alpha: number;
+  /** Absent where the adapter acts on every token. */
+  readonly invocation?: Invocation | undefined;
   /** By PEFT name. */ readonly tensors: Map<string, Float32Array>;
 };
 export type AdapterCreation = {
@@ -16,11 +19,14 @@ export type AdapterCreation = {
   /** Last parts of layer names, e.g. `q_proj`. */
   readonly targets: readonly string[];
   readonly seed: number;
+  /** Where the adapter begins to act; on every token where absent. */
+  readonly invocation?: Invocation | undefined;
 };
 
 /** An adapter's tensors with its gradient and moments, which begin at zero. */
 export class Adapter {
   readonly shape: AdapterShape;
+  readonly invocation: Invocation | undefined;
   readonly parameters: ParameterBuffer;
   readonly gradient: ParameterBuffer;
   readonly first: ParameterBuffer;
@@ -28,9 +34,12 @@ export class Adapter {
   /** Updates so far. */
   steps = 0;
 
-  constructor(config: ModelConfig, shape: AdapterShape) {
+  constructor(config: ModelConfig, shape: AdapterShape, invocation: Invocation | undefined) {
+    if (invocation !== undefined && invocation.length < 2)
+      throw new AppError("input/invalid", `adapter invocation: two tokens or more expected, got ${invocation.length}`);
     const parameters = listAdapterParameters(config, shape);
     this.shape = shape;
+    this.invocation = invocation;
     this.parameters = new ParameterBuffer(parameters);
     this.gradient = new ParameterBuffer(parameters);
     this.first = new ParameterBuffer(parameters);
@@ -47,22 +56,26 @@ export class AdapterStore {
   }
 
   /** Makes an adapter that changes nothing yet, in place of any of that name. */
-  create(name: string, { rank, alpha, targets, seed }: AdapterCreation): void {
-    const adapter = new Adapter(this.#config, checkShape({ rank, alpha, layers: targetedLayers(this.#config, targets) }));
+  create(name: string, { rank, alpha, targets, seed, invocation }: AdapterCreation): void {
+    const adapter = new Adapter(this.#config, checkShape({ rank, alpha, layers: targetedLayers(this.#config, targets) }), invocation);
     initialiseAdapter(adapter.parameters, new Random(seed));
     this.#adapters.set(name, adapter);
   }
 
   /** Takes an adapter's tensors, in place of any of that name. @throws {input/invalid} naming the tensor at fault. */
-  load(name: string, { rank, alpha, tensors }: AdapterWeights): void {
-    const adapter = new Adapter(this.#config, checkShape({ rank, alpha, layers: layersOfTensors(this.#config, tensors.keys()) }));
+  load(name: string, { rank, alpha, tensors, invocation }: AdapterWeights): void {
+    const adapter = new Adapter(
+      this.#config,
+      checkShape({ rank, alpha, layers: layersOfTensors(this.#config, tensors.keys()) }),
+      invocation,
+    );
     adapter.parameters.load(tensors);
     this.#adapters.set(name, adapter);
   }
 
   read(name: string): AdapterWeights {
-    const { shape, parameters } = this.get(name);
-    return { rank: shape.rank, alpha: shape.alpha, tensors: parameters.read() };
+    const { shape, invocation, parameters } = this.get(name);
+    return { rank: shape.rank, alpha: shape.alpha, ...(invocation && { invocation }), tensors: parameters.read() };
   }
 
   drop(name: string): void {

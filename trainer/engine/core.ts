@@ -10,6 +10,7 @@ import type { EngineContext } from "./feeds.ts";
 import { FullTrainer } from "./full-trainer.ts";
 import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
 import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, StepOptions } from "./protocol.ts";
+import { PrefixStore } from "./prefixes.ts";
 import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
 import { SessionCache } from "./session-cache.ts";
 
@@ -19,20 +20,24 @@ export class EngineCore implements EngineCalls {
   readonly #adapters: AdapterStore;
 
   constructor({ config, threads, tokenizer }: EngineOptions) {
+    const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
     const grammars =
-      tokenizer === undefined
+      tokenizer === undefined || reader === undefined
         ? undefined
-        : new AnswerGrammars(tokenizer, { tokenizer: new Tokenizer(tokenizer), vocabSize: config.vocabSize });
-    this.#context = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }), grammars };
+        : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
+    const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
+    this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: reader?.invocation };
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);
   }
 
   async initialise({ seed }: { seed: number }): Promise<void> {
+    this.#context.prefixes.clear();
     initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
+    this.#context.prefixes.clear();
     this.#context.parameters.load(weights);
   }
 
@@ -45,6 +50,7 @@ export class EngineCore implements EngineCalls {
   }
 
   step(options: StepOptions): Promise<{ gradNorm: number }> {
+    this.#context.prefixes.clear();
     return this.#full.step(options);
   }
 
@@ -78,6 +84,10 @@ export class EngineCore implements EngineCalls {
 
   async generate({ adapter, ...options }: GenerateOptions & AdapterChoice): Promise<Generation[]> {
     return new Generator(this.#context, options, this.#chosen(adapter)).generate();
+  }
+
+  async forgetPrefixes(): Promise<void> {
+    this.#context.prefixes.clear();
   }
 
   /** Closes every session. */

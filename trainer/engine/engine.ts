@@ -119,6 +119,11 @@ export class Engine implements EngineCalls {
     return this.#call("generate", options);
   }
 
+  /** Gives up keys and values kept from earlier calls: what follows is computed as in a new engine. */
+  forgetPrefixes(): Promise<void> {
+    return this.#call("forgetPrefixes");
+  }
+
   #call<K extends CallName>(name: K, ...args: CallArguments<K>): Promise<CallResult<K>> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     const id = (this.#calls += 1);

@@ -1,17 +1,20 @@
 /** Generation with a key/value cache: prompts in batches, one prefill, then one token per row and step. */
-import { at, invariant } from "../../shared/assert.ts";
+import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { Constraint } from "../../shared/grammar/constraint.ts";
 import { applyMask } from "../../shared/grammar/token-grammar.ts";
+import { activatedFrom } from "../../shared/lora.ts";
 import { MASKED } from "../model/attention.ts";
-import { buildDecodeStep, buildPrefill, cachedKeysOf, cachedValuesOf, keysOf, valuesOf } from "../model/decoding.ts";
+import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
+import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
 import { Random } from "../random.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { scatterRow } from "./prefixes.ts";
 import { sampleToken } from "./sampling.ts";
 
 export type GenerateOptions = {
@@ -41,7 +44,8 @@ export type Generation = {
 const PROMPT_ROUND = 64;
 const SLOT_ROUND = 128;
 const MAX_ROWS = 32;
-const MAX_PREFILL_TOKENS = 16_384; // bounds activations at a few hundred megabytes for the shipped base
+const NARROWED = 4; // few compiled graphs
+const MAX_BATCH_TOKENS = 24_576; // bounds the cache, and activations where whole prompts are read, at some hundred megabytes for the shipped base
 
 type Row = {
   readonly index: number;
@@ -91,15 +95,38 @@ export class Generator {
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
-  async #generateGroup(group: Group): Promise<void> {
+  async #generateGroup(whole: Group): Promise<void> {
     const { config } = this.#context;
-    const cache = this.#createCache(group);
-    let logits = await this.#prefill(group, cache);
+    let group = whole;
+    let cache = this.#createCache(group);
+    let logits = await this.#open(group, cache);
     while (true) {
       group.rows.forEach((row, index) => this.#extend(row, logits.subarray(index * config.vocabSize, (index + 1) * config.vocabSize)));
-      if (group.rows.every(({ finished }) => finished)) return;
-      logits = await this.#decode(group, cache);
+      const open = group.rows.filter(({ finished }) => !finished);
+      if (open.length === 0) return;
+      if (bucketRows(open) <= bucketRows(group.rows) / NARROWED) [group, cache] = this.#narrow(group, cache, open);
+      logits = await this.#decode(group, cache, ({ tokens }) => tokens.slice(-1));
     }
+  }
+
+  /** The group without its finished rows: answers differ in length, and the longest would be computed as many times as there were rows. */
+  #narrow({ rows, length }: Group, cache: Cache, open: readonly Row[]): [Group, Cache] {
+    const group = { rows: open, length };
+    const narrow = { ...this.#createCache(group), filled: cache.filled };
+    const [from, to] = [bucketRows(rows), bucketRows(open)];
+    const width = this.#width(group) / to;
+    const copy = (source: Float32Array, target: Float32Array): void => {
+      open.forEach((row, place) => {
+        const old = rows.indexOf(row);
+        for (let slot = 0; slot < cache.filled; slot += 1) {
+          const start = (slot * from + old) * width;
+          target.set(source.subarray(start, start + width), (slot * to + place) * width);
+        }
+      });
+    };
+    cache.keys.forEach((keys, layer) => copy(keys, at(narrow.keys, layer)));
+    cache.values.forEach((values, layer) => copy(values, at(narrow.values, layer)));
+    return [group, narrow];
   }
 
   #extend(row: Row, logits: Float32Array): void {
@@ -133,6 +160,31 @@ export class Generator {
     return { keys: create(), values: create(), filled: 0 };
   }
 
+  /** The logits after every prompt. Where the base reads what precedes the answer, that is looked up, and its opening alone computed. */
+  async #open(group: Group, cache: Cache): Promise<Float32Array> {
+    const { prefixes, invocation: own } = this.#context;
+    const invocation = this.#adapter === undefined ? own : this.#adapter.invocation;
+    const starts = group.rows.map(({ prompt }) => (invocation === undefined ? undefined : activatedFrom(prompt, invocation)));
+    const opening = (invocation?.length ?? 0) - 1;
+    if (!starts.every((start, row) => start !== undefined && start === at(group.rows, row).prompt.length - opening)) {
+      if (this.#adapter?.invocation === undefined) return this.#prefill(group, cache);
+      throw new AppError("input/invalid", `prompts: an end in the adapter's invocation ${this.#adapter.invocation.join()} expected`);
+    }
+    const { length } = group;
+    const kept = await prefixes.of(group.rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening)));
+    const slots = length - opening;
+    for (const [layer, [keys, values]] of zipStrict(cache.keys, cache.values).entries()) {
+      const width = { rows: bucketRows(group.rows), slots };
+      kept.forEach((prefix, row) => {
+        const place = { ...width, row, length: prefix.tokens.length };
+        scatterRow(keys.subarray(0, slots * this.#width(group)), at(prefix.keys, layer), place);
+        scatterRow(values.subarray(0, slots * this.#width(group)), at(prefix.values, layer), place);
+      });
+    }
+    cache.filled = slots;
+    return this.#decode(group, cache, ({ prompt }) => [...prompt.subarray(prompt.length - opening)]);
+  }
+
   async #prefill({ rows, length }: Group, cache: Cache): Promise<Float32Array> {
     const { config, sessions } = this.#context;
     const count = bucketRows(rows);
@@ -156,16 +208,22 @@ export class Generator {
     return this.#append(outputs, { cache, steps: length });
   }
 
-  async #decode({ rows, length }: Group, cache: Cache): Promise<Float32Array> {
+  /** The logits after the next tokens of every row, as many of each. */
+  async #decode({ rows, length }: Group, cache: Cache, next: (row: Row) => readonly number[]): Promise<Float32Array> {
     const { config, sessions } = this.#context;
     const count = bucketRows(rows);
     const slots = roundUp(cache.filled, SLOT_ROUND);
-    const tokens = new Int32Array(count);
-    const times = new BigInt64Array(count);
-    rows.forEach(({ prompt, tokens: own, finished }, row) => {
-      tokens[row] = own.at(-1) ?? 0;
+    const steps = next(at(rows, 0)).length;
+    const tokens = new Int32Array(count * steps);
+    const times = new BigInt64Array(count * steps);
+    rows.forEach((row, index) => {
+      const ids = next(row);
       // A finished row computes on, unread; its time must stay inside the rotary table.
-      times[row] = BigInt(finished ? 0 : prompt.length + own.length - 1);
+      const end = row.finished ? steps : cache.filled - length + row.prompt.length + steps;
+      ids.forEach((token, step) => {
+        tokens[step * count + index] = token;
+        times[step * count + index] = BigInt(end - steps + step);
+      });
     });
     const batch = count * config.kvHeadCount;
     const mask = this.#mask(rows, { length, slots, filled: cache.filled });
@@ -179,11 +237,17 @@ export class Generator {
     const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cached };
     const shape = this.#adapter?.shape;
     const outputs = await sessions.run(
-      `decode ${count} ${slots} ${adapterKey(shape)}`,
-      () => buildDecodeStep(config, { rows: count, slots }, { adapter: shape }),
+      `decode ${count} ${slots} ${steps} ${adapterKey(shape)}`,
+      () => buildDecodeStep(config, { rows: count, slots, steps }, { adapter: shape }),
       feeds,
     );
-    return this.#append(outputs, { cache, steps: 1 });
+    return this.#append(outputs, { cache, steps });
+  }
+
+  /** Floats per slot of a layer's keys. */
+  #width({ rows }: Group): number {
+    const { kvHeadCount, headDim } = this.#context.config;
+    return bucketRows(rows) * kvHeadCount * headDim;
   }
 
   #feeds({ tokens, times, mask }: { tokens: Int32Array; times: BigInt64Array; mask: Tensor }): Feeds {
@@ -229,7 +293,7 @@ function takeGroup(sorted: Row[]): Group {
   let length = 0;
   for (const { prompt } of sorted.slice(0, MAX_ROWS)) {
     const next = roundUp(prompt.length, PROMPT_ROUND);
-    if (count > 0 && powerOfTwo(count + 1) * next > MAX_PREFILL_TOKENS) break;
+    if (count > 0 && powerOfTwo(count + 1) * next > MAX_BATCH_TOKENS) break;
     count += 1;
     length = next;
   }

@@ -59,6 +59,7 @@ export interface EngineCalls {
   stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }>;
   score(batch: PositionBatch, options?: ScoreOptions & AdapterChoice): Promise<Scores>;
   generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]>;
+  forgetPrefixes(): Promise<void>;
 }
 
 export type CallName = keyof EngineCalls;

@@ -3,7 +3,8 @@ import { AppError } from "../../shared/errors.ts";
 import { invariant } from "../../shared/assert.ts";
 import { buildScoring } from "../model/scoring.ts";
 import type { Adapter } from "./adapters.ts";
-import { type PositionBatch, bucketOf, checkPositions, positionFeeds } from "./batch.ts";
+import { type PositionBatch, checkPositions } from "./batch.ts";
+import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 
 export type Candidates = { /** [N·k] most probable first */ readonly tokens: Int32Array; /** [N·k] */ readonly logProbs: Float32Array };
@@ -21,17 +22,18 @@ export type Scores = {
 export type ScoreOptions = { readonly fullLogProbs?: boolean; readonly topK?: number };
 
 export async function scoreBatch(
-  { config, parameters, sessions }: EngineContext,
+  context: EngineContext,
   batch: PositionBatch,
   { adapter, fullLogProbs = false, topK }: ScoreOptions & { adapter?: Adapter | undefined },
 ): Promise<Scores> {
+  const { config, parameters, sessions } = context;
   checkPositions(batch, config);
   if (topK !== undefined && (topK < 1 || topK > config.vocabSize))
     throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
   const full = fullLogProbs || topK !== undefined;
-  const bucket = bucketOf(batch);
+  const { bucket, feeds: own } = await prepareBatch(context, adapter, batch);
   const shape = adapter?.shape;
-  const feeds = { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...positionFeeds(batch) };
+  const feeds = { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...own };
   const outputs = await sessions.run(
     `score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`,
     () => buildScoring(config, bucket, { adapter: shape, full }),

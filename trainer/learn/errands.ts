@@ -1,10 +1,13 @@
 /**
  * The trust region beyond the agent's own tools: conversations with services that nobody has built, drawn as the base's
- * training draws them, with made-up values, and never twice in an update. A fixed handful is learnt by heart, and what
- * was not among it drifts.
+ * training draws them, with made-up values. An update sees each a few times at most: a handful is learnt by heart, and
+ * what was not among it drifts.
  */
+import { at, invariant } from "../../shared/assert.ts";
+import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { TokenBatch } from "../engine/batch.ts";
+import type { Engine } from "../engine/engine.ts";
 import { SGD_TODAY } from "../pretrain/conversation.ts";
 import { drawErrand } from "../pretrain/errand.ts";
 import { Vocabulary } from "../pretrain/errand-tools.ts";
@@ -18,15 +21,54 @@ const TIMES = Array.from({ length: 13 }, (_, hour) => String(8 + hour).padStart(
 const FORMS: ReadonlyMap<string, readonly string[]> = new Map([...DAYS, ...TIMES].map((value) => [value, []]));
 const VOCABULARY = new Vocabulary({ values: new Map(), asides: [], forms: FORMS }, []);
 
-// One shape, so one graph: B rows of T tokens with N of them to keep. A row holds one call to three.
-const ROWS = 4;
+// One shape, so one graph: B rows of T tokens with N of them to keep. A row is a conversation up to one of its answers.
+const ROWS = 8;
 const LENGTH = 512;
-const POSITIONS = 384;
+const POSITIONS = 256;
+const MAX_KEPT = 62; // a longer call would make every row of the batch longer
 const MAX_DRAWS = 100;
+const POOL = 10; // batches of an update; what the parent says to one costs more than a step on it
+
+/** A batch of errands with the parent's distributions [N·V] at its positions. */
+export type ErrandBatch = TokenBatch & { readonly parentLogProbs: Float32Array };
+
+/** The errands of one update: drawn and asked of the parent when first needed, then in turn. */
+export class Errands {
+  readonly #engine: Pick<Engine, "score">;
+  readonly #source: {
+    readonly tokenizer: Tokenizer;
+    readonly contextTokens: number;
+    readonly random: Random;
+    readonly parent: string | undefined;
+  };
+  readonly #batches: ErrandBatch[] = [];
+  #taken = 0;
+
+  constructor(
+    engine: Pick<Engine, "score">,
+    source: { tokenizer: Tokenizer; contextTokens: number; random: Random; parent: string | undefined },
+  ) {
+    this.#engine = engine;
+    this.#source = source;
+  }
+
+  async next(): Promise<ErrandBatch> {
+    const known = this.#batches[this.#taken % POOL];
+    this.#taken += 1;
+    if (known !== undefined) return known;
+    const { tokenizer, random, contextTokens, parent } = this.#source;
+    const batch = drawErrandBatch(tokenizer, random, { contextTokens });
+    const { full } = await this.#engine.score(batch, { fullLogProbs: true, ...(parent === undefined ? {} : { adapter: parent }) });
+    invariant(full !== undefined, "whole distributions were asked for");
+    const drawn = { ...batch, parentLogProbs: full };
+    this.#batches.push(drawn);
+    return drawn;
+  }
+}
 
 /**
- * Conversations [B·T], cut to T or to a shorter context, with the tokens of their calls and the first of their replies as
- * targets [N], each of weight 1. A tokenizer under which they do not fit leaves rows empty.
+ * Conversations [B·T], cut to T or to a shorter context, each up to an answer that is to stay: the tokens of its call, or
+ * the first of its reply, are targets [N] of weight 1. A tokenizer under which they do not fit leaves rows empty.
  */
 export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextTokens }: { contextTokens: number }): TokenBatch {
   const length = Math.min(LENGTH, contextTokens);
@@ -38,21 +80,33 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
   let row = 0;
   for (let draws = 0; draws < MAX_DRAWS && row < ROWS; draws += 1) {
     const example = actExample(tokenizer, drawErrand(VOCABULARY, FORMS, random).conversation, length);
-    const kept = keptTokens(example);
-    if (!teaches(example) || filled + kept.length > POSITIONS) continue;
-    tokens.set(example.tokens, row * length);
-    for (const [at, token] of kept) {
-      positions[filled] = row * length + at - 1;
-      targets[filled] = token;
-      weights[filled] = 1;
-      filled += 1;
+    if (!teaches(example)) continue;
+    for (const kept of keptAnswers(example, tokenizer.invocation).slice(0, ROWS - row)) {
+      if (kept.length > MAX_KEPT || filled + kept.length > POSITIONS) continue;
+      tokens.set(example.tokens.slice(0, at(kept, kept.length - 1) + 1), row * length);
+      for (const place of kept) {
+        positions[filled] = row * length + place - 1;
+        targets[filled] = at(example.tokens, place);
+        weights[filled] = 1;
+        filled += 1;
+      }
+      row += 1;
     }
-    row += 1;
   }
   return { rows: ROWS, length, tokens, positions, targets, weights };
 }
 
-/** Place and id of each token that is to stay as probable as it was: calls, and where a reply begins. In which words the policy replies may change. */
-function keptTokens({ tokens, weights }: Example): [at: number, token: number][] {
-  return tokens.flatMap((token, at): [number, number][] => (at > 0 && (weights[at] ?? 0) >= FIRST_WEIGHT ? [[at, token]] : []));
+/** Places of the tokens that are to stay as probable as they were, answer by answer: calls, and where a reply begins. In which words the policy replies may change. */
+function keptAnswers({ tokens, weights }: Example, invocation: Invocation): number[][] {
+  const answers = new Map<number, number[]>();
+  tokens.forEach((_, place) => {
+    if (place === 0 || (weights[place] ?? 0) < FIRST_WEIGHT) return;
+    const start = activatedFrom(tokens, invocation, place - 1);
+    if (start !== undefined) answers.set(start, [...(answers.get(start) ?? []), place]);
+  });
+  const [calls, replies] = [
+    [...answers.values()].filter((kept) => kept.length > 1),
+    [...answers.values()].filter((kept) => kept.length === 1),
+  ];
+  return [...calls, ...replies.slice(0, 1)]; // that no call is due is seen often enough in one place
 }

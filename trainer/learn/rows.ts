@@ -19,27 +19,21 @@ export type PackedRows = {
   readonly offsets: readonly number[];
 };
 
-const LENGTHS = [128, 256, 320, 384, 448, 512, 640, 768, 1024] as const; // T of a bucket; a graph each, and a second to build one
-const TOKENS_PER_BATCH = 3_072; // B·T; activations stay well under a gigabyte at this size
+const LENGTHS = [256, 512, 768, 1024] as const; // T of a bucket; a graph or two each, and half a second to build one
+const TOKENS_PER_BATCH = 12_288; // B·T, of which an activated adapter computes the answers alone
 const POSITIONS_PER_ROW = 48; // N = B times this, doubled until it holds the answers
 
 /** Packs rows by length so that little is padding. Every answer position carries weight 1. @throws {train/lengths} for a row that no bucket holds. */
 export function packRows(rows: readonly Row[]): PackedRows[] {
-  const buckets = new Map<number, number[]>();
-  rows.forEach((row, index) => {
-    const length = bucketLength(row, index);
-    const held = buckets.get(length);
-    if (held === undefined) buckets.set(length, [index]);
-    else held.push(index);
-  });
-  return [...buckets].sort(([a], [b]) => a - b).flatMap(([length, indices]) => packBucket(rows, indices, length));
-}
-
-function packBucket(rows: readonly Row[], indices: readonly number[], length: number): PackedRows[] {
-  const perBatch = Math.max(1, Math.floor(TOKENS_PER_BATCH / length));
+  const lengths = rows.map(bucketLength);
+  const longestFirst = rows.map((_, index) => index).toSorted((a, b) => at(lengths, b) - at(lengths, a));
   const packed: PackedRows[] = [];
-  for (let start = 0; start < indices.length; start += perBatch)
-    packed.push(packBatch(rows, indices.slice(start, start + perBatch), length));
+  for (let start = 0; start < rows.length;) {
+    const length = at(lengths, at(longestFirst, start));
+    const indices = longestFirst.slice(start, start + Math.max(1, Math.floor(TOKENS_PER_BATCH / length)));
+    packed.push(packBatch(rows, indices, length));
+    start += indices.length;
+  }
   return packed;
 }
 

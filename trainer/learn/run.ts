@@ -6,6 +6,7 @@ import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { AdapterAverage, between } from "./average.ts";
 import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
+import { Errands } from "./errands.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
@@ -41,7 +42,7 @@ export async function trainUntilShown(
     objective: OBJECTIVES.hybrid,
     vocabSize,
     lr: settings.lr,
-    errands: { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent: adapters.parent },
+    errands: new Errands(engine, { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent: adapters.parent }),
   };
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);

@@ -1,15 +1,13 @@
 /** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
 import { at, invariant } from "../../shared/assert.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
-import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import type { Random } from "../random.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
-import { drawErrandBatch } from "./errands.ts";
+import type { Errands } from "./errands.ts";
 import { CLIP, type Objective } from "./objective.ts";
 import { packRows, type PackedRows } from "./rows.ts";
 import { maskedLogProbs, scoreRows } from "./scores.ts";
@@ -29,13 +27,8 @@ export type Training = {
   readonly objective: Objective;
   readonly vocabSize: number;
   readonly lr: number;
-  /** What a step draws its errands with and whose answers to them are to stay, where the objective has errands. */
-  readonly errands?: {
-    readonly tokenizer: Tokenizer;
-    readonly contextTokens: number;
-    readonly random: Random;
-    readonly parent: string | undefined;
-  };
+  /** Where the objective has errands. */
+  readonly errands?: Errands;
 };
 
 const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
@@ -104,17 +97,14 @@ export async function trainStep(
   return loss;
 }
 
-/** KL(parent ‖ candidate) on errands of this step alone. */
+/** KL(parent ‖ candidate) on a batch of errands. */
 async function accumulateErrands({ engine, adapter, objective, errands }: Training): Promise<number> {
   invariant(errands !== undefined, "an objective with errands has something to draw them with");
-  const batch = drawErrandBatch(errands.tokenizer, errands.random, errands);
-  const count = batch.weights.reduce((sum, weight) => sum + weight, 0);
+  const { weights: kept, parentLogProbs: teacherLogProbs, ...positions } = await errands.next();
+  const count = kept.reduce((sum, weight) => sum + weight, 0);
   if (count === 0) return 0;
-  const { full } = await engine.score(batch, { fullLogProbs: true, ...(errands.parent === undefined ? {} : { adapter: errands.parent }) });
-  invariant(full !== undefined, "whole distributions were asked for");
-  const { weights: kept, ...positions } = batch;
   const weights = kept.map((weight) => (weight * objective.errands * CALL_TOKENS) / count);
-  const { losses } = await engine.accumulateAdapter(adapter, { ...positions, forwardKl: { teacherLogProbs: full, weights } });
+  const { losses } = await engine.accumulateAdapter(adapter, { ...positions, forwardKl: { teacherLogProbs, weights } });
   return losses.forwardKl ?? 0;
 }
 

@@ -72,8 +72,9 @@ async function learnGroup(
     name: string;
   },
 ): Promise<CorrectionResult> {
-  const { engine, settings } = deps;
+  const { engine, base, settings } = deps;
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
+  await engine.forgetPrefixes(); // so that an update learnt again is the same to the bit, whatever was asked before
   try {
     if (current !== null && adapters.parent !== undefined) {
       await engine.loadAdapter(adapters.parent, current);
@@ -83,6 +84,7 @@ async function learnGroup(
         rank: settings.rank,
         alpha: settings.alpha,
         targets: linearNames(),
+        invocation: base.tokenizer.invocation,
         seed: request.seed,
       });
     const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;
@@ -93,6 +95,7 @@ async function learnGroup(
   } finally {
     if (adapters.parent !== undefined) await engine.dropAdapter(adapters.parent);
     await engine.dropAdapter(adapters.candidate);
+    await engine.forgetPrefixes();
   }
 }
 

@@ -120,18 +120,38 @@ function join([first, ...rest]: readonly Node[]): Node {
   return rest.length === 0 ? first : concat([first, ...rest], 0);
 }
 
+/** What was computed before, as steps appended it: `keys`, `values` [P, B·J, K]; `mask` [B·J, 1, P] is added to the scores. */
+export type Cached = { readonly keys: Node; readonly values: Node; readonly mask: Node };
+
 /**
- * Attention of one new token per row to its cache and itself → [B·J, G, K].
- * `query` [B·J, G, K]; new `key`, `value` [B·J, 1, K]; `keys`, `values` [S, B·J, K] as earlier steps appended them; `mask` [B·J, 1, S] is added to the scores.
+ * Attention of S new tokens per row to a cache, to what came before among themselves, and to themselves → [S, B·J, G, K].
+ * `query` [S, B·J, G, K]; new `key`, `value` [S, B·J, 1, K]. The cache is given: no gradient reaches it.
  */
-export function cachedAttention({ query, key, value }: Operands, { keys, values, mask }: { keys: Node; values: Node; mask: Node }): Node {
-  const slots = dimOf(keys.type.shape, 0);
-  const alpha = 1 / Math.sqrt(dimOf(query.type.shape, -1));
-  const cached = add(fusedMatMul(query, keys, { transBatchB: true, transB: true, alpha }), mask); // [B·J, G, S]
-  const own = fusedMatMul(query, key, { transB: true, alpha }); // [B·J, G, 1]
-  const attention = softmax(concat([cached, own], 2));
-  const mixed = fusedMatMul(slice(attention, 2, [0, slots]), values, { transBatchB: true });
-  return add(mixed, mul(slice(attention, 2, [slots, slots + 1]), value));
+export function continuedAttention({ query, key, value }: Operands, cached: Cached): Node {
+  const [steps = 0, batch = 0, groups = 0] = query.type.shape;
+  const slots = dimOf(cached.keys.type.shape, 0);
+  const [keys, values] = [withoutGroups(key), withoutGroups(value)];
+  const queries = foldGroups(query, { start: 0, end: steps });
+  const alpha = scaleOf(queries);
+  const scoresOf = (of: Node): Node => fusedMatMul(queries, of, { transBatchB: true, transB: true, alpha });
+  const own = reshape(scoresOf(keys), [batch, groups, steps, steps]);
+  const causal = steps === 1 ? own : add(own, causalMask(query.graph, 0, steps));
+  const attention = softmax(concat([add(scoresOf(cached.keys), cached.mask), reshape(causal, [batch, groups * steps, steps])], 2));
+  const [overCache, overOwn] = [slice(attention, 2, [0, slots]), slice(attention, 2, [slots, slots + steps])];
+  const mixed = add(fusedMatMul(overCache, cached.values, { transBatchB: true }), fusedMatMul(overOwn, values, { transBatchB: true }));
+  return customGradient(unfold(mixed, query), [query, key, value], (cotangent) => {
+    const given = foldGroups(cotangent, { start: 0, end: steps });
+    const shift = reduceSum(mul(given, mixed), [-1], true);
+    const scoresFrom = (part: Node, of: Node): Node => mul(part, sub(fusedMatMul(given, of, { transBatchB: true, transB: true }), shift));
+    const ownScores = scoresFrom(overOwn, values);
+    const fromCache = fusedMatMul(scoresFrom(overCache, cached.values), cached.keys, { transBatchB: true, alpha });
+    const overSteps = (x: Node, like: Node): Node => reshape(transpose(x, [1, 0, 2]), like.type.shape);
+    return [
+      unfold(add(fromCache, fusedMatMul(ownScores, keys, { transBatchB: true, alpha })), query),
+      overSteps(fusedMatMul(ownScores, queries, { transA: true, alpha }), key),
+      overSteps(fusedMatMul(overOwn, given, { transA: true }), value),
+    ];
+  });
 }
 
 /** [end − start, end]: zero where query start + i may see key j, else a large negative number. */

@@ -1,20 +1,20 @@
 /**
  * The two graphs of generation. Prefill reads whole prompts, left-padded so that every row ends at the last time step; a decode
- * step reads one token per row and a cache of keys and values [S, B·J, K] per layer. Both give the new keys and values as outputs.
+ * step reads the next tokens of every row and a cache of keys and values [P, B·J, K] per layer. Both give the new keys and values as outputs.
  */
 import { gemm, reshape, slice } from "../autodiff/build.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
 import type { AdapterShape } from "./adapter.ts";
-import { type Operands, cachedAttention, causalAttention, splitHeads } from "./attention.ts";
+import { type Operands, causalAttention, splitHeads } from "./attention.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
-import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
+import { type Attend, buildDecoder, headWeight } from "./decoder.ts";
+import { attendAfter } from "./continued.ts";
+import { rotaryAfter } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 import type { Outputs } from "./training.ts";
 
 export const keysOf = (layer: number): string => `keys:${layer}`;
 export const valuesOf = (layer: number): string => `values:${layer}`;
-export const cachedKeysOf = (layer: number): string => `cached:keys:${layer}`;
-export const cachedValuesOf = (layer: number): string => `cached:values:${layer}`;
 
 type Options = { readonly adapter?: AdapterShape | undefined };
 type Step = { readonly rows: number; readonly steps: number };
@@ -34,22 +34,15 @@ export function buildPrefill(config: ModelConfig, { rows, length }: { rows: numb
 }
 
 /**
- * Inputs `tokens` [B], `times` [B, 1] int64, `mask` [B·J, 1, S], every layer's cached keys and values [S, B·J, K].
- * Outputs `logits` [B, V] and every layer's new keys and values [B, J·K], to be appended to the cache.
+ * Inputs `tokens` [S·B] time-major, `times` [S·B, 1] int64, `mask` [B·J, 1, P], every layer's cached keys and values [P, B·J, K].
+ * Outputs `logits` [B, V] after the last token and every layer's new keys and values [S·B, J·K], to be appended to the cache.
  */
-export function buildDecodeStep(config: ModelConfig, { rows, slots }: { rows: number; slots: number }, options: Options): Outputs {
-  const { headCount, kvHeadCount, headDim } = config;
-  const batch = rows * kvHeadCount;
-  const split = (x: Node, perGroup: number): Node => reshape(x, [batch, perGroup, headDim]);
-  return buildGeneration(config, { rows, steps: 1, ...options }, (graph) => {
-    const mask = graph.input("mask", [batch, 1, slots]);
-    return ({ query, key, value }, layer) => {
-      const keys = graph.input(cachedKeysOf(layer), [slots, batch, headDim]);
-      const values = graph.input(cachedValuesOf(layer), [slots, batch, headDim]);
-      const operands = { query: split(query, headCount / kvHeadCount), key: split(key, 1), value: split(value, 1) };
-      return reshape(cachedAttention(operands, { keys, values, mask }), query.type.shape);
-    };
-  });
+export function buildDecodeStep(
+  config: ModelConfig,
+  { rows, slots, steps }: { rows: number; slots: number; steps: number },
+  options: Options,
+): Outputs {
+  return buildGeneration(config, { rows, steps, ...options }, (graph) => attendAfter(graph, config, { rows, slots, length: steps }));
 }
 
 function buildGeneration(config: ModelConfig, { rows, steps, adapter }: Step & Options, attendIn: (graph: Graph) => Attend): Outputs {
@@ -59,7 +52,7 @@ function buildGeneration(config: ModelConfig, { rows, steps, adapter }: Step & O
   const attend = attendIn(graph);
   const { hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [rows * steps], "int32"),
-    rotary: { positions: graph.input("times", [rows * steps, 1], "int64"), ...rotaryTables(graph, config, config.contextTokens) },
+    rotary: rotaryAfter(graph, config, rows * steps),
     weights,
     attend: (operands: Operands, layer) => {
       outputs[keysOf(layer)] = operands.key;

@@ -3,11 +3,12 @@ import { concat, customGradient, expand, gather, gemm, reshape } from "../autodi
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { causalAttention, splitHeads } from "./attention.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
-import { type Attend, buildDecoder, headWeight, rotaryTables } from "./decoder.ts";
+import { attendAfter } from "./continued.ts";
+import { type Attend, buildDecoder, headWeight, type Rotary, rotaryTables } from "./decoder.ts";
 import type { Weights } from "./linear.ts";
 
-/** Rows B, tokens per row T, chosen positions N. One compiled graph per bucket. */
-export type Bucket = { readonly rows: number; readonly length: number; readonly positions: number };
+/** Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after. One compiled graph per bucket. */
+export type Bucket = { readonly rows: number; readonly length: number; readonly positions: number; readonly slots?: number };
 
 export type Forward = {
   /** [T·B, D] */
@@ -16,22 +17,35 @@ export type Forward = {
   readonly logits: Node;
 };
 
-/** Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only). */
+/**
+ * Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only); after a cache also `times`
+ * [T·B, 1] and what `attendAfter` reads.
+ */
 export function buildForward(
   graph: Graph,
   { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights },
 ): Forward {
-  const { rows, length, positions } = bucket;
+  const { rows, length, positions, slots } = bucket;
   const total = rows * length;
-  const times = BigInt64Array.from({ length: total }, (_, row) => BigInt(Math.floor(row / rows)));
   const { embedded, hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [total], "int32"),
-    rotary: { positions: graph.constant(times, [total, 1]), ...rotaryTables(graph, config, length) },
+    rotary: slots === undefined ? rotaryWithin(graph, config, bucket) : rotaryAfter(graph, config, total),
     weights,
-    attend: attendWithin(config, length),
+    attend: slots === undefined ? attendWithin(config, length) : attendAfter(graph, config, { rows, slots, length }),
   });
   const chosen = pickRows(hidden, graph.input("positions", [positions], "int32"), graph.input("inverse", [total], "int32"));
   return { embedded, logits: graph.scope("head", () => gemm(chosen, headWeight(config, weights), { transB: true })) };
+}
+
+/** Every row begins at time 0. */
+function rotaryWithin(graph: Graph, config: ModelConfig, { rows, length }: Bucket): Rotary {
+  const times = BigInt64Array.from({ length: rows * length }, (_, row) => BigInt(Math.floor(row / rows)));
+  return { positions: graph.constant(times, [times.length, 1]), ...rotaryTables(graph, config, length) };
+}
+
+/** Every row goes on at a time of its own. */
+export function rotaryAfter(graph: Graph, config: ModelConfig, total: number): Rotary {
+  return { positions: graph.input("times", [total, 1], "int64"), ...rotaryTables(graph, config, config.contextTokens) };
 }
 
 /** Attention of every token to those before it in its own row. */

@@ -3,9 +3,10 @@ import { decodeBfloat16, encodeBfloat16 } from "../../shared/float16.ts";
 import { loraTensorName, parseAdapter, writeAdapter, LINEAR_PATHS, type LoraPair, linearNames } from "../../shared/lora.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { AdapterWeights } from "../engine/adapters.ts";
 
 /** Tensors under their PEFT names. */
-export type AdapterTensors = { readonly rank: number; readonly alpha: number; readonly tensors: Map<string, Float32Array> };
+export type AdapterTensors = AdapterWeights;
 
 export type AdapterBytes = {
   readonly rank: number;
@@ -15,13 +16,18 @@ export type AdapterBytes = {
 };
 
 /** What is published is bfloat16; rounding comes before measuring, so what was measured is what answers. */
-export function roundAdapter({ rank, alpha, tensors }: AdapterTensors): AdapterTensors {
-  return { rank, alpha, tensors: new Map([...tensors].map(([name, values]) => [name, decodeBfloat16(encodeBfloat16(values))])) };
+export function roundAdapter({ tensors, ...adapter }: AdapterTensors): AdapterTensors {
+  return { ...adapter, tensors: new Map([...tensors].map(([name, values]) => [name, decodeBfloat16(encodeBfloat16(values))])) };
 }
 
-export function writeAdapterFiles(config: ModelConfig, { rank, alpha, tensors }: AdapterTensors, baseModel: string): AdapterBytes {
+export function writeAdapterFiles(
+  config: ModelConfig,
+  { rank, alpha, invocation, tensors }: AdapterTensors,
+  baseModel: string,
+): AdapterBytes {
   const pairs = listPairs(config, tensors);
-  const { adapterConfig, adapterModel } = writeAdapter(config, { rank, alpha, pairs }, { baseModel, type: "BF16" });
+  const adapter = { rank, alpha, ...(invocation && { invocation }), pairs };
+  const { adapterConfig, adapterModel } = writeAdapter(config, adapter, { baseModel, type: "BF16" });
   return { rank, alpha, configBytes: new TextEncoder().encode(adapterConfig), weightBytes: adapterModel };
 }
 
@@ -29,13 +35,13 @@ export function readAdapterFiles(
   config: ModelConfig,
   { configBytes, weightBytes }: Pick<AdapterBytes, "configBytes" | "weightBytes">,
 ): AdapterTensors {
-  const { rank, alpha, pairs } = parseAdapter(config, { adapterConfig: new TextDecoder().decode(configBytes), adapterModel: weightBytes });
+  const { pairs, ...adapter } = parseAdapter(config, { adapterConfig: new TextDecoder().decode(configBytes), adapterModel: weightBytes });
   const tensors = new Map<string, Float32Array>();
   for (const { layer, linear, a, b } of pairs) {
     tensors.set(loraTensorName(layer, linear, "A"), a);
     tensors.set(loraTensorName(layer, linear, "B"), b);
   }
-  return { rank, alpha, tensors };
+  return { ...adapter, tensors };
 }
 
 function listPairs(config: ModelConfig, tensors: AdapterTensors["tensors"]): LoraPair[] {

@@ -11,7 +11,7 @@ const PAGES = 6;
 function createCache(): {
   cache: KvCache;
   clock: { now: number };
-  hold: (key: string, tokens: number, policyDigest?: string) => KvSequence | undefined;
+  hold: (key: string, tokens: number, weights?: string) => KvSequence | undefined;
 } {
   const clock = { now: 0 };
   const cache = new KvCache({
@@ -21,8 +21,8 @@ function createCache(): {
     contextTokens: 256,
     now: () => clock.now,
   });
-  const hold = (cacheKey: string, tokens: number, policyDigest = "base"): KvSequence | undefined =>
-    cache.acquire({ policyDigest, cacheKey, promptTokens: prompt(tokens), capacityTokens: tokens });
+  const hold = (cacheKey: string, tokens: number, weights = "base"): KvSequence | undefined =>
+    cache.acquire({ weights, cacheKey, promptTokens: prompt(tokens), capacityTokens: tokens });
   return { cache, clock, hold };
 }
 
@@ -42,7 +42,7 @@ describe("KvCache", () => {
     const { cache, hold } = createCache();
     run(hold("a", 100), 100);
     const promptTokens = [...prompt(70), 999, 998];
-    const sequence = cache.acquire({ policyDigest: "base", cacheKey: "a", promptTokens, capacityTokens: 80 });
+    const sequence = cache.acquire({ weights: "base", cacheKey: "a", promptTokens, capacityTokens: 80 });
     expect(sequence).toMatchObject({ reusedTokens: 70, tokens: prompt(70) });
     expect(cache.stats).toMatchObject({ reusedTokens: 70, prefilledTokens: 102 });
   });
@@ -58,6 +58,17 @@ describe("KvCache", () => {
     run(hold("a", 64), 64);
     expect(hold("b", 64)?.reusedTokens).toBe(0);
     expect(hold("a", 64, "version 1")?.reusedTokens).toBe(0);
+  });
+
+  it("keeps of a sequence only what its weights computed, and finds no more than that", () => {
+    const { cache, hold } = createCache();
+    const hybrid = (keptTokens: number): KvSequence | undefined =>
+      cache.acquire({ weights: "base", cacheKey: "a", promptTokens: prompt(100), capacityTokens: 128, keptTokens });
+    run(hybrid(90), 120); // an adapter took over at token 90
+    const plain = hold("a", 100);
+    expect(plain?.reusedTokens).toBe(90);
+    run(plain, 100);
+    expect(hybrid(70)?.reusedTokens).toBe(70);
   });
 
   it("keeps nothing of an answer that was given up before its prefill", () => {

@@ -1,4 +1,4 @@
-/** Answers of the embedded policy: reproducible, cached by prefix and policy, fair, and free to stop at any point. */
+/** Answers of the embedded policy: reproducible, cached by prefix and weights, fair, and free to stop at any point. */
 import { describe, expect, it } from "vitest";
 import { complete, completionRequest, smallBase, smallPolicy, storedAdapter } from "./small-base.ts";
 
@@ -53,6 +53,62 @@ describe("policy", () => {
     expect(adapted.tokens.map(({ logProb }) => logProb)).not.toEqual(bare.tokens.map(({ logProb }) => logProb));
     expect((await complete(await smallPolicy({ files: base }), { promptTokens: PROMPT, ...version })).tokens).toEqual(adapted.tokens);
     expect((await complete(policy, { promptTokens: PROMPT })).tokens).toEqual(bare.tokens);
+  });
+
+  describe("with an activated adapter", () => {
+    const INVOCATION = PROMPT.slice(-3);
+    const SHARED = PROMPT.length - 2; // up to the first token of the invocation
+
+    it("goes on from what another version has read, as it would from nothing", async () => {
+      const base = await smallBase();
+      const policy = await smallPolicy({ files: base });
+      const [one, two] = [await storedAdapter(base, 5, INVOCATION), await storedAdapter(base, 6, INVOCATION)];
+      const first = await complete(policy, { promptTokens: PROMPT, ...one });
+      const second = await complete(policy, { promptTokens: PROMPT, ...two });
+      const bare = await complete(policy, { promptTokens: PROMPT });
+      const again = await complete(policy, { promptTokens: PROMPT, ...one });
+      expect([first, second, bare, again].map(({ end }) => end.reusedTokens)).toEqual([0, SHARED, SHARED, SHARED]);
+      expect(again.tokens).toEqual(first.tokens);
+      for (const [answer, version] of [
+        [second, two],
+        [bare, {}],
+      ] as const)
+        expect((await complete(await smallPolicy({ files: base }), { promptTokens: PROMPT, ...version })).tokens).toEqual(answer.tokens);
+      expect(new Set([first, second, bare].map(({ tokens }) => JSON.stringify(tokens.map(({ logProb }) => logProb)))).size).toBe(3);
+    });
+
+    it("reads its own answers as the base does, warm or cold", async () => {
+      const base = await smallBase();
+      const policy = await smallPolicy({ files: base });
+      const version = await storedAdapter(base, 5, INVOCATION);
+      const first = await complete(policy, { promptTokens: PROMPT, ...version });
+      const promptTokens = [...PROMPT, ...first.ids, 50, 51, ...INVOCATION];
+      const warm = await complete(policy, { promptTokens, seed: 9, ...version });
+      const cold = await complete(await smallPolicy({ files: base }), { promptTokens, seed: 9, ...version });
+      expect([warm.end.reusedTokens, cold.end.reusedTokens]).toEqual([SHARED, 0]);
+      expect(warm.tokens).toEqual(cold.tokens);
+    });
+
+    it("differs from one that acts on every token", async () => {
+      const base = await smallBase();
+      const policy = await smallPolicy({ files: base });
+      const [activated, everywhere] = [await storedAdapter(base, 5, INVOCATION), await storedAdapter(base, 5)];
+      const answers = [
+        await complete(policy, { promptTokens: PROMPT, ...activated }),
+        await complete(policy, { promptTokens: PROMPT, ...everywhere, policyDigest: "everywhere" }),
+      ];
+      expect(answers[0]?.tokens.map(({ logProb }) => logProb)).not.toEqual(answers[1]?.tokens.map(({ logProb }) => logProb));
+      expect(answers[1]?.end.reusedTokens).toBe(0);
+    });
+
+    it("refuses a prompt without its invocation", async () => {
+      const base = await smallBase();
+      const version = await storedAdapter(base, 5, [3, 3]);
+      await expect(complete(await smallPolicy({ files: base }), { promptTokens: PROMPT, ...version })).rejects.toMatchObject({
+        code: "policy/refused",
+        message: expect.stringContaining("invocation 3,3"),
+      });
+    });
   });
 
   it("reads an adapter's files once while it stays resident", async () => {

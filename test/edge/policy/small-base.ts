@@ -80,9 +80,11 @@ function contentOf(steps: readonly (TokenStep | EndStep)[]): string {
 export async function storedAdapter(
   base: BaseFiles,
   seed: number,
+  invocation?: readonly number[],
 ): Promise<Pick<CompletionRequest, "policyDigest" | "adapter" | "readFile">> {
   const config = parseModelConfig(base.config);
-  const { adapterConfig, adapterModel } = writeAdapter(config, randomAdapter(config, { seed, rank: 4 }), { baseModel: "random" });
+  const made = { ...randomAdapter(config, { seed, rank: 4 }), ...(invocation && { invocation }) };
+  const { adapterConfig, adapterModel } = writeAdapter(config, made, { baseModel: "random" });
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const store = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
     const digest = await sha256(bytes);

@@ -1,6 +1,7 @@
 /**
  * The log-probs that the edge records are those that the trainer computes: at least 1,000 sampled tokens to 1e-3, at
- * the shipped sizes, on random weights and on the shipped base where it is there, with and without an adapter. Half of the
+ * the shipped sizes, on random weights and on the shipped base where it is there, without an adapter, with one, and with one
+ * that acts on the answer alone. Half of the
  * answers are calls, whose tokens are drawn under the masks of their tool's schema.
  */
 import { describe, expect, it } from "vitest";
@@ -24,6 +25,7 @@ import { complete } from "./small-base.ts";
 const LENGTH = 256;
 const PROMPT_TOKENS = 40;
 const ROWS = 5;
+const INVOCATION = [1, 40, 41];
 
 const TOOLS: ToolDefinition[] = [
   {
@@ -50,14 +52,15 @@ describe("kernel and trainer", () => {
       const config = parseModelConfig(json(files, "config.json"));
       const policy = createPolicy({ kernelModule, files: toBaseFiles(files) });
       const adapter = randomAdapter(config, { seed: 5, rank: 16 });
-      const engine = await startEngine(files, adapter);
+      const activated = { ...randomAdapter(config, { seed: 6, rank: 16 }), invocation: INVOCATION };
+      const engine = await startEngine(files, { adapter, activated });
       const { tokenizer: tokenizerFiles } = toBaseFiles(files);
       const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer: policy.tokenizer, vocabSize: config.vocabSize });
       try {
-        for (const beside of [undefined, adapter]) {
-          const sampled = await sample(policy, grammars, beside && { adapter: beside, config });
+        for (const [name, beside] of Object.entries({ none: undefined, adapter, activated })) {
+          const sampled = await sample(policy, grammars, beside && { adapter: beside, config, name });
           expect(sampled.flatMap(({ masks }) => masks).filter((mask) => mask !== undefined).length).toBeGreaterThan(300);
-          const expected = await score(engine, sampled, { adapter: beside && "beside", vocabSize: config.vocabSize });
+          const expected = await score(engine, sampled, { adapter: beside && name, vocabSize: config.vocabSize });
           const gaps = sampled.flatMap(({ logProbs }, row) =>
             logProbs.map((logProb, index) => Math.abs(logProb - (expected[row]?.[index] ?? NaN))),
           );
@@ -75,12 +78,13 @@ describe("kernel and trainer", () => {
 async function sample(
   policy: Policy,
   grammars: AnswerGrammars,
-  beside: { adapter: Adapter; config: ReturnType<typeof parseModelConfig> } | undefined,
+  beside: { adapter: Adapter; config: ReturnType<typeof parseModelConfig>; name: string } | undefined,
 ): Promise<Sampled[]> {
   const named = beside === undefined ? {} : adapterRequest(beside);
   const sampled: Sampled[] = [];
   for (let seed = 0, count = 0; count < 1000; seed++) {
-    const prompt = Array.from({ length: PROMPT_TOKENS }, (_, index) => 7 + ((index * 131 + seed * 977) % 250));
+    const drawn = Array.from({ length: PROMPT_TOKENS - INVOCATION.length }, (_, index) => 7 + ((index * 131 + seed * 977) % 250));
+    const prompt = [...drawn, ...INVOCATION];
     const form: AnswerForm = { ...FREE_FORM, toolChoice: seed % 2 === 0 ? "none" : "required" };
     const { tokens, ids } = await complete(policy, {
       promptTokens: prompt,
@@ -101,9 +105,11 @@ async function sample(
 function adapterRequest({
   adapter,
   config,
+  name,
 }: {
   adapter: Adapter;
   config: ReturnType<typeof parseModelConfig>;
+  name: string;
 }): Parameters<typeof complete>[1] | object {
   const { adapterConfig, adapterModel } = writeAdapter(config, adapter, { baseModel: "base" });
   const files = new Map([
@@ -111,24 +117,26 @@ function adapterRequest({
     ["weights", adapterModel],
   ]);
   return {
-    policyDigest: "beside",
+    policyDigest: name,
     adapter: { configDigest: "config", weightsDigest: "weights", rank: adapter.rank, alpha: adapter.alpha },
     readFile: async (digest: string) => files.get(digest) ?? new Uint8Array(),
   };
 }
 
-async function startEngine(files: NamedFiles, adapter: Adapter): Promise<Engine> {
+async function startEngine(files: NamedFiles, adapters: Readonly<Record<string, Adapter>>): Promise<Engine> {
   const engine = await Engine.start({ config: parseModelConfig(json(files, "config.json")), threads: 1 });
   const tensors = parseSafetensors(files.get("model.safetensors") ?? new Uint8Array());
   await engine.loadWeights(new Map(Array.from(tensors, ([name, tensor]) => [name, toFloat32(tensor)])));
-  const pairs = adapter.pairs.flatMap(
-    ({ layer, linear, a, b }) =>
-      [
-        [loraTensorName(layer, linear, "A"), a],
-        [loraTensorName(layer, linear, "B"), b],
-      ] as const,
-  );
-  await engine.loadAdapter("beside", { rank: adapter.rank, alpha: adapter.alpha, tensors: new Map(pairs) });
+  for (const [name, { rank, alpha, invocation, pairs }] of Object.entries(adapters)) {
+    const tensors = pairs.flatMap(
+      ({ layer, linear, a, b }) =>
+        [
+          [loraTensorName(layer, linear, "A"), a],
+          [loraTensorName(layer, linear, "B"), b],
+        ] as const,
+    );
+    await engine.loadAdapter(name, { rank, alpha, invocation, tensors: new Map(tensors) });
+  }
   return engine;
 }
 

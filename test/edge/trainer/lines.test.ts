@@ -128,6 +128,12 @@ describe("publish", () => {
     const boundless = await putFile(edge, utf8('{"peft_type": "LORA", "r": 1, "lora_alpha": 1e300}'));
     const scaled = await publish("misfit", { adapter: { ...good, configDigest: boundless.digest, alpha: 1e300 } });
     expect([scaled.status, scaled.body.error.message]).toEqual([422, "adapter: a finite alpha/rank expected, got 1e+300/1"]);
+    const waiting = await putFile(edge, utf8('{"peft_type": "LORA", "r": 1, "lora_alpha": 2, "alora_invocation_tokens": [7, 8]}'));
+    const deaf = await publish("misfit", { adapter: { ...good, configDigest: waiting.digest } });
+    expect([deaf.status, deaf.body.error.message]).toEqual([
+      422,
+      expect.stringMatching(/^adapter_config\.json: alora_invocation_tokens \[[\d, ]+\] as the base's chat template .*, got \[7, 8\]$/),
+    ]);
     const rank = await publish("misfit", { adapter: { ...good, rank: 2 } });
     expect(rank.body.error.message).toBe("manifest.adapter: rank 1 and alpha 2 as in its files expected, got 2 and 2");
     expect(await head("misfit")).toMatchObject({ stable: 0, latest: 0 });

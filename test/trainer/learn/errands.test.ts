@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { linearNames } from "../../../shared/lora.ts";
 import { checkPositions } from "../../../trainer/engine/batch.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { drawErrandBatch } from "../../../trainer/learn/errands.ts";
+import { drawErrandBatch, Errands } from "../../../trainer/learn/errands.ts";
 import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
 import { trainStep } from "../../../trainer/learn/train.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
@@ -30,13 +30,17 @@ describe("drawErrandBatch", () => {
     for (const at of kept) expect(tokens[(positions[at] ?? 0) + 1]).toBe(targets[at]);
   });
 
-  it("has a call in every row", () => {
+  it("has an answer in every row, mostly calls, and nothing after it", () => {
     const batch = draw(new Random(3));
+    const kept = [...batch.targets.keys()].filter((at) => batch.weights[at] === 1);
+    const rowOf = (at: number): number => Math.floor((batch.positions[at] ?? 0) / batch.length);
     const opens = tokenizer.specialIds.get("<tool_call>");
-    const rows = [...batch.targets.keys()]
-      .filter((at) => batch.weights[at] === 1 && batch.targets[at] === opens)
-      .map((at) => Math.floor((batch.positions[at] ?? 0) / batch.length));
-    expect(new Set(rows).size).toBe(batch.rows);
+    expect(new Set(kept.map(rowOf)).size).toBe(batch.rows);
+    expect(kept.filter((at) => batch.targets[at] === opens).length).toBeGreaterThanOrEqual(batch.rows / 2);
+    for (let row = 0; row < batch.rows; row += 1) {
+      const last = Math.max(...kept.filter((at) => rowOf(at) === row).map((at) => (batch.positions[at] ?? 0) + 1));
+      expect(batch.tokens.slice(last + 1, (row + 1) * batch.length).every((token) => token === 0)).toBe(true);
+    }
   });
 
   it("draws other services every time, and the same for the same seed", () => {
@@ -72,7 +76,7 @@ describe("trainStep, with errands", () => {
           objective: OBJECTIVES.hybrid,
           vocabSize: config.vocabSize,
           lr: 0,
-          errands: { tokenizer, contextTokens: config.contextTokens, random: new Random(6), parent: undefined },
+          errands: new Errands(engine, { tokenizer, contextTokens: config.contextTokens, random: new Random(6), parent: undefined }),
         },
         { step: 0, pace: 1, groups: [], corrected: [] },
       );

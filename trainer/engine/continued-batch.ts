@@ -1,0 +1,88 @@
+/** Batches whose rows go on after kept prefixes: what precedes an answer is looked up, only the answer is computed. */
+import { AppError } from "../../shared/errors.ts";
+import { at } from "../../shared/assert.ts";
+import { activatedFrom, type Invocation } from "../../shared/lora.ts";
+import type { Feeds } from "../onnx/session.ts";
+import type { Bucket } from "../model/forward.ts";
+import type { Adapter } from "./adapters.ts";
+import { bucketOf, type PositionBatch, positionFeeds } from "./batch.ts";
+import type { EngineContext } from "./feeds.ts";
+
+/** A batch as its graph reads it. */
+export type PreparedBatch<Batch extends PositionBatch> = {
+  readonly batch: Batch;
+  readonly bucket: Bucket;
+  /** All but parameters and loss inputs. */
+  readonly feeds: Feeds;
+};
+
+const TAIL_ROUND = 16; // few compiled graphs
+const SLOT_SIZES = [128, 256, 384, 512, 768] as const;
+const MAX_TAIL = 192; // without an adapter, a row with more to compute than this saves little
+
+/**
+ * Rows behind an invocation go on after kept prefixes: always under an adapter that has one, under the bare base where it is
+ * worth while. @throws {input/invalid} for a row without the adapter's invocation before its first position
+ */
+export async function prepareBatch<Batch extends PositionBatch>(
+  { config, prefixes, invocation: own }: EngineContext,
+  adapter: Adapter | undefined,
+  batch: Batch,
+): Promise<PreparedBatch<Batch>> {
+  const invocation = adapter === undefined ? own : adapter.invocation;
+  const split = invocation === undefined ? undefined : splitBatch(batch, invocation);
+  if (split === undefined && adapter?.invocation !== undefined)
+    throw new AppError(
+      "input/invalid",
+      `tokens: the adapter's invocation ${adapter.invocation.join()} before the first position of every row expected`,
+    );
+  if (split === undefined || (adapter === undefined && split.batch.length > MAX_TAIL))
+    return { batch, bucket: bucketOf(batch), feeds: positionFeeds(batch) };
+  const rows = await prefixes.of(split.prefixes);
+  const longest = Math.max(...split.prefixes.map(({ length }) => length));
+  const slots = SLOT_SIZES.find((size) => size >= longest) ?? config.contextTokens;
+  const times = new BigInt64Array(split.batch.tokens.length);
+  split.prefixes.forEach(({ length }, row) => {
+    for (let step = 0; step < split.batch.length; step += 1)
+      times[step * batch.rows + row] = BigInt(Math.min(length + step, config.contextTokens - 1));
+  });
+  return {
+    batch: split.batch,
+    bucket: { ...bucketOf(split.batch), slots },
+    feeds: {
+      ...positionFeeds(split.batch),
+      ...prefixes.feeds(rows, { rows: batch.rows, slots }),
+      times: { values: times, shape: [times.length, 1] },
+    },
+  };
+}
+
+/** Every row cut where its invocation activates; undefined where one has none before its first position. */
+export function splitBatch<Batch extends PositionBatch>(
+  batch: Batch,
+  invocation: Invocation,
+): { readonly prefixes: Int32Array[]; readonly batch: Batch } | undefined {
+  const { rows, length, tokens, positions } = batch;
+  const firsts = new Array<number>(rows).fill(Number.POSITIVE_INFINITY);
+  const lasts = new Array<number>(rows).fill(-1);
+  for (const position of positions) {
+    const [row, time] = [Math.floor(position / length), position % length];
+    if (time === 0) continue; // padding of N: nothing is predicted before an invocation
+    firsts[row] = Math.min(at(firsts, row), time);
+    lasts[row] = Math.max(at(lasts, row), time);
+  }
+  const starts = firsts.map((first, row) =>
+    first === Number.POSITIVE_INFINITY ? 0 : activatedFrom(tokens.subarray(row * length, (row + 1) * length), invocation, first),
+  );
+  if (starts.includes(undefined)) return undefined;
+  const from = starts.map((start) => start ?? 0);
+  const tail = Math.ceil(Math.max(...lasts.map((last, row) => last + 1 - at(from, row)), 1) / TAIL_ROUND) * TAIL_ROUND;
+  const rest = new Int32Array(rows * tail);
+  from.forEach((start, row) => rest.set(tokens.subarray(row * length + start, row * length + at(lasts, row) + 1), row * tail));
+  const moved = positions.map((position) => {
+    const [row, time] = [Math.floor(position / length), position % length];
+    return time === 0 ? 0 : row * tail + time - at(from, row);
+  });
+  const prefixes = from.map((start, row) => tokens.slice(row * length, row * length + start));
+  return { prefixes, batch: { ...batch, length: tail, tokens: rest, positions: moved } };
+}
