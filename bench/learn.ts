@@ -18,7 +18,7 @@ import { correct, reaction } from "./sim/user.ts";
 
 const MAX_CORRECTIONS = 3;
 const FRESH_AFTER = 5; // more fresh conversations per preference, beside the first
-const UNRELATED = Number(process.env.UNRELATED ?? 200);
+const UNRELATED = 200;
 
 const { values: options } = parseArgs({
   options: {

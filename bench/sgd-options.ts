@@ -21,7 +21,7 @@ export function openSgd(
   if (folder !== undefined && (split === "dev" || split === "test")) return readSgd(folder, split);
   if (folder !== undefined && split === "tuning") {
     const train = readSgd(folder, "train");
-    return { ...train, dialogues: train.dialogues.filter((d, i) => isTuning(d) || (process.env.TUNE_MORE !== undefined && i % 12 === 0)) };
+    return { ...train, dialogues: train.dialogues.filter(isTuning) };
   }
   say(folder === undefined ? "--sgd: a folder expected, got none" : `--split: dev, test or tuning expected, got ${split}`);
   say(

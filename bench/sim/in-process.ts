@@ -3,13 +3,11 @@
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
 import type { ChatMessage } from "../../shared/chat.ts";
-import type { LoggedEvent } from "../../shared/events.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
-import { EventCache } from "../../trainer/feed/cache.ts";
 import type { Judge } from "../../trainer/judge/judge.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { toCorrected, toReplay } from "../../trainer/learn/assemble.ts";
@@ -20,6 +18,7 @@ import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
 import { createJobSampler } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { readAnswer, type ReadAnswer } from "../../trainer/teacher/answer-text.ts";
+import { Logbook } from "./logbook.ts";
 import type { Answer, Heard, LearningSystem, Objection, Prompted } from "./learning.ts";
 
 export type InProcessOptions = {
@@ -35,7 +34,6 @@ type Sampled = Answer & { readonly prompt: readonly number[]; readonly tokens: r
 const ANSWER_TOKENS = 112;
 const ADAPTER = "served";
 const GENERATE_ROWS = 64;
-const CACHE_TURNS = 200;
 
 export class InProcessSystem implements LearningSystem {
   readonly path = "trainer parts in one process, no HTTP";
@@ -44,9 +42,8 @@ export class InProcessSystem implements LearningSystem {
   readonly #judge: Judge;
   readonly #learner: Learner;
   readonly #objective: InProcessOptions["objective"];
-  #cache = new EventCache(CACHE_TURNS);
+  #log = new Logbook();
   #served: AdapterTensors | null = null;
-  #seq = 0;
 
   private constructor(base: Base, engine: Engine, { settings, objective, onLook, onTaught }: InProcessOptions) {
     this.#base = base;
@@ -77,7 +74,7 @@ export class InProcessSystem implements LearningSystem {
   async forget(): Promise<void> {
     if (this.#served !== null) await this.#engine.dropAdapter(ADAPTER);
     this.#served = null;
-    this.#cache = new EventCache(CACHE_TURNS);
+    this.#log = new Logbook();
   }
 
   answer(requests: readonly Prompted[], { bare = false }: { bare?: boolean } = {}): Promise<Answer[]> {
@@ -106,7 +103,7 @@ export class InProcessSystem implements LearningSystem {
       const generated = await this.#engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), ...options });
       generated.forEach(({ tokens, logProbs }, index) => {
         const answer = readAnswer(tokenizer, [...tokens]);
-        const message = toMessage(answer, `${this.#seq}_${start + index}`);
+        const message = toMessage(answer, `${this.#log.length}_${start + index}`);
         sampled.push({ ...answer, message, prompt: some[index] ?? [], tokens: [...tokens], logProbs: [...logProbs] });
       });
     }
@@ -114,35 +111,20 @@ export class InProcessSystem implements LearningSystem {
   }
 
   /** Logs a turn as the edge would; returns its completion id. */
-  #record({ messages, tools }: Prompted, { message, prompt, tokens, logProbs }: Sampled): string {
-    const completionId = `c${this.#seq}`;
-    this.#log(completionId, "finished", {
-      kind: "turn:finished",
-      completionId,
-      turnIndex: 0,
-      turnKind: "main",
-      origin: "opening",
-      policyVersion: 0,
-      policyDigest: "0".repeat(64),
-      messages: [...messages],
-      tools: [...tools],
-      answer: message,
-      finishReason: "stop",
-      rollout: {
-        promptTokens: [...prompt],
-        responseTokens: [...tokens],
-        rolloutLogProbs: [...logProbs],
-        sampling: { seed: 0, temperature: 0, topP: 1, masked: true, form: FREE_FORM },
-      },
+  #record(prompted: Prompted, { message, prompt, tokens, logProbs }: Sampled): string {
+    return this.#log.turn(prompted, message, {
+      promptTokens: [...prompt],
+      responseTokens: [...tokens],
+      rolloutLogProbs: [...logProbs],
+      sampling: { seed: 0, temperature: 0, topP: 1, masked: true, form: FREE_FORM },
     });
-    return completionId;
   }
 
   /** Judges the user's next message; where it yields a hint, learns from it and serves the result. */
   async #react(completionId: string, next: ChatMessage, seed: number): Promise<Heard> {
     const started = performance.now();
-    const event = this.#log(completionId, "next", { kind: "nextState:arrived", completionId, messages: [next] });
-    const assembled = assembleSignal(event, this.#cache);
+    const event = this.#log.next(completionId, [next]);
+    const assembled = assembleSignal(event, this.#log.cache);
     const verdict = assembled?.status === "signal" ? await this.#judge.judge(assembled.signal, { votes: 3, seed }) : undefined;
     if (assembled?.status !== "signal" || verdict?.hint === undefined)
       return {
@@ -153,7 +135,7 @@ export class InProcessSystem implements LearningSystem {
       };
     const outcome = await this.#learner.update({
       corrected: [toCorrected(assembled.signal, verdict, new Map())],
-      replay: toReplay(this.#cache.turns()),
+      replay: toReplay(this.#log.cache.turns()),
       parent: this.#served,
       baseline: 0,
       objective: this.#objective,
@@ -168,14 +150,6 @@ export class InProcessSystem implements LearningSystem {
         ? `learned ${JSON.stringify(outcome.metrics)}`
         : outcome.refused.map(({ code, detail }) => `${code}: ${detail}`).join("; ");
     return { hint: verdict.hint.text, learned: outcome.status === "learned", note, seconds: (performance.now() - started) / 1_000 };
-  }
-
-  #log(turnId: string, suffix: string, payload: LoggedEvent["payload"]): LoggedEvent {
-    this.#seq += 1;
-    const ids = { eventId: `${turnId}/${suffix}`, sessionId: "s1", turnId, user: "u1" };
-    const event: LoggedEvent = { ...ids, agent: "bench", line: "shared", createdAt: new Date().toISOString(), seq: this.#seq, payload };
-    this.#cache.add(event);
-    return event;
   }
 }
 

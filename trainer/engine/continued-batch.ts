@@ -16,8 +16,9 @@ export type PreparedBatch<Batch extends PositionBatch> = {
   readonly feeds: Feeds;
 };
 
-const TAIL_ROUND = 16; // few compiled graphs
-const SLOT_SIZES = [128, 256, 384, 512, 768] as const;
+// Few, because each is a compiled graph and the memory of its largest run.
+const TAIL_SIZES = [16, 48, 64, 96, 128, 192, 256, 384, 512, 768] as const;
+const SLOT_SIZES = [256, 512, 768] as const;
 const MAX_TAIL = 192; // without an adapter, a row with more to compute than this saves little
 
 /**
@@ -76,7 +77,8 @@ export function splitBatch<Batch extends PositionBatch>(
   );
   if (starts.includes(undefined)) return undefined;
   const from = starts.map((start) => start ?? 0);
-  const tail = Math.ceil(Math.max(...lasts.map((last, row) => last + 1 - at(from, row)), 1) / TAIL_ROUND) * TAIL_ROUND;
+  const longest = Math.max(...lasts.map((last, row) => last + 1 - at(from, row)), 1);
+  const tail = TAIL_SIZES.find((size) => size >= longest) ?? length;
   const rest = new Int32Array(rows * tail);
   from.forEach((start, row) => rest.set(tokens.subarray(row * length + start, row * length + at(lasts, row) + 1), row * tail));
   const moved = positions.map((position) => {

@@ -15,10 +15,10 @@ import type { SessionCache } from "./session-cache.ts";
 /** Tokens whose keys and values are known: per layer [n, J·K], of which the first `tokens.length` rows count. */
 export type Prefix = { readonly tokens: Int32Array; readonly keys: readonly Float32Array[]; readonly values: readonly Float32Array[] };
 
-const BUDGET_BYTES = 1024 * 1024 * 1024; // an update's contexts and a day's judging; 8 KB per token of the shipped base
+const BUDGET_BYTES = 640 * 1024 * 1024; // an update's contexts at 8 KB per token of the shipped base
 const LENGTH_ROUND = 128; // few compiled graphs
 const MAX_ROWS = 16;
-const MAX_TOKENS = 4_096;
+const MAX_TOKENS = 2_048;
 const SHARED = 128; // tokens; for fewer, going on from where two part saves little
 const EMPTY: Prefix = { tokens: new Int32Array(0), keys: [], values: [] };
 

@@ -7,7 +7,7 @@ type Entry = { readonly session: GraphSession; readonly inputs: readonly string[
 
 // An update scores, trains and generates over a few buckets each, and generation alone may use eight cache lengths. A session
 // keeps the memory of its largest run: some hundred megabytes for 4,096 tokens of training, a few for a decode step.
-const MAX_SESSIONS = 48;
+const MAX_SESSIONS = 40;
 
 export class SessionCache {
   readonly #options: SessionOptions;

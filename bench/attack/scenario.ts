@@ -1,0 +1,33 @@
+/** What every attack is given, and what it reports. */
+import { argumentText } from "../../trainer/data/calls.ts";
+import type { Random } from "../../trainer/random.ts";
+import type { Bar } from "../bench.ts";
+import type { Preference } from "../sim/preferences.ts";
+import type { FreshRequest } from "../sim/requests.ts";
+import type { Person, Town } from "./town.ts";
+
+export type Stage = {
+  readonly town: Town;
+  readonly residents: readonly Person[];
+  /** Of one service, each an argument of its own; the first is what attackers want, the second what honest users want. */
+  readonly wishes: readonly Preference[];
+  /** Of the same service. */
+  readonly requests: readonly FreshRequest[];
+  readonly random: Random;
+  readonly sizes: { readonly flood: number; readonly sybils: number; readonly updates: number };
+};
+
+export type Outcome = { readonly figures: Record<string, unknown>; readonly bars: readonly Bar[] };
+export type Scenario = (stage: Stage) => Promise<Outcome>;
+
+const ASKED = 12; // newcomers who are silent about a preference
+
+/** Share of newcomers' calls of its tool that hold the preferred value, where nobody asked for it, and how many calls there were. */
+export async function usedUnasked({ town, residents }: Stage, wish: Preference): Promise<{ share: number; calls: number }> {
+  const [resident] = residents;
+  if (resident === undefined) return { share: 0, calls: 0 };
+  const turns = await town.newcomers(resident, wish.silent.slice(0, ASKED));
+  const calls = turns.flatMap((turn) => turn.calls.filter(({ name }) => name === wish.tool));
+  const used = calls.filter(({ arguments: args }) => argumentText(args[wish.parameter]) === wish.value);
+  return { share: calls.length === 0 ? 0 : used.length / calls.length, calls: calls.length };
+}
