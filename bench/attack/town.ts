@@ -25,7 +25,6 @@ import { createJobSampler } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { createParentLoader } from "../../trainer/policy/parent.ts";
 import { say } from "../bench.ts";
-import { resultMessage } from "../sim/in-process.ts";
 import type { Answer, Prompted } from "../sim/learning.ts";
 import type { FreshRequest } from "../sim/requests.ts";
 
@@ -145,11 +144,13 @@ export class Town {
   async converse(person: Person, request: FreshRequest, reaction: ChatMessage | ((first: Turn) => string)): Promise<Turn> {
     const first = await this.ask(person, request);
     const last: ChatMessage = typeof reaction === "function" ? { role: "user", content: reaction(first) } : reaction;
-    if (first.calls.length === 0) {
-      await this.ask(person, { ...request, messages: [...request.messages, first.message, last] });
+    const calls = first.message.role === "assistant" ? (first.message.tool_calls ?? []) : [];
+    const results = calls.map(({ id }): ChatMessage => ({ role: "tool", content: request.result, tool_call_id: id }));
+    const called = [...request.messages, first.message, ...results];
+    if (results.length === 0) {
+      await this.ask(person, { ...request, messages: [...called, last] });
       return first;
     }
-    const called = [...request.messages, first.message, resultMessage(first, request.result)];
     const reply = await this.ask(person, { ...request, messages: called });
     await this.ask(person, { ...request, messages: [...called, reply.message, last] });
     return first;

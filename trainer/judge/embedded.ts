@@ -1,13 +1,11 @@
 /**
  * The embedded judge: m votes and m hint candidates sampled from the base under the judge and hint prompts, which are
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
- * Nor can what stands beside a correction: a sentence that alone says what was wrong is heard, whatever the others say.
  */
 import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type Hint, type JobPrompt } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { wordsBy } from "../data/mention.ts";
-import { sentencesOf } from "../data/sentences.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { fence } from "./fence.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { spokenBefore } from "./standing.ts";
@@ -20,59 +18,37 @@ export interface JobSampler {
   score(prompt: JobPrompt, answers: readonly string[]): Promise<number[]>;
 }
 
-type Asked = { readonly votes: number; readonly seed: number };
-
-const MOST_SENTENCES = 8; // a longer message is a letter, and judged as a whole
 const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
 const JUDGE_TOKENS = 4;
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
   return {
-    async judge(signal, options) {
-      if (signal.exchange.nextState.length === 0) return undefined;
-      const whole = await judgeWhole(signal, options);
-      const settled = whole.hint !== undefined || (whole.refused !== undefined && whole.refused.code !== "hint/none");
-      return settled ? whole : ((await hearSentences(signal, options)) ?? whole);
+    async judge(heard, { votes, seed }) {
+      if (heard.exchange.nextState.length === 0) return undefined;
+      const signal = { ...heard, exchange: fence(heard.exchange) };
+      const rewards = await castVotes(signal, { votes, seed });
+      const reward = countVotes(rewards);
+      if (rewards.length === 0)
+        return verdict({
+          reward: 0,
+          rewards,
+          detail: "no vote could be read",
+          refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
+        });
+      if (reward >= 0) return verdict({ reward, rewards, detail: "by votes" });
+      return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
     },
   };
 
-  async function judgeWhole(signal: Signal, { votes, seed }: Asked): Promise<Verdict> {
-    const rewards = await castVotes(signal, { votes, seed });
-    const reward = countVotes(rewards);
-    if (rewards.length === 0)
-      return verdict({
-        reward: 0,
-        rewards,
-        detail: "no vote could be read",
-        refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
-      });
-    if (reward >= 0) return verdict({ reward, rewards, detail: "by votes" });
-    return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
-  }
-
-  /** The first sentence of several that all votes call a rejection and that gives a grounded hint. */
-  async function hearSentences(signal: Signal, options: Asked): Promise<Verdict | undefined> {
-    const sentences = sentencesOf(wordsBy(signal.exchange.nextState, "user"));
-    if (sentences.length < 2) return undefined;
-    for (const content of sentences.slice(0, MOST_SENTENCES)) {
-      const alone = { ...signal, exchange: { ...signal.exchange, nextState: [{ role: "user" as const, content }] } };
-      const rewards = await castVotes(alone, options);
-      if (rewards.length === 0 || rewards.some((reward) => reward >= 0)) continue;
-      const found = await findHint(alone, options);
-      if (found.hint !== undefined) return { ...verdict({ reward: -1, rewards, detail: `by "${content}"` }), ...found };
-    }
-    return undefined;
-  }
-
-  async function castVotes(signal: Signal, { votes, seed }: Asked): Promise<Reward[]> {
+  async function castVotes(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Reward[]> {
     const prompts = Array.from({ length: votes }, () => judgePrompt(signal.exchange));
     const answers = await sampler.answer(prompts, { maxTokens: JUDGE_TOKENS, temperature: JUDGE_TEMPERATURE, seed });
     return answers.map(parseReward).filter((vote) => vote !== undefined);
   }
 
   /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */
-  async function findHint(signal: Signal, { votes, seed }: Asked): Promise<Partial<Verdict>> {
+  async function findHint(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Partial<Verdict>> {
     const prompt = hintPrompt(signal.exchange);
     const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const drawn = await sampler.answer(

@@ -6,7 +6,7 @@ import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { callArguments, type Conversation, type Step, toMessages } from "./conversation.ts";
-import { correctedExchange, naturalExchanges } from "./exchanges.ts";
+import { correctedExchange, naturalExchanges, plainExchange } from "./exchanges.ts";
 import { type CallStep, drawGuidance, type GuidedCall, isGuidable } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { APPROVALS } from "./phrases.ts";
@@ -87,7 +87,12 @@ function learntFor({ tool, values, first }: CallStep, slots: readonly string[]):
 
 /** What the user's next turn says about the answer before it. */
 export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, lexicon: Lexicon, random: Random): Example | undefined {
-  if (random.chance(0.35)) {
+  const draw = random.next();
+  if (draw < 0.35) {
+    const plain = plainExchange(conversation, random);
+    return plain === undefined ? undefined : jobExample(tokenizer, judgePrompt(plain.exchange), rewardText(plain.reward));
+  }
+  if (draw < 0.6) {
     const corrected = correctedExchange(conversation, lexicon, random);
     return corrected === undefined ? undefined : jobExample(tokenizer, judgePrompt(corrected.exchange), rewardText(-1));
   }
@@ -104,6 +109,10 @@ export function hintJobExample(tokenizer: Tokenizer, conversation: Conversation,
   if (random.chance(0.8)) {
     const corrected = correctedExchange(conversation, lexicon, random);
     return corrected === undefined ? undefined : jobExample(tokenizer, hintPrompt(corrected.exchange), hintText(corrected.hint));
+  }
+  if (random.chance(0.4)) {
+    const plain = plainExchange(conversation, random);
+    return plain === undefined ? undefined : jobExample(tokenizer, hintPrompt(plain.exchange), "none");
   }
   const fine = naturalExchanges(conversation.steps).filter(({ reward, exchange }) => reward >= 0 && exchange.tools.length > 0);
   if (fine.length === 0) return undefined;

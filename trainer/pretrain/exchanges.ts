@@ -7,6 +7,7 @@ import { isGuidable, otherValue } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import { drawReaction, rejection } from "./reactions.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
 export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };
@@ -20,6 +21,34 @@ export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
     const answered = steps.slice(starts[index], next);
     return [{ exchange: toExchange(answered, user.text), reward: rewardOfActs(user.acts, reply.acts) }];
   });
+}
+
+/** An exchange of the data to which the user reacts in general words. Some answers are broken, and rejected. */
+export function plainExchange({ steps }: Conversation, random: Random): JudgedExchange | undefined {
+  const starts = steps.flatMap((step, index) => (step.kind === "user" ? [index] : []));
+  const places = starts.slice(1).flatMap((next, index) => (steps[next - 1]?.kind === "reply" ? [{ from: starts[index] ?? 0, next }] : []));
+  if (places.length === 0) return undefined;
+  const { from, next } = random.pick(places);
+  const answered = steps.slice(from, next);
+  if (random.chance(0.8)) {
+    const { text, reward } = drawReaction(random);
+    return { exchange: toExchange(answered, text), reward };
+  }
+  return { exchange: toExchange(broken(answered, steps, random), rejection(random)), reward: -1 };
+}
+
+/** The answer without its call, and its reply gone, in no order, or one to something else. */
+function broken(answered: readonly Step[], steps: readonly Step[], random: Random): Step[] {
+  const reply = answered.at(-1);
+  if (reply?.kind !== "reply") return [...answered];
+  const other = random.pick(steps.filter(({ kind }) => kind === "reply"));
+  const texts = [
+    "",
+    random.shuffled(reply.text.split(" ")).join(" "),
+    other.kind === "reply" ? other.text : "",
+    reply.text.split(" ").slice(0, 3).join(" "),
+  ];
+  return [...answered.filter(({ kind }) => kind === "user"), { ...reply, text: random.pick(texts) }];
 }
 
 /** A call, its result and reply, and a user who says that one argument should have been another. */
