@@ -21,7 +21,7 @@ import { atLeast, type Bar, median, report, wilson } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { type ActCase, ANSWER_TOKENS, Cases, type GuidedCase } from "./eval/cases.ts";
 import { argumentOf, EvaluatedPolicy, parseCall, sameCall } from "./eval/policy.ts";
-import { EVAL_CORRECTIONS } from "./phrases.ts";
+import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "./phrases.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
 const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, judged: 3_000, hints: 1_000 };
@@ -63,6 +63,8 @@ async function main(): Promise<void> {
   const judge = await evaluateJudge(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
   const hintJob = await evaluateHintJob(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, lexicon, counts.hints, random);
 
+  const plain = await evaluatePlain(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
+
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   const bars: Bar[] = [
@@ -72,6 +74,7 @@ async function main(): Promise<void> {
     atLeast("exact call, unseen services", acts.exactUnseen.share, 0.2, "share"),
     atLeast("judge macro-recall", macroRecall, 0.8, "share"),
     ...Object.entries(judge.recall).map(([reward, { share }]) => atLeast(`judge recall of ${reward}`, share, 0.7, "share")),
+    ...Object.entries(plain).map(([reward, { share }]) => atLeast(`judge recall of ${reward} in general words`, share, 0.9, "share")),
     atLeast("hint lift, median", hints.medianLiftNats, 5, "nats"),
     atLeast("hint obeyed", hints.asServed.share, 0.7, "share"),
     atLeast("note used, user silent", silent.asServed.share, 0.7, "share"),
@@ -81,7 +84,7 @@ async function main(): Promise<void> {
   report({
     bench: "eval:base",
     conditions: { split: options.split, seed: Number(options.seed), subset: !options.full, base: options.base, tooLong: cases.tooLong },
-    figures: { acts, hints, notes: { silent, stated }, judge: { macroRecall, ...judge }, hintJob },
+    figures: { acts, hints, notes: { silent, stated }, judge: { macroRecall, ...judge, plain }, hintJob },
     bars,
   });
 }
@@ -191,6 +194,30 @@ async function evaluateJudge(
     confusion[String(reward)] = tally;
   }
   return { recall, confusion };
+}
+
+/** Exchanges of the data to which the user reacts in general words that training never shows. */
+async function evaluatePlain(
+  policy: EvaluatedPolicy,
+  encode: EncodePrompt,
+  conversations: readonly Conversation[],
+  count: number,
+  random: Random,
+): Promise<Record<string, Share>> {
+  const exchanges = random
+    .shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)))
+    .slice(0, count)
+    .map(({ exchange }) => exchange);
+  const recall: Record<string, Share> = {};
+  for (const [reward, words] of Object.entries(EVAL_REACTIONS)) {
+    const prompts = exchanges.map((exchange, index) => {
+      const content = words[index % words.length] ?? "";
+      return encode({ ...judgePrompt({ ...exchange, nextState: [{ role: "user", content }] }), addGenerationPrompt: true });
+    });
+    const answers = await policy.answers(`judge, ${reward} in general words`, prompts, { maxTokens: 4 });
+    recall[reward] = share(answers.map((answer) => parseReward(answer) === Number(reward)));
+  }
+  return recall;
 }
 
 async function evaluateHintJob(

@@ -29,3 +29,35 @@ export const EVAL_CORRECTIONS = [
   "This isn't it. My choice of {slot} is {value}.",
   "Regarding the {slot}, go with {value}.",
 ] as const;
+
+/** What people say to an answer without a word on what it was about, by the reward that it tells. */
+export const EVAL_REACTIONS: Readonly<Record<"-1" | "1", readonly string[]>> = {
+  "-1": [
+    "No, that is wrong. That is not what I asked for.",
+    "That's rubbish, honestly.",
+    "Are you kidding me? This isn't even close.",
+    "You've completely missed the point.",
+    "Please read my message again, you got mixed up.",
+    "Nope, not at all what I had in mind.",
+    "I think you confused something here.",
+    "That can't be the right one.",
+    "Not good enough, give it another go.",
+    "What is this supposed to be? It is gibberish.",
+    "Hmm no, you are mistaken.",
+    "You gave me the wrong thing.",
+  ],
+  "1": [
+    "Great, thank you, that is what I wanted.",
+    "Brilliant, cheers!",
+    "Yes please, go ahead with it.",
+    "That's just the thing.",
+    "Couldn't be better, thanks.",
+    "You nailed it.",
+    "Fantastic, I appreciate your help.",
+    "Alright, that suits me.",
+    "No, nothing is wrong with it, thanks.",
+    "Lovely, that's sorted then.",
+    "Works perfectly, thank you very much.",
+    "Spot on, have a nice day.",
+  ],
+};

@@ -142,9 +142,12 @@ export function mountTrainerLines(app: App): void {
   });
 }
 
+/** What judgements say about the versions that answered. A call that merely ran says nothing: counted as 0, it would speak against every version that calls tools. */
 function rewardsOf({ judgements }: JudgementBatch, of: { agent: string; line: string }): { turnId: string; reward: number }[] {
   return judgements
-    .filter(({ agent, line }) => agent === of.agent && line === of.line)
+    .filter(
+      ({ agent, line, payload }) => agent === of.agent && line === of.line && (payload.judge !== "verifiable" || payload.reward !== 0),
+    )
     .map(({ turnId, payload: { reward } }) => ({ turnId, reward }));
 }
 

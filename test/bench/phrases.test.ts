@@ -1,6 +1,6 @@
 /** Evaluation words nothing as training does: no shared template, and no evaluation wording that a training one matches. */
 import { describe, expect, it } from "vitest";
-import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../bench/phrases.ts";
+import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES, EVAL_REACTIONS } from "../../bench/phrases.ts";
 import {
   CORRECTION_CLOSERS,
   CORRECTION_CORES,
@@ -13,6 +13,7 @@ import {
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
 import { Random } from "../../trainer/random.ts";
+import { drawReaction } from "../../trainer/pretrain/reactions.ts";
 
 const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
@@ -67,5 +68,20 @@ describe("evaluation wordings", () => {
       expect(text).toContain("VALUE");
       expect(text).not.toMatch(/[{}"[\]]/);
     }
+  });
+});
+
+describe("plain reactions", () => {
+  it("of evaluation are none that training draws", () => {
+    const random = new Random(1);
+    const drawn = new Set(Array.from({ length: 20_000 }, () => bare(drawReaction(random).text)));
+    expect(Object.values(EVAL_REACTIONS).flatMap((words) => words.filter((each) => drawn.has(bare(each))))).toEqual([]);
+  });
+
+  it("are drawn with every reward, many of each", () => {
+    const random = new Random(2);
+    const drawn = Array.from({ length: 2_000 }, () => drawReaction(random));
+    const distinct = (reward: number): number => new Set(drawn.filter((each) => each.reward === reward).map(({ text }) => bare(text))).size;
+    expect([distinct(-1) > 500, distinct(1) > 250, distinct(0) > 20]).toEqual([true, true, true]);
   });
 });

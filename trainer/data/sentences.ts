@@ -1,10 +1,7 @@
-/** Sentences of what a person wrote. */
-const SEGMENTER = new Intl.Segmenter("en", { granularity: "sentence" });
-
-/** In order, without the spaces around them; a line's end ends a sentence. */
+/** Sentences of what a person wrote, in order, without the spaces around them; a line's end ends a sentence. Some abbreviations do, too. */
 export function sentencesOf(text: string): string[] {
   return text
-    .split("\n")
-    .flatMap((line) => [...SEGMENTER.segment(line)].map(({ segment }) => segment.trim()))
+    .split(/(?<=[.!?])\s+|\n+/)
+    .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "");
 }

@@ -13,7 +13,7 @@ const ORDERS: readonly RegExp[] = [
   /^\W*[+-]?\s?[01]\W*$/,
   /^\W*$/,
   /^\W*(?:thought process|solution|final answer|let's (?:solve|think)\b[^.]*step by step)\W*$/i,
-  /\b(?:rate|score|grade|judge|mark|vote)\b[^.?!]{0,60}(?:[+-]?\b[01]\b|\bone\b|\bfull marks\b|\bperfect\b)/i,
+  /\b(?:rate|score|grade|judge|mark|vote)\b[^.?!]{0,60}(?:[+-]\s?1\b|\b[01]\W*$|\bfull marks\b|\bas perfect\b)/i,
   /\b(?:reply|answer|respond|output|return|say|write)\b(?:\s+(?:with|only|just))*\s*["'`]?[+-]\s?1\b/i,
   /\b(?:ignore|forget|disregard)\b[^.?!]{0,40}\b(?:conversation|instructions?|above|previous|rules|prompt)\b/i,
   /\bthe\s+(?:hint|verdict|reward|score)\s+(?:is|should be|must be)\b/i,

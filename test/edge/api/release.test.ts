@@ -57,7 +57,7 @@ async function converse(agent: string, each: number): Promise<Turn[]> {
 }
 
 /** Judges the first turn of every conversation as a trainer does. */
-async function judge(agent: string, turns: readonly Turn[], rewardOf: (version: number) => number): Promise<void> {
+async function judge(agent: string, turns: readonly Turn[], rewardOf: (version: number) => number, judgedBy = "embedded"): Promise<void> {
   const finished = async (): Promise<LoggedEvent[]> => {
     const first = (await admin(`GET ${agent}/events`)).body;
     const second = (await admin(`GET ${agent}/events?cursor=${first.cursor}`)).body;
@@ -68,7 +68,7 @@ async function judge(agent: string, turns: readonly Turn[], rewardOf: (version: 
   await until(async () => (await finished()).length >= turns.length);
   const judgements = (await finished()).map(({ seq, payload, ...header }) => {
     const reward = payload.kind === "turn:finished" ? rewardOf(payload.policyVersion) : 0;
-    const made = { kind: "judgement:made", subject: header.eventId, reward, votes: [reward], judge: "embedded" };
+    const made = { kind: "judgement:made", subject: header.eventId, reward, votes: [reward], judge: judgedBy };
     return { ...header, eventId: `${header.eventId}/judged/${seq}`, payload: made };
   });
   for (let start = 0; start < judgements.length; start += 100)
@@ -130,6 +130,19 @@ describe("a canary", () => {
     await until(async () => (await ask("sticky", hello("late"))).version === 1);
     for (const { version, messages } of turns)
       expect((await ask("sticky", [...messages, { role: "user", content: "And now?" }])).version).toBe(version);
+  });
+
+  it("is not judged by calls that merely ran", async () => {
+    await putAgent(edge, "ran", TRIAL);
+    await publish("ran");
+    const turns = await converse("ran", 10);
+    await judge("ran", turns, () => 0, "verifiable");
+    const { canary } = (await admin("GET ran/release")).body;
+    expect([canary.arms.canary.score.count, canary.arms.stable.score.count]).toEqual([0, 0]);
+    await judge("ran", turns, (version) => (version === 1 ? -1 : 0), "verifiable"); // calls that failed
+    const told = (await admin("GET ran/release")).body.canary;
+    expect(told.arms.canary.score).toMatchObject({ mean: 0 });
+    expect(told.arms.stable.score.count).toBe(0);
   });
 
   it("is taken back once its users are surely worse off, with those who waited behind it; its conversations go on", async () => {
