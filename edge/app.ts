@@ -16,6 +16,7 @@ import { mountOpenApi } from "./routes/api-openapi.ts";
 import { mountQuarantine } from "./routes/api-quarantine.ts";
 import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
+import { mountSeries } from "./routes/api-series.ts";
 import { mountStream } from "./routes/api-stream.ts";
 import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
@@ -42,7 +43,18 @@ export function createApp(): App {
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
   for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
-  for (const mount of [mountAgents, mountRelease, mountQuarantine, mountSuite, mountNotes, mountKeys, mountStream, mountUsers, mountStats])
+  for (const mount of [
+    mountAgents,
+    mountRelease,
+    mountQuarantine,
+    mountSuite,
+    mountNotes,
+    mountKeys,
+    mountSeries,
+    mountStream,
+    mountUsers,
+    mountStats,
+  ])
     mount(app);
   for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
   return app;

@@ -16,6 +16,11 @@ export const LearningSettings = z.object({
   notes: z.enum(["off", "user", "agent"]).default("user"),
   /** Votes per judgement; odd, so that ties are rare. */
   votes: z.number().int().min(1).max(9).default(3),
+  /** Client keys of people who are trusted, by id: the share of an update's loss weight that they may have. 1 teaches everybody's policy alone. */
+  trusted: z
+    .record(z.string().min(1).max(64), z.number().min(0).max(1))
+    .refine((keys) => Object.keys(keys).length <= 100, "at most 100 keys")
+    .default({}),
 });
 export type LearningSettings = z.infer<typeof LearningSettings>;
 

@@ -27,6 +27,8 @@ export const Audience = z.object({
   users: z.number().int().min(0),
   /** Keys that speak for themselves: those of four users or more, and those of fewer where there are four such keys. */
   keys: z.number().int().min(0),
+  /** Share of an update's loss weight that users under a key may have together, whatever the caps, by key id: keys of people who are trusted. */
+  trusted: z.record(z.string(), z.number().min(0).max(1)).default({}),
 });
 export type Audience = z.infer<typeof Audience>;
 
@@ -39,13 +41,13 @@ export function userCap({ users }: Pick<Audience, "users">): number {
   return users < SMALL_CIRCLE ? 1 : Math.max(LARGEST_SHARE, 1 / users);
 }
 
-export function keyCap({ users, keys }: Audience): number {
+export function keyCap({ users, keys }: Pick<Audience, "users" | "keys">): number {
   return users < SMALL_CIRCLE ? 1 : Math.max(LARGEST_SHARE, 1 / Math.max(1, keys));
 }
 
 /**
  * Shares of the loss weight by event, adding up to 1, for corrections that say the same. A user counts once, however often it
- * was said; a key's users together have at most the key's cap, and what it loses goes to the others.
+ * was said; a key's users together have at most the key's cap, or what it is trusted with, and what it loses goes to the others.
  */
 export function weigh(evidence: readonly Evidence[], audience: Audience): Weighed {
   const byKey = new Map<string, Map<string, string[]>>();
@@ -54,7 +56,10 @@ export function weigh(evidence: readonly Evidence[], audience: Audience): Weighe
     byKey.set(keyId ?? "", users.set(user, [...(users.get(user) ?? []), eventId]));
   }
   const [ofUser, ofKey] = [userCap(audience), keyCap(audience)];
-  const keys = [...byKey.values()].map((users) => ({ users, most: Math.min(ofKey, users.size * ofUser) }));
+  const keys = [...byKey].map(([key, users]) => ({
+    users,
+    most: Math.max(audience.trusted[key] ?? 0, Math.min(ofKey, users.size * ofUser)),
+  }));
   if (keys.reduce((sum, { most }) => sum + most, 0) < 1 - TINY) return { status: "waiting", detail: lacking(keys, { ofUser, ofKey }) };
   const shares = new Map<string, number>();
   fill(keys.map(({ users, most }) => ({ wanted: users.size, most }))).forEach((share, index) => {

@@ -20,7 +20,8 @@ export class Lineage {
   }
 
   audience(line: string): Audience {
-    return this.#store.trials.audience(line, Date.now() - CIRCLE_MS);
+    const trusted = this.#store.readAgent()?.settings.learning.trusted ?? {};
+    return { ...this.#store.trials.audience(line, Date.now() - CIRCLE_MS), trusted };
   }
 
   /** Returns how many were not barred before. @param options.deleted for good: their user was deleted */

@@ -44,7 +44,7 @@ export class TrialStore {
   }
 
   /** Whom the line served since a time. A user is one key's. */
-  audience(line: string, since: number): Audience {
+  audience(line: string, since: number): Omit<Audience, "trusted"> {
     const query = "SELECT count(*) AS users FROM seen_users WHERE line = ? AND last_at >= ? GROUP BY key_id";
     const perKey = this.#sql
       .exec<{ users: number }>(query, line, since)

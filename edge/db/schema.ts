@@ -29,6 +29,8 @@ export const events = sqliteTable(
     index("events_agent_seq").on(table.agent, table.seq),
     // What one user has said: lineage, quarantine, deletion.
     index("events_user_agent").on(table.user, table.agent),
+    // What happened when: series are counted from the index alone.
+    index("events_agent_time").on(table.agent, table.createdAt, table.kind),
   ],
 );
 

@@ -6,6 +6,7 @@ import { KeyRequest } from "../routes/api-keys.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
 import { BarRequest, FreeRequest, QuarantinePage } from "../routes/api-quarantine.ts";
 import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
+import { SeriesQuery } from "../routes/api-series.ts";
 import { StreamQuery } from "../routes/api-stream.ts";
 import { CasePage, CaseRequest } from "../routes/api-suite.ts";
 import { Feedback } from "../routes/feedback.ts";
@@ -55,6 +56,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: BackwardPage },
   { method: "get", path: `${AGENT}/events`, summary: "The log, oldest first", query: EventsQuery },
   { method: "get", path: `${AGENT}/events/{event}`, summary: "One event, and the versions that learned from it" },
+  { method: "get", path: `${AGENT}/series`, summary: "Turns, rewards and corrections by hour or day", query: SeriesQuery },
   { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
   { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },
   { method: "get", path: `${AGENT}/quarantine`, summary: "Events barred from learning", query: QuarantinePage },

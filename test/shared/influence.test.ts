@@ -1,6 +1,6 @@
 /** Shares of an update, worked by hand: users, keys, floods, and what has to wait. */
 import { describe, expect, it } from "vitest";
-import { keyCap, userCap, weigh, type Evidence } from "../../shared/influence.ts";
+import { type Audience, keyCap, userCap, weigh, type Evidence } from "../../shared/influence.ts";
 
 let events = 0;
 const said = (user: string, keyId = "key"): Evidence => {
@@ -8,10 +8,10 @@ const said = (user: string, keyId = "key"): Evidence => {
   return { eventId: `e${events}`, user, keyId, tool: "ReserveHotel", parameter: "number_of_rooms", value: "2" };
 };
 const crowd = (count: number, keyId = "key"): Evidence[] => Array.from({ length: count }, (_, index) => said(`${keyId}-${index}`, keyId));
-const audience = (users: number, keys = 1) => ({ users, keys });
+const audience = (users: number, keys = 1, trusted: Record<string, number> = {}) => ({ users, keys, trusted });
 
 /** Sum of the shares of what a predicate takes. */
-function share(evidence: readonly Evidence[], of: { users: number; keys: number }, takes: (each: Evidence) => boolean): number {
+function share(evidence: readonly Evidence[], of: Audience, takes: (each: Evidence) => boolean): number {
   const weighed = weigh(evidence, of);
   if (weighed.status !== "enough") throw new Error(weighed.detail);
   return evidence.filter(takes).reduce((sum, { eventId }) => sum + (weighed.shares.get(eventId) ?? 0), 0);
@@ -54,6 +54,15 @@ describe("weigh", () => {
     expect(share(mixed, audience(1_200, 2), ({ keyId }) => keyId === "honest")).toBeCloseTo(0.5);
     // One honest user may not have half.
     expect(weigh([...crowd(1_000, "loud"), ...crowd(1, "honest")], audience(1_200, 2)).status).toBe("waiting");
+  });
+
+  it("lets keys that are trusted have what they are trusted with", () => {
+    const staff = { staff: 1 };
+    expect(share([said("ann", "staff")], audience(200, 5, staff), () => true)).toBe(1);
+    const both = [said("ann", "staff"), ...crowd(7, "shop")];
+    expect(share(both, audience(200, 5, { staff: 0.75 }), ({ keyId }) => keyId === "staff")).toBeCloseTo(0.75);
+    expect(weigh([said("ann", "staff"), said("bob", "shop")], audience(200, 5, { staff: 0.6 })).status).toBe("waiting");
+    expect(weigh(crowd(3), audience(200, 5, staff)).status).toBe("waiting");
   });
 
   it("shares what a full key cannot take among the others, by their users", () => {

@@ -46,7 +46,7 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
 export function sharesOf(corrected: readonly Judged[]): Map<string, number> {
   const shares = new Map<string, number>();
   for (const group of groupBy(corrected, (each) => keyOf(toEvidence(each))).values()) {
-    const weighed = weigh(group.map(toEvidence), { users: 1, keys: 1 });
+    const weighed = weigh(group.map(toEvidence), { users: 1, keys: 1, trusted: {} });
     if (weighed.status === "enough") for (const [eventId, share] of weighed.shares) shares.set(eventId, share);
   }
   return shares;

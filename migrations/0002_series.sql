@@ -1,0 +1,1 @@
+CREATE INDEX `events_agent_time` ON `events` (`agent`,`created_at`,`kind`);
