@@ -18,6 +18,7 @@ import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
 import { mountSeries } from "./routes/api-series.ts";
 import { mountStream } from "./routes/api-stream.ts";
+import { mountTurns } from "./routes/api-turns.ts";
 import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
@@ -52,6 +53,7 @@ export function createApp(): App {
     mountKeys,
     mountSeries,
     mountStream,
+    mountTurns,
     mountUsers,
     mountStats,
   ])

@@ -121,7 +121,7 @@ async function readAll(log: EventLog, rows: readonly EventRow[]): Promise<Logged
 }
 
 /** Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. */
-async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
+export async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
   const page: LoggedEvent[] = [];
   let length = 0;
   for (const row of rows) {

@@ -9,6 +9,7 @@ import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
 import { SeriesQuery } from "../routes/api-series.ts";
 import { StreamQuery } from "../routes/api-stream.ts";
 import { CasePage, CaseRequest } from "../routes/api-suite.ts";
+import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { WhoQuery } from "../routes/api-users.ts";
 import { BackwardPage } from "../routes/params.ts";
@@ -56,6 +57,12 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: BackwardPage },
   { method: "get", path: `${AGENT}/events`, summary: "The log, oldest first", query: EventsQuery },
   { method: "get", path: `${AGENT}/events/{event}`, summary: "One event, and the versions that learned from it" },
+  {
+    method: "get",
+    path: `${AGENT}/turns`,
+    summary: "Turns with what followed them, judgements and hints, newest first",
+    query: TurnsQuery,
+  },
   { method: "get", path: `${AGENT}/series`, summary: "Turns, rewards and corrections by hour or day", query: SeriesQuery },
   { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
   { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },

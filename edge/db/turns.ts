@@ -1,0 +1,97 @@
+/** Turns of an agent with all that came after each: what was said next, feedback, judgements with their hints. */
+import { and, asc, desc, eq, gt, inArray, lt } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import type { ChatMessage } from "../../shared/chat.ts";
+import type { EventPayload, LoggedEvent } from "../../shared/events.ts";
+import { type EventLog, readEvents } from "./events.ts";
+import { events } from "./schema.ts";
+
+type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
+type Payload<Kind extends EventPayload["kind"]> = Omit<Extract<EventPayload, { kind: Kind }>, "kind" | "completionId">;
+
+export type ListedTurn = {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly user: string;
+  readonly keyId: string | null;
+  readonly createdAt: string;
+  /** The turn's place in the log; the page before it is asked for with it. */
+  readonly seq: number;
+  readonly completionId: string;
+  readonly policyVersion: number;
+  /** The last message that the policy answered, and the answer; null where it was given up. */
+  readonly prompt: ChatMessage | null;
+  readonly answer: ChatMessage | null;
+  /** Why it ended, as the client was told; `aborted: …` where it was given up. */
+  readonly finishReason: string;
+  readonly next: readonly ({ readonly eventId: string } & Payload<"nextState:arrived">)[];
+  readonly feedback: readonly ({ readonly eventId: string } & Payload<"feedback:given">)[];
+  /** `subject` is the event that was judged. */
+  readonly judgements: readonly Judged[];
+};
+
+export type TurnQuery = {
+  readonly agent: string;
+  readonly before: number | undefined;
+  readonly limit: number;
+  readonly user: string | undefined;
+  readonly session: string | undefined;
+};
+
+/** Newest first; at most `limit`, fewer where they are large. Side turns are in it. */
+export async function listTurns(log: EventLog, { agent, before, limit, user, session }: TurnQuery): Promise<ListedTurn[]> {
+  const db = drizzle(log.DB);
+  const rows = await db
+    .select()
+    .from(events)
+    .where(
+      and(
+        eq(events.agent, agent),
+        inArray(events.kind, ["turn:finished", "turn:aborted"]),
+        before === undefined ? undefined : lt(events.seq, before),
+        user === undefined ? undefined : eq(events.user, user),
+        session === undefined ? undefined : and(gt(events.eventId, `${session}/`), lt(events.eventId, `${session}0`)),
+      ),
+    )
+    .orderBy(desc(events.seq))
+    .limit(limit);
+  const turns = await readEvents(log, rows);
+  const [first, ...others] = turns.map(({ turnId }) =>
+    db
+      .select()
+      .from(events)
+      // The ids of what follows a turn begin with its own.
+      .where(and(gt(events.eventId, `${turnId}/`), lt(events.eventId, `${turnId}0`), eq(events.agent, agent)))
+      .orderBy(asc(events.seq)),
+  );
+  if (first === undefined) return [];
+  const after = await db.batch([first, ...others]);
+  const listed: ListedTurn[] = [];
+  for (const [index, turn] of turns.entries()) listed.push(toListed(turn, await readEvents(log, after[index] ?? [])));
+  return listed;
+}
+
+function toListed({ turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent, after: readonly LoggedEvent[]): ListedTurn {
+  const finished = payload.kind === "turn:finished" ? payload : undefined;
+  const aborted = payload.kind === "turn:aborted" ? payload : undefined;
+  return {
+    ...{ turnId, sessionId, user, createdAt, seq },
+    keyId: keyId ?? null,
+    completionId: finished?.completionId ?? aborted?.completionId ?? "",
+    policyVersion: finished?.policyVersion ?? aborted?.policyVersion ?? 0,
+    prompt: finished?.messages.at(-1) ?? null,
+    answer: finished?.answer ?? null,
+    finishReason: finished?.finishReason ?? `aborted: ${aborted?.reason ?? "unknown"}`,
+    next: after.flatMap(({ eventId, payload: said }) => (said.kind === "nextState:arrived" ? [{ eventId, messages: said.messages }] : [])),
+    feedback: after.flatMap(({ eventId, payload: said }) => {
+      if (said.kind !== "feedback:given") return [];
+      const { kind: _, completionId: __, ...given } = said;
+      return [{ eventId, ...given }];
+    }),
+    judgements: after.flatMap(({ payload: said }) => {
+      if (said.kind !== "judgement:made") return [];
+      const { kind: _, ...made } = said;
+      return [made];
+    }),
+  };
+}
