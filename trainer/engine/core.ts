@@ -9,15 +9,18 @@ import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
 import { FullTrainer } from "./full-trainer.ts";
 import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
-import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, StepOptions } from "./protocol.ts";
+import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, PrefixScope, StepOptions } from "./protocol.ts";
 import { PrefixStore } from "./prefixes.ts";
 import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
 import { SessionCache } from "./session-cache.ts";
+
+const SHARED = "shared";
 
 export class EngineCore implements EngineCalls {
   readonly #context: EngineContext;
   readonly #full: FullTrainer;
   readonly #adapters: AdapterStore;
+  readonly #prefixes: Map<string, PrefixStore>;
 
   constructor({ config, threads, tokenizer }: EngineOptions) {
     const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
@@ -27,17 +30,18 @@ export class EngineCore implements EngineCalls {
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
     const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
     this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: reader?.invocation };
+    this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);
   }
 
   async initialise({ seed }: { seed: number }): Promise<void> {
-    this.#context.prefixes.clear();
+    this.#forgetAll();
     initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
-    this.#context.prefixes.clear();
+    this.#forgetAll();
     this.#context.parameters.load(weights);
   }
 
@@ -50,7 +54,7 @@ export class EngineCore implements EngineCalls {
   }
 
   step(options: StepOptions): Promise<{ gradNorm: number }> {
-    this.#context.prefixes.clear();
+    this.#forgetAll();
     return this.#full.step(options);
   }
 
@@ -70,29 +74,40 @@ export class EngineCore implements EngineCalls {
     this.#adapters.drop(name);
   }
 
-  async accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss> {
-    return accumulateAdapter(this.#context, this.#adapters.get(name), batch);
+  async accumulateAdapter(name: string, batch: LossBatch, { scope }: PrefixScope = {}): Promise<AdapterLoss> {
+    return accumulateAdapter(this.#in(scope), this.#adapters.get(name), batch);
   }
 
   async stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }> {
     return stepAdapter(this.#adapters.get(name), options);
   }
 
-  async score(batch: PositionBatch, { adapter, ...options }: ScoreOptions & AdapterChoice = {}): Promise<Scores> {
-    return scoreBatch(this.#context, batch, { ...options, adapter: this.#chosen(adapter) });
+  async score(batch: PositionBatch, { adapter, scope, ...options }: ScoreOptions & AdapterChoice & PrefixScope = {}): Promise<Scores> {
+    return scoreBatch(this.#in(scope), batch, { ...options, adapter: this.#chosen(adapter) });
   }
 
-  async generate({ adapter, ...options }: GenerateOptions & AdapterChoice): Promise<Generation[]> {
-    return new Generator(this.#context, options, this.#chosen(adapter)).generate();
+  async generate({ adapter, scope, ...options }: GenerateOptions & AdapterChoice & PrefixScope): Promise<Generation[]> {
+    return new Generator(this.#in(scope), options, this.#chosen(adapter)).generate();
   }
 
-  async forgetPrefixes(): Promise<void> {
-    this.#context.prefixes.clear();
+  async forgetPrefixes({ scope }: PrefixScope = {}): Promise<void> {
+    this.#in(scope).prefixes.clear();
   }
 
   /** Closes every session. */
   close(): Promise<void> {
     return this.#context.sessions.close();
+  }
+
+  /** The context with the keys and values of a scope. */
+  #in(scope = SHARED): EngineContext {
+    const prefixes = this.#prefixes.get(scope) ?? new PrefixStore(this.#context);
+    this.#prefixes.set(scope, prefixes);
+    return { ...this.#context, prefixes };
+  }
+
+  #forgetAll(): void {
+    for (const prefixes of this.#prefixes.values()) prefixes.clear();
   }
 
   #chosen(name: string | undefined): Adapter | undefined {

@@ -16,6 +16,7 @@ import type {
   CallResult,
   EngineCalls,
   EngineOptions,
+  PrefixScope,
   ReplyMessage,
   StepOptions,
 } from "./protocol.ts";
@@ -100,8 +101,8 @@ export class Engine implements EngineCalls {
   }
 
   /** Adds the gradient of Σ_terms Σ_i weights_i · loss_i to the adapter's. */
-  accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss> {
-    return this.#call("accumulateAdapter", name, batch);
+  accumulateAdapter(name: string, batch: LossBatch, options: PrefixScope = {}): Promise<AdapterLoss> {
+    return this.#call("accumulateAdapter", name, batch, options);
   }
 
   /** Updates the adapter by AdamW from its accumulated gradient, divided by `divisor`; `gradNorm` is of that, before clipping. */
@@ -110,18 +111,18 @@ export class Engine implements EngineCalls {
   }
 
   /** Log-probabilities without gradients. */
-  score(batch: PositionBatch, options: ScoreOptions & AdapterChoice = {}): Promise<Scores> {
+  score(batch: PositionBatch, options: ScoreOptions & AdapterChoice & PrefixScope = {}): Promise<Scores> {
     return this.#call("score", batch, options);
   }
 
   /** Answers in the order of the prompts. */
-  generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]> {
+  generate(options: GenerateOptions & AdapterChoice & PrefixScope): Promise<Generation[]> {
     return this.#call("generate", options);
   }
 
   /** Gives up keys and values kept from earlier calls: what follows is computed as in a new engine. */
-  forgetPrefixes(): Promise<void> {
-    return this.#call("forgetPrefixes");
+  forgetPrefixes(options: PrefixScope = {}): Promise<void> {
+    return this.#call("forgetPrefixes", options);
   }
 
   #call<K extends CallName>(name: K, ...args: CallArguments<K>): Promise<CallResult<K>> {
@@ -147,4 +148,24 @@ export class Engine implements EngineCalls {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
+}
+
+/** The same engine with keys and values kept under a name of their own: what others ask meanwhile changes nothing in what is computed. */
+export function keepApart(engine: EngineCalls, scope: string): EngineCalls {
+  return {
+    initialise: (options) => engine.initialise(options),
+    loadWeights: (weights) => engine.loadWeights(weights),
+    readWeights: () => engine.readWeights(),
+    accumulate: (batch) => engine.accumulate(batch),
+    step: (options) => engine.step(options),
+    createAdapter: (name, options) => engine.createAdapter(name, options),
+    loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
+    readAdapter: (name) => engine.readAdapter(name),
+    dropAdapter: (name) => engine.dropAdapter(name),
+    accumulateAdapter: (name, batch) => engine.accumulateAdapter(name, batch, { scope }),
+    stepAdapter: (name, options) => engine.stepAdapter(name, options),
+    score: (batch, options) => engine.score(batch, { ...options, scope }),
+    generate: (options) => engine.generate({ ...options, scope }),
+    forgetPrefixes: () => engine.forgetPrefixes({ scope }),
+  };
 }

@@ -15,7 +15,7 @@ import type { SessionCache } from "./session-cache.ts";
 /** Tokens whose keys and values are known: per layer [n, J·K], of which the first `tokens.length` rows count. */
 export type Prefix = { readonly tokens: Int32Array; readonly keys: readonly Float32Array[]; readonly values: readonly Float32Array[] };
 
-const BUDGET_BYTES = 640 * 1024 * 1024; // an update's contexts at 8 KB per token of the shipped base
+const BUDGET_BYTES = 512 * 1024 * 1024; // most of an update's contexts, at 8 KB per token of the shipped base
 const LENGTH_ROUND = 128; // few compiled graphs
 const MAX_ROWS = 16;
 const MAX_TOKENS = 2_048;

@@ -44,6 +44,9 @@ export type BatchLoss = {
 /** The adapter to run with; the bare base without. */
 export type AdapterChoice = { readonly adapter?: string };
 
+/** Under which name keys and values are kept: what one keeps never meets another. Default: one that all share. */
+export type PrefixScope = { readonly scope?: string };
+
 /** Everything an engine does; the proxy and the core both implement it. */
 export interface EngineCalls {
   initialise(options: { seed: number }): Promise<void>;
@@ -55,11 +58,11 @@ export interface EngineCalls {
   loadAdapter(name: string, weights: AdapterWeights): Promise<void>;
   readAdapter(name: string): Promise<AdapterWeights>;
   dropAdapter(name: string): Promise<void>;
-  accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss>;
+  accumulateAdapter(name: string, batch: LossBatch, options?: PrefixScope): Promise<AdapterLoss>;
   stepAdapter(name: string, options: AdapterStepOptions): Promise<{ gradNorm: number }>;
-  score(batch: PositionBatch, options?: ScoreOptions & AdapterChoice): Promise<Scores>;
-  generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]>;
-  forgetPrefixes(): Promise<void>;
+  score(batch: PositionBatch, options?: ScoreOptions & AdapterChoice & PrefixScope): Promise<Scores>;
+  generate(options: GenerateOptions & AdapterChoice & PrefixScope): Promise<Generation[]>;
+  forgetPrefixes(options?: PrefixScope): Promise<void>;
 }
 
 export type CallName = keyof EngineCalls;

@@ -7,7 +7,7 @@ import { at } from "../../shared/assert.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../data/calls.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
 import { lastWords } from "../learn/report.ts";
@@ -39,7 +39,7 @@ export type GateRequest = {
 export type Gate = (request: GateRequest) => Promise<GateReport>;
 
 type GateDependencies = {
-  readonly engine: Pick<Engine, "generate" | "score" | "loadAdapter" | "dropAdapter">;
+  readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer" | "config">;
 };
 type Question = Pick<Probe, "messages" | "tools">;

@@ -1,14 +1,14 @@
 /** An update's adapters in the engine: which they are, how they answer, how they are rounded. */
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { UpdateSettings } from "../config.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type LearnerDependencies = {
-  readonly engine: Engine;
+  readonly engine: EngineCalls;
   readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */
@@ -30,7 +30,7 @@ export type Adapters = { readonly parent: string | undefined; readonly candidate
 
 /** Greedy answers through the engine, held to the tools' schemas unless they are to be `free`. */
 export function askGreedily(
-  engine: Pick<Engine, "generate">,
+  engine: Pick<EngineCalls, "generate">,
   {
     adapter,
     eosId,
@@ -55,7 +55,7 @@ export function askGreedily(
 }
 
 /** The candidate as it will be stored: rounded, and put back, so that what is confirmed is what is published. */
-export async function roundCandidate(engine: Pick<Engine, "readAdapter" | "loadAdapter">, name: string): Promise<AdapterTensors> {
+export async function roundCandidate(engine: Pick<EngineCalls, "readAdapter" | "loadAdapter">, name: string): Promise<AdapterTensors> {
   const rounded = roundAdapter(await engine.readAdapter(name));
   await engine.loadAdapter(name, rounded);
   return rounded;

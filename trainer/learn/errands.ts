@@ -7,7 +7,7 @@ import { at, invariant } from "../../shared/assert.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { TokenBatch } from "../engine/batch.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { SGD_TODAY } from "../pretrain/conversation.ts";
 import { drawErrand } from "../pretrain/errand.ts";
 import { Vocabulary } from "../pretrain/errand-tools.ts";
@@ -34,7 +34,7 @@ export type ErrandBatch = TokenBatch & { readonly parentLogProbs: Float32Array }
 
 /** The errands of one update: drawn and asked of the parent when first needed, then in turn. */
 export class Errands {
-  readonly #engine: Pick<Engine, "score">;
+  readonly #engine: Pick<EngineCalls, "score">;
   readonly #source: {
     readonly tokenizer: Tokenizer;
     readonly contextTokens: number;
@@ -45,7 +45,7 @@ export class Errands {
   #taken = 0;
 
   constructor(
-    engine: Pick<Engine, "score">,
+    engine: Pick<EngineCalls, "score">,
     source: { tokenizer: Tokenizer; contextTokens: number; random: Random; parent: string | undefined },
   ) {
     this.#engine = engine;

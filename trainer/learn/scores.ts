@@ -1,7 +1,7 @@
 /** Log-probs of rows under a policy, row by row; the packing into batches stays inside. */
 import { at, invariant } from "../../shared/assert.ts";
 import { applyMask, type TokenMask } from "../../shared/grammar/token-grammar.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { packRows, type Row } from "./rows.ts";
 
 export type RowScore = {
@@ -13,7 +13,7 @@ export type RowScore = {
   readonly full: Float32Array;
 };
 
-export type Scoring = Pick<Engine, "score">;
+export type Scoring = Pick<EngineCalls, "score">;
 
 /** Scores in the order of `rows`. `adapter` undefined is the bare base. */
 export async function scoreRows(

@@ -3,7 +3,7 @@ import { at, invariant } from "../../shared/assert.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
@@ -22,7 +22,7 @@ export type TaughtLesson = {
 };
 
 export type Training = {
-  readonly engine: Pick<Engine, "score" | "accumulateAdapter" | "stepAdapter">;
+  readonly engine: Pick<EngineCalls, "score" | "accumulateAdapter" | "stepAdapter">;
   readonly adapter: string;
   readonly objective: Objective;
   readonly vocabSize: number;

@@ -7,6 +7,7 @@ import type { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { linearNames } from "../../shared/lora.ts";
 import type { UpdateMetrics } from "../../shared/policy.ts";
+import { keepApart } from "../engine/engine.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { learnCorrection } from "./correction.ts";
@@ -17,7 +18,9 @@ import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from ".
 
 type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 
-export function createLearner(deps: LearnerDependencies): Learner {
+export function createLearner(given: LearnerDependencies): Learner {
+  // What is judged while an update runs must not show in it: learnt again, it is the same to the bit.
+  const deps = { ...given, engine: keepApart(given.engine, "update") };
   let updates = 0;
   return {
     async update(request) {
@@ -74,7 +77,7 @@ async function learnGroup(
 ): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
-  await engine.forgetPrefixes(); // so that an update learnt again is the same to the bit, whatever was asked before
+  await engine.forgetPrefixes();
   try {
     if (current !== null && adapters.parent !== undefined) {
       await engine.loadAdapter(adapters.parent, current);

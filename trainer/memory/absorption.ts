@@ -10,7 +10,7 @@ import { argumentText, findTool, readableCalls, sameText, type Call } from "../d
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
 import { wasOffered, wasSaid } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
 import { askGreedily } from "../learn/candidate.ts";
 import { fits } from "../learn/rows.ts";
@@ -27,7 +27,7 @@ export type Reviewed = { readonly notes: readonly Note[]; readonly turns: readon
 export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]>;
 
 type ReviewDependencies = {
-  readonly engine: Pick<Engine, "generate" | "loadAdapter" | "dropAdapter">;
+  readonly engine: Pick<EngineCalls, "generate" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer">;
   readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
 };

@@ -1,13 +1,13 @@
 /** Answers judge and hint prompts with the base, through the engine. */
 import type { JobPrompt } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
 import type { JobSampler } from "../judge/embedded.ts";
 import type { Base } from "./base.ts";
 import { fits } from "../learn/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/scores.ts";
 
-export type Answering = Pick<Engine, "generate" | "score">;
+export type Answering = Pick<EngineCalls, "generate" | "score">;
 
 /** The base's answers to judge and hint prompts. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
 export function createJobSampler(
