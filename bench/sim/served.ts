@@ -2,7 +2,7 @@
  * The whole product over HTTP: workerd with the embedded policy, the trainer as its own process, a stock conversation
  * between them. What a simulated user sees here is what a user sees.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -29,10 +29,24 @@ const NOTE_POLL_MS = 100;
 const SWAP_MS = 2_000; // running isolates learn of a note within about a second
 
 const NoteList = z.object({ notes: z.array(Note) });
+const Metric = z.object({ at: z.string(), name: z.string(), hint: z.string().optional() });
 const Completion = z.object({ choices: z.array(z.object({ message: z.unknown() })) });
 const Audit = z.object({
   audit: z.array(z.object({ cursor: z.number(), refused: z.array(z.object({ code: z.string(), detail: z.string() })) })),
 });
+
+/** Seconds from the objection to each stage; undefined where it did not come. */
+export type Timeline = {
+  readonly judged: number | undefined;
+  readonly note: number | undefined;
+  /** The teacher has answered. */
+  readonly taught: number | undefined;
+  readonly learned: number | undefined;
+  /** Through the gate and at the edge. */
+  readonly published: number | undefined;
+  /** In a stranger's first answer. */
+  readonly served: number | undefined;
+};
 
 export class ServedSystem implements LearningSystem {
   readonly path = "edge in workerd and trainer process over HTTP";
@@ -125,6 +139,61 @@ export class ServedSystem implements LearningSystem {
       if (seconds * 1_000 > NOTE_MS) return { text: undefined, seconds: undefined };
       await new Promise((resolve) => setTimeout(resolve, NOTE_POLL_MS));
     }
+  }
+
+  /** Objects, and follows what becomes of it. */
+  async follow(objection: Objection): Promise<Timeline> {
+    const { stable } = await this.#head();
+    const before = await this.#metrics();
+    const started = await this.#voice(objection);
+    const startedAt = Date.now() - (performance.now() - started);
+    const since = (): number => (performance.now() - started) / 1_000;
+    let [note, served]: (number | undefined)[] = [];
+    while (served === undefined && since() * 1_000 < LEARN_MS) {
+      if (note === undefined && NoteList.parse(await this.#call("admin", "GET", `/api/agents/${this.#agent()}/notes`)).notes.length > 0)
+        note = since();
+      if ((await this.#head()).stable > stable && (await this.#servedVersion()) > stable) served = since();
+      if ((await this.#metrics()).slice(before.length).some(({ name }) => /^(update|policy):refused$/.test(name))) break;
+      await new Promise((resolve) => setTimeout(resolve, NOTE_POLL_MS));
+    }
+    const told = (await this.#metrics()).slice(before.length);
+    const at = (name: string): number | undefined => {
+      const line = told.find((each) => each.name === name && (name !== "signal:judged" || each.hint !== undefined));
+      return line === undefined ? undefined : (Date.parse(line.at) - startedAt) / 1_000;
+    };
+    return {
+      judged: at("signal:judged"),
+      note,
+      taught: at("update:taught"),
+      learned: at("update:learned"),
+      published: at("policy:published"),
+      served,
+    };
+  }
+
+  /** What the trainer has said so far. */
+  async #metrics(): Promise<z.infer<typeof Metric>[]> {
+    const text = await readFile(join(this.#folder, "metrics.jsonl"), "utf8").catch(() => "");
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => Metric.parse(JSON.parse(line)));
+  }
+
+  /** By the header of a stranger's first answer. */
+  async #servedVersion(): Promise<number> {
+    const body = { model: this.#agent(), messages: [{ role: "user", content: "Hello" }], max_tokens: 1 };
+    const response = await fetch(`${this.#edge.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${this.#edge.keys.client}`,
+        "content-type": "application/json",
+        "x-session-id": `stranger-${(this.#sessions += 1)}`,
+      },
+      body: JSON.stringify(body),
+    });
+    await response.text();
+    return Number(response.headers.get("x-policy-version"));
   }
 
   /** Holds the conversation up to the objection; returns when that was sent, ms. */
