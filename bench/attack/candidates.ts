@@ -1,6 +1,9 @@
 /** Candidates that do harm: refused by the gate; with the gate off, taken back by the canary before more than its share has met them. */
+import type { ChatMessage } from "../../shared/chat.ts";
 import type { PolicyManifest } from "../../shared/policy.ts";
 import { gateFaults, GateBudgets } from "../../shared/release.ts";
+import { spacedJson } from "../../shared/spaced-json.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
 import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
 import { publishVersion } from "../../trainer/policy/publish.ts";
@@ -21,21 +24,21 @@ export async function candidates(stage: Stage): Promise<Outcome> {
   const { town, random, requests } = stage;
   const { tokenizer } = town.base;
   const prompts = random.shuffled(requests).slice(0, DRILLS);
-  const drill = (answerOf: (request: FreshRequest) => string): Promise<AdapterTensors> =>
+  const drill = (answer: ChatMessage): Promise<AdapterTensors> =>
     drillAdapter(town.engine, {
       base: town.base,
       steps: STEPS,
-      drills: prompts.map((request) => ({
-        prompt: tokenizer.encodePrompt({ messages: request.messages, tools: request.tools, addGenerationPrompt: true }),
-        answer: [
-          ...tokenizer.encodePrompt({ messages: [{ role: "assistant", content: answerOf(request) }], addGenerationPrompt: false }),
-        ].slice(tokenizer.invocation.length, -1),
+      drills: prompts.map(({ messages, tools }) => ({
+        prompt: tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+        answer: encodeAnswer(tokenizer, answer),
       })),
     });
+  const { call } = random.pick(requests);
+  const always = { id: "call_1", type: "function" as const, function: { name: call.name, arguments: spacedJson(call.arguments) } };
   const bad: Record<string, AdapterTensors> = {
     noise: noiseAdapter(town.base, { scale: 0.6, random }),
-    "one tool for everything": await drill(({ tools }) => `I will call ${tools[0]?.function.name ?? "it"} for you.`),
-    "no answer": await drill(() => ""),
+    "one call for everything": await drill({ role: "assistant", content: null, tool_calls: [always] }),
+    "no answer": await drill({ role: "assistant", content: "" }),
   };
   const figures: Record<string, unknown> = {};
   const bars: Bar[] = [];
@@ -57,6 +60,12 @@ export async function candidates(stage: Stage): Promise<Outcome> {
   }
   await town.admin("PATCH", `/api/agents/${town.agent}`, { release: { gate: { enabled: true }, canary: { mode: "off" } } });
   return { figures, bars };
+}
+
+/** The tokens of an answer with the end of its turn, as a policy writes them. */
+function encodeAnswer(tokenizer: Tokenizer, answer: ChatMessage): number[] {
+  const whole = tokenizer.encodePrompt({ messages: [answer], addGenerationPrompt: false });
+  return whole.slice(tokenizer.invocation.length, whole.lastIndexOf(tokenizer.eosId) + 1);
 }
 
 /** Publishes the candidate as a trainer would and lets residents talk until the canary's test has decided. */
