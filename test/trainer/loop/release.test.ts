@@ -67,7 +67,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     for (const each of ["a", "b", "c", "d", "e"]) await complete(agent, [{ role: "user", content: `I am ${each}.` }], each, each);
     const audience = async () =>
       (await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readInfluence({ agent, line: "shared" })).audience;
-    await expect.poll(audience, { timeout: 10_000 }).toEqual({ users: 5, keys: 1 });
+    await expect.poll(audience, { timeout: 10_000 }).toEqual({ users: 5, keys: 1, trusted: {} });
     const learner = learning(shape);
     const loop = loopOf(agent, { judge: judging(REJECTS), learner });
     const said = [await correctCall(agent, "u1"), await correctCall(agent, "u2"), await correctCall(agent, "u3")];
@@ -84,6 +84,18 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(version?.events.map(({ eventId }) => eventId).toSorted()).toEqual([...said, ...loud].toSorted());
     expect([said[0], said[1], said[3]].map(shareOf)).toEqual([0.25, 0.25, 0.25].map((share) => expect.closeTo(share)));
     expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
+  });
+
+  it("is told which keys an agent trusts", async () => {
+    const agent = await newAgent();
+    const response = await fetch(`${edge.url}/api/agents/${agent}`, {
+      method: "PATCH",
+      headers: bearer(edge.keys.admin),
+      body: JSON.stringify({ learning: { trusted: { key_staff: 1 } } }),
+    });
+    expect(response.status).toBe(200);
+    const { audience } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readInfluence({ agent, line: "shared" });
+    expect(audience).toEqual({ users: 0, keys: 0, trusted: { key_staff: 1 } });
   });
 
   it("learns again what a deleted user's versions had learned from others, from the last version without the user", async () => {
