@@ -26,6 +26,7 @@ const ROWS = 8;
 const LENGTH = 512;
 const POSITIONS = 256;
 const MAX_KEPT = 62; // a longer call would make every row of the batch longer
+const OPENING_WEIGHT = 8; // the one token that decides against a call: as one of a call's it is outvoted, and updates take to calling
 const MAX_DRAWS = 100;
 const POOL = 10; // batches of an update; what the parent says to one costs more than a step on it
 
@@ -68,7 +69,7 @@ export class Errands {
 
 /**
  * Conversations [B·T], cut to T or to a shorter context, each up to an answer that is to stay: the tokens of its call, or
- * the first of its reply, are targets [N] of weight 1. A tokenizer under which they do not fit leaves rows empty.
+ * the first of its reply, are targets [N] with a weight. A tokenizer under which they do not fit leaves rows empty.
  */
 export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextTokens }: { contextTokens: number }): TokenBatch {
   const length = Math.min(LENGTH, contextTokens);
@@ -87,7 +88,7 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
       for (const place of kept) {
         positions[filled] = row * length + place - 1;
         targets[filled] = at(example.tokens, place);
-        weights[filled] = 1;
+        weights[filled] = kept.length === 1 ? OPENING_WEIGHT : 1;
         filled += 1;
       }
       row += 1;
