@@ -1,4 +1,5 @@
 /** The end of a user: nothing that was said, and nothing that was made from it, is still there to be found. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
@@ -8,6 +9,8 @@ import type { Outcome, Stage } from "./scenario.ts";
 
 const MARK = "Zanzibarovich"; // a name that nobody else says
 const HONEST = 5;
+const FILE_TRIES = 30;
+const FILE_WAIT_MS = 1_000;
 const LIVE = ["stable", "canary", "candidate"];
 
 const Tables = z.array(z.object({ name: z.string() }));
@@ -31,6 +34,8 @@ export async function deletion(stage: Stage): Promise<Outcome> {
   await town.admin("DELETE", `/api/users/${user}`);
   await town.learn();
   const seconds = (performance.now() - asked) / 1_000;
+  // Files go a little after the versions that named them.
+  for (let tries = 0; tries < FILE_TRIES && (await dependent(stage, user)).files > 0; tries += 1) await sleep(FILE_WAIT_MS);
   const after = { mentions: await mentions(stage, [MARK]), ...(await dependent(stage, user)) };
   say(`  deletion: ${JSON.stringify(before)} → ${JSON.stringify(after)} in ${Math.round(seconds)} s`);
   return {
