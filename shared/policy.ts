@@ -87,6 +87,18 @@ export const PolicyManifest = z.object({
 });
 export type PolicyManifest = z.infer<typeof PolicyManifest>;
 
+/** What a manifest says of a version that no update has made. */
+export const UNTRAINED = {
+  events: [],
+  hints: [],
+  metrics: null,
+  changes: [],
+  gate: null,
+  inputs: null,
+  seed: 0,
+  runtime: {},
+} satisfies Partial<PolicyManifest>;
+
 /** A published version as the edge lists it. Version 0 is the bare base and has no adapter. */
 export const PolicyVersion = PolicyManifest.extend({
   version: Version,

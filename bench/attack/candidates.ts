@@ -1,6 +1,6 @@
 /** Candidates that do harm: refused by the gate; with the gate off, taken back by the canary before more than its share has met them. */
 import type { ChatMessage } from "../../shared/chat.ts";
-import type { PolicyManifest } from "../../shared/policy.ts";
+import { type PolicyManifest, UNTRAINED } from "../../shared/policy.ts";
 import { gateFaults, GateBudgets } from "../../shared/release.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
@@ -82,14 +82,7 @@ async function tryOut(
     baseDigest: head.baseDigest,
     fromSeq: head.cursor,
     toSeq: head.cursor,
-    events: [],
-    hints: [],
-    metrics: null,
-    changes: [],
-    gate: null,
-    inputs: null,
-    seed: 0,
-    runtime: {},
+    ...UNTRAINED,
   };
   const published = await publishVersion(town.port, writeAdapterFiles(town.base.shape, candidate, town.base.name), {
     manifest,

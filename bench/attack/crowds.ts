@@ -4,7 +4,7 @@
  */
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
-import { usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { rise, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 import type { Person } from "./town.ts";
 
 const HONEST = 6; // users who say the same, each under another key
@@ -46,7 +46,7 @@ async function attack(stage: Stage, { name, people }: { name: string; people: re
     figures: { corrections: people.length, events, secondsToHearThemAll: Math.round(seconds), before, after, versionsMade: versions },
     bars: [
       atMost(`${name}: versions made for the attacker`, versions, 0, "versions"),
-      atMost(`${name}: honest users who get the attacker's value, more than before`, after.share - before.share, 0, "share"),
+      atMost(`${name}: honest users who get the attacker's value, more than before`, rise(before, after), 0, "share"),
     ],
   };
 }

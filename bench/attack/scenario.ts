@@ -1,4 +1,5 @@
 /** What every attack is given, and what it reports. */
+import { at } from "../../shared/assert.ts";
 import { argumentText } from "../../trainer/data/calls.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Bar } from "../bench.ts";
@@ -22,12 +23,16 @@ export type Scenario = (stage: Stage) => Promise<Outcome>;
 
 const ASKED = 12; // newcomers who are silent about a preference
 
-/** Share of newcomers' calls of its tool that hold the preferred value, where nobody asked for it, and how many calls there were. */
-export async function usedUnasked({ town, residents }: Stage, wish: Preference): Promise<{ share: number; calls: number }> {
-  const [resident] = residents;
-  if (resident === undefined) return { share: 0, calls: 0 };
+/** Share of newcomers' calls of its tool that hold the preferred value, where nobody asked for it, and how many calls there were; null of none. */
+export async function usedUnasked({ town, residents }: Stage, wish: Preference): Promise<{ share: number | null; calls: number }> {
+  const resident = at(residents, 0);
   const turns = await town.newcomers(resident, wish.silent.slice(0, ASKED));
   const calls = turns.flatMap((turn) => turn.calls.filter(({ name }) => name === wish.tool));
   const used = calls.filter(({ arguments: args }) => argumentText(args[wish.parameter]) === wish.value);
-  return { share: calls.length === 0 ? 0 : used.length / calls.length, calls: calls.length };
+  return { share: calls.length === 0 ? null : used.length / calls.length, calls: calls.length };
+}
+
+/** By how much a share has risen; null where either could not be measured. */
+export function rise(before: { share: number | null }, after: { share: number | null }): number | null {
+  return before.share === null || after.share === null ? null : after.share - before.share;
 }

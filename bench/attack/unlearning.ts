@@ -4,7 +4,7 @@
  */
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
-import { usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { rise, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 
 const HONEST = 5;
 
@@ -36,7 +36,7 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
     figures: { rolledBack: gone, withoutQuarantine: again, withQuarantine: after, updatesAsked: sizes.updates, versions },
     bars: [
       atLeast("without quarantine: the behaviour returns", again.share, 0.5, "share"),
-      atMost("with quarantine: the behaviour, more than before it was learned", after.share - gone.share, 0, "share"),
+      atMost("with quarantine: the behaviour, more than before it was learned", rise(gone, after), 0, "share"),
       atLeast("with quarantine: versions made meanwhile", versions, Math.min(sizes.updates, 3), "versions"),
     ],
   };

@@ -1,10 +1,31 @@
 /** An event log in memory, with events of the shape that the edge logs. */
 import type { ChatMessage } from "../../shared/chat.ts";
-import type { LoggedEvent, Rollout } from "../../shared/events.ts";
+import type { LoggedEvent, Rollout, TurnFinished } from "../../shared/events.ts";
 import { EventCache } from "../../trainer/feed/cache.ts";
 import type { Prompted } from "./learning.ts";
 
 const CACHE_TURNS = 200;
+
+/** The payload of a conversation's first turn, answered by version 0. */
+export function openingTurn(
+  completionId: string,
+  { messages, tools, answer, rollout }: Prompted & Pick<TurnFinished, "answer" | "rollout">,
+): TurnFinished {
+  return {
+    kind: "turn:finished",
+    completionId,
+    turnIndex: 0,
+    turnKind: "main",
+    origin: "opening",
+    policyVersion: 0,
+    policyDigest: "0".repeat(64),
+    messages: [...messages],
+    tools: [...tools],
+    answer,
+    finishReason: "stop",
+    rollout,
+  };
+}
 
 export class Logbook {
   readonly cache = new EventCache(CACHE_TURNS);
@@ -15,22 +36,9 @@ export class Logbook {
   }
 
   /** A finished turn; returns its completion id. */
-  turn({ messages, tools }: Prompted, answer: ChatMessage, rollout: Rollout): string {
+  turn(prompted: Prompted, answer: ChatMessage, rollout: Rollout): string {
     const completionId = `c${this.#seq}`;
-    this.#add(completionId, "finished", {
-      kind: "turn:finished",
-      completionId,
-      turnIndex: 0,
-      turnKind: "main",
-      origin: "opening",
-      policyVersion: 0,
-      policyDigest: "0".repeat(64),
-      messages: [...messages],
-      tools: [...tools],
-      answer,
-      finishReason: "stop",
-      rollout,
-    });
+    this.#add(completionId, "finished", openingTurn(completionId, { ...prompted, answer, rollout }));
     return completionId;
   }
 

@@ -40,7 +40,7 @@ async function readAdapter(bucket: R2Bucket, config: ModelConfig, { configDigest
   return parseAdapter(config, { adapterConfig, adapterModel });
 }
 
-/** An adapter that waits for another invocation than the one that opens every answer would never act, and is refused by the policy. */
+/** An adapter that waits for another invocation than the one that opens every answer would fail every answer. */
 async function invocationFault(bucket: R2Bucket, files: BaseManifest["files"], { invocation }: Adapter): Promise<string | undefined> {
   if (invocation === undefined) return undefined;
   const [tokenizer, config] = await Promise.all([

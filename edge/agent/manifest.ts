@@ -1,6 +1,6 @@
 /** What a manifest must say before its version can exist. */
 import { sha256 } from "../../shared/digest.ts";
-import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyVersion } from "../../shared/policy.ts";
+import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyVersion, UNTRAINED } from "../../shared/policy.ts";
 
 type Expected = { agent: string; line: string; parent: number; baseDigest: string };
 
@@ -38,17 +38,17 @@ export function baseVersion({
   baseDigest: string;
   createdAt: string;
 }): PolicyVersion {
-  const untrained = {
+  return {
+    agent,
+    line,
+    parent: 0,
+    baseDigest,
+    adapter: null,
     fromSeq: 0,
     toSeq: 0,
-    events: [],
-    hints: [],
-    metrics: null,
-    changes: [],
-    gate: null,
-    inputs: null,
-    seed: 0,
-    runtime: {},
+    ...UNTRAINED,
+    version: 0,
+    policyDigest: baseDigest,
+    createdAt,
   };
-  return { agent, line, parent: 0, baseDigest, adapter: null, ...untrained, version: 0, policyDigest: baseDigest, createdAt };
 }

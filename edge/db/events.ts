@@ -1,5 +1,5 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
-import { and, asc, desc, eq, gt, inArray, lt, max } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, max, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -58,13 +58,15 @@ export async function turnsOfSession(
   const rows = await drizzle(log.DB)
     .select()
     .from(events)
-    // A turn's id begins with its session's, and the events' ids with the turn's, so their index holds a session in one range.
-    .where(
-      and(gt(events.eventId, `${session}/`), lt(events.eventId, `${session}0`), eq(events.agent, agent), eq(events.kind, "turn:finished")),
-    )
+    .where(and(under(session), eq(events.agent, agent), eq(events.kind, "turn:finished")))
     .orderBy(desc(events.seq))
     .limit(limit);
   return readEvents(log, rows).then((turns) => turns.reverse());
+}
+
+/** The events of a session or of a turn: a turn's id begins with its session's, and the events' ids with the turn's, so their index holds them in one range. */
+export function under(id: string): SQL | undefined {
+  return and(gt(events.eventId, `${id}/`), lt(events.eventId, `${id}0`)); // 0 follows / in ASCII
 }
 
 /** Those of the ids that the agent has, in log order; at most 100 ids. */

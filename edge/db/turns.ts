@@ -1,9 +1,9 @@
 /** Turns of an agent with all that came after each: what was said next, feedback, judgements with their hints. */
-import { and, asc, desc, eq, gt, inArray, lt } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventPayload, LoggedEvent } from "../../shared/events.ts";
-import { type EventLog, readEvents } from "./events.ts";
+import { type EventLog, readEvents, under } from "./events.ts";
 import { events } from "./schema.ts";
 
 type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
@@ -38,6 +38,8 @@ export type TurnQuery = {
   readonly session: string | undefined;
 };
 
+const AFTER = ["nextState:arrived", "feedback:given", "judgement:made"];
+
 /** Newest first; at most `limit`, fewer where they are large. Side turns are in it. */
 export async function listTurns(log: EventLog, { agent, before, limit, user, session }: TurnQuery): Promise<ListedTurn[]> {
   const db = drizzle(log.DB);
@@ -50,7 +52,7 @@ export async function listTurns(log: EventLog, { agent, before, limit, user, ses
         inArray(events.kind, ["turn:finished", "turn:aborted"]),
         before === undefined ? undefined : lt(events.seq, before),
         user === undefined ? undefined : eq(events.user, user),
-        session === undefined ? undefined : and(gt(events.eventId, `${session}/`), lt(events.eventId, `${session}0`)),
+        session === undefined ? undefined : under(session),
       ),
     )
     .orderBy(desc(events.seq))
@@ -60,8 +62,7 @@ export async function listTurns(log: EventLog, { agent, before, limit, user, ses
     db
       .select()
       .from(events)
-      // The ids of what follows a turn begin with its own.
-      .where(and(gt(events.eventId, `${turnId}/`), lt(events.eventId, `${turnId}0`), eq(events.agent, agent)))
+      .where(and(under(turnId), eq(events.agent, agent), inArray(events.kind, AFTER)))
       .orderBy(asc(events.seq)),
   );
   if (first === undefined) return [];

@@ -1,8 +1,9 @@
 /**
  * Keys and values of conversations, in pages of kernel memory, bounded in bytes. What different weights computed is kept
- * apart: what the base computed serves every version that leaves it so, keys and values of one adapter never another. The longest prefix that a new prompt shares with what
- * is kept need not be computed again; the rest is given up. An answer is let in when all that it may come to need is
- * sure to be there; pages are taken as it grows, and conversations not in use go then, least recently used first.
+ * apart: what the base computed serves every version that goes on from there, keys and values of an adapter no other.
+ * The longest prefix that a new prompt shares with what is kept need not be computed again; the rest is given up. An
+ * answer is let in when all that it may come to need is sure to be there; pages are taken as it grows, and conversations
+ * not in use go then, least recently used first.
  */
 import { invariant } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -40,6 +41,7 @@ type Kept = {
   readonly pages: number[];
   readonly tokens: number[];
   lease: Lease;
+  /** Of the tokens, how many may stay when the lease ends. */
   keptTokens: number;
   /** Pages that the lease may come to fill. */
   promisedPages: number;
@@ -126,6 +128,7 @@ export class KvCache {
     if (kept !== undefined && !kept.lease.live) {
       kept.lease.revoke();
       kept.lease = lease;
+      forgetRest(kept); // a holder that died has not
       this.#kept.delete(id);
       this.#kept.set(id, kept);
       return kept;
@@ -142,7 +145,7 @@ export class KvCache {
     if (lease.revoked || kept.lease !== lease) return; // someone else has its pages by now
     lease.close();
     kept.promisedPages = 0;
-    kept.tokens.length = Math.min(kept.tokens.length, kept.keptTokens);
+    forgetRest(kept);
     // An answer that was given up before its prefill leaves nothing worth keeping.
     if (kept.stays && kept.tokens.length > 0) this.#trim(kept);
     else this.#drop(kept);
@@ -182,6 +185,11 @@ export class KvCache {
     this.#drop(idle);
     this.#evictions += 1;
   }
+}
+
+/** Forgets what other weights than those it is kept under have computed. */
+function forgetRest({ tokens, keptTokens }: Kept): void {
+  tokens.length = Math.min(tokens.length, keptTokens);
 }
 
 function toPages(tokenCount: number): number {

@@ -1,7 +1,7 @@
 /** Calls to an edge as one of the three kinds of key holder, and small things to send. */
 import { sha256 } from "../../shared/digest.ts";
 import type { EventPayload } from "../../shared/events.ts";
-import type { AdapterFiles, EventLineage, PolicyManifest } from "../../shared/policy.ts";
+import { type AdapterFiles, type EventLineage, type PolicyManifest, UNTRAINED } from "../../shared/policy.ts";
 import { GATE_CHECKS, type GateReport } from "../../shared/release.ts";
 import { bearer } from "./edge.ts";
 
@@ -56,8 +56,8 @@ export function manifestOf({
   toSeq = fromSeq,
   events = [],
 }: ManifestOptions): PolicyManifest {
-  const rest = { hints: [], metrics: null, changes: [], gate: PASSING, inputs: null, seed: 7, runtime: { node: "test" } };
-  return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, events, ...rest };
+  const rest = { ...UNTRAINED, events, gate: PASSING, seed: 7, runtime: { node: "test" } };
+  return { agent, line: "shared", parent, baseDigest, adapter, fromSeq, toSeq, ...rest };
 }
 
 export function lineage(eventId: string, seq: number): EventLineage {

@@ -1,4 +1,5 @@
 /** A small agent for trainer tests: two tools, one conversation about a hotel, written for these tests. */
+import { openingTurn } from "../../bench/sim/logbook.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { LoggedEvent, TurnFinished } from "../../shared/events.ts";
 import type { LoggedTurn } from "../../trainer/data/exchange.ts";
@@ -48,26 +49,9 @@ let seq = 0;
 
 export function turn(messages: readonly ChatMessage[], answer: ChatMessage, changes: Partial<TurnFinished> = {}): LoggedTurn {
   seq += 1;
-  const payload: TurnFinished = {
-    kind: "turn:finished",
-    completionId: `c${seq}`,
-    turnIndex: 0,
-    turnKind: "main",
-    origin: "opening",
-    policyVersion: 0,
-    policyDigest: "0".repeat(64),
-    messages: [...messages],
-    tools: [...TOOLS],
-    answer,
-    finishReason: "stop",
-    rollout: {
-      promptTokens: [1, 2],
-      responseTokens: [3],
-      rolloutLogProbs: [-0.1],
-      sampling: { seed: 1, temperature: 0, topP: 1, masked: false },
-    },
-    ...changes,
-  };
+  const sampling = { seed: 1, temperature: 0, topP: 1, masked: false };
+  const rollout = { promptTokens: [1, 2], responseTokens: [3], rolloutLogProbs: [-0.1], sampling };
+  const payload = { ...openingTurn(`c${seq}`, { messages, tools: TOOLS, answer, rollout }), ...changes };
   return { ...header(), turnId: `t${seq}`, eventId: `t${seq}/finished`, seq, payload };
 }
 

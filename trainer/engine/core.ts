@@ -29,7 +29,9 @@ export class EngineCore implements EngineCalls {
         ? undefined
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
     const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
-    this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: reader?.invocation };
+    const opens = reader?.invocation ?? [];
+    // Of one token alone nothing would be left to compute the answer's first token from.
+    this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: opens.length < 2 ? undefined : opens };
     this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);

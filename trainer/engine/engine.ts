@@ -150,14 +150,12 @@ export class Engine implements EngineCalls {
   }
 }
 
+/** An engine as those see it who train adapters over a base that stays. */
+export type AdapterEngine = Omit<EngineCalls, "initialise" | "loadWeights" | "readWeights" | "accumulate" | "step">;
+
 /** The same engine with keys and values kept under a name of their own: what others ask meanwhile changes nothing in what is computed. */
-export function keepApart(engine: EngineCalls, scope: string): EngineCalls {
+export function keepApart(engine: AdapterEngine, scope: string): AdapterEngine {
   return {
-    initialise: (options) => engine.initialise(options),
-    loadWeights: (weights) => engine.loadWeights(weights),
-    readWeights: () => engine.readWeights(),
-    accumulate: (batch) => engine.accumulate(batch),
-    step: (options) => engine.step(options),
     createAdapter: (name, options) => engine.createAdapter(name, options),
     loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
     readAdapter: (name) => engine.readAdapter(name),

@@ -26,7 +26,6 @@ const ROWS = 8;
 const LENGTH = 512;
 const POSITIONS = 256;
 const MAX_KEPT = 62; // a longer call would make every row of the batch longer
-const OPENING_WEIGHT = 8; // the one token that decides against a call: as one of a call's it is outvoted, and updates take to calling
 const MAX_DRAWS = 100;
 const POOL = 10; // batches of an update; what the parent says to one costs more than a step on it
 
@@ -59,7 +58,10 @@ export class Errands {
     if (known !== undefined) return known;
     const { tokenizer, random, contextTokens, parent } = this.#source;
     const batch = drawErrandBatch(tokenizer, random, { contextTokens });
-    const { full } = await this.#engine.score(batch, { fullLogProbs: true, ...(parent === undefined ? {} : { adapter: parent }) });
+    const empty = batch.weights.every((weight) => weight === 0);
+    const { full } = empty
+      ? { full: new Float32Array(0) }
+      : await this.#engine.score(batch, { fullLogProbs: true, ...(parent === undefined ? {} : { adapter: parent }) });
     invariant(full !== undefined, "whole distributions were asked for");
     const drawn = { ...batch, parentLogProbs: full };
     this.#batches.push(drawn);
@@ -69,7 +71,7 @@ export class Errands {
 
 /**
  * Conversations [B·T], cut to T or to a shorter context, each up to an answer that is to stay: the tokens of its call, or
- * the first of its reply, are targets [N] with a weight. A tokenizer under which they do not fit leaves rows empty.
+ * the first of its reply, are targets [N] of weight 1. A tokenizer under which they do not fit leaves rows empty.
  */
 export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextTokens }: { contextTokens: number }): TokenBatch {
   const length = Math.min(LENGTH, contextTokens);
@@ -88,7 +90,7 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
       for (const place of kept) {
         positions[filled] = row * length + place - 1;
         targets[filled] = at(example.tokens, place);
-        weights[filled] = kept.length === 1 ? OPENING_WEIGHT : 1;
+        weights[filled] = 1;
         filled += 1;
       }
       row += 1;
@@ -105,9 +107,7 @@ function keptAnswers({ tokens, weights }: Example, invocation: Invocation): numb
     const start = activatedFrom(tokens, invocation, place - 1);
     if (start !== undefined) answers.set(start, [...(answers.get(start) ?? []), place]);
   });
-  const [calls, replies] = [
-    [...answers.values()].filter((kept) => kept.length > 1),
-    [...answers.values()].filter((kept) => kept.length === 1),
-  ];
-  return [...calls, ...replies.slice(0, 1)]; // that no call is due is seen often enough in one place
+  const all = [...answers.values()];
+  const replies = all.filter((kept) => kept.length === 1); // a call has more tokens than one
+  return [...all.filter((kept) => !replies.includes(kept)), ...replies.slice(0, 1)]; // that no call is due is seen often enough in one place
 }

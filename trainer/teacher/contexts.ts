@@ -93,7 +93,7 @@ function otherContext(source: ContextSource, random: Random): Context | undefine
   };
 }
 
-const UNREADY_SHARE = 0.5;
+const UNREADY_SHARE = 0.3;
 const NAMESAKE_SHARE = 0.4;
 const MOST_ANCHOR_TOOLS = 6; // offered beside the due one
 const MOST_EARLIER = 3; // requests that were settled before

@@ -71,6 +71,15 @@ describe("KvCache", () => {
     expect(hybrid(70)?.reusedTokens).toBe(70);
   });
 
+  it("finds nothing of an adapter where its holder died instead of letting go", () => {
+    const { cache, clock, hold } = createCache();
+    const dead = cache.acquire({ weights: "base", cacheKey: "a", promptTokens: prompt(100), capacityTokens: 128, keptTokens: 90 });
+    dead?.reserve(120);
+    dead?.tokens.push(...prompt(120));
+    clock.now += LEASE_IDLE_MS;
+    expect(hold("a", 120)?.reusedTokens).toBe(90);
+  });
+
   it("keeps nothing of an answer that was given up before its prefill", () => {
     const { cache, hold } = createCache();
     hold("a", 100)?.release();
