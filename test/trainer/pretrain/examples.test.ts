@@ -84,7 +84,7 @@ describe("guidedExample", () => {
     }
   });
 
-  it("weighs the argument that guidance names most, and puts it first where guidance decides its value", () => {
+  it("weighs the argument that guidance names most, and puts it first, whoever decides its value", () => {
     const call = plain.steps[1];
     if (call?.kind !== "call") throw new Error("step 1 is the first call");
     const rows = guided(40);
@@ -97,7 +97,7 @@ describe("guidedExample", () => {
     for (const text of hinted) expect(text).toMatch(/<hint>[^<]*number_of_beds[^]*?"arguments": \{"number_of_beds"/);
     const booked = texts.flatMap((text) => /Yes, please\.\n<note>[^<]*number_of_beds[^]*?"arguments": (\{.*?\})/.exec(text)?.[1] ?? []);
     expect(booked.length).toBeGreaterThan(0);
-    for (const call of booked) expect(call).toMatch(/^\{"valley": "[^"]+", "number_of_beds": "2"/);
+    for (const call of booked) expect(call).toMatch(/^\{"number_of_beds": "2"/);
   });
 });
 
