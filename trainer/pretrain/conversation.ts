@@ -104,7 +104,7 @@ export function typed(value: string, type: ParameterView["type"]): string | numb
 
 /**
  * Arguments by shown name: those of the slots in `first`, then the others, each in the order of the tool's parameters.
- * What guidance decides comes first: where the call begins, one look at the guidance decides, and no place in a list is sought.
+ * What guidance names comes first: where the call begins, one look at the guidance decides, and no place in a list is sought.
  */
 export function callArguments(
   tool: ToolView,

@@ -58,7 +58,7 @@ export function guidedExample(
   const end = conversation.steps.findIndex((step, at) => step.kind === "reply" && at > Math.max(...guidance.keys()));
   const steps = conversation.steps.slice(0, end < 0 ? undefined : end + 1).map((step, at): Step => {
     const guided = guidance.get(at);
-    return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.first } : step;
+    return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.named } : step;
   });
   const named = new Map([...guidance].map(([at, { named: slots }]) => [steps[at], learntFor(steps[at] as CallStep, slots)]));
   const carried = new Map(

@@ -18,13 +18,11 @@ export type GuidedCall = {
   hint?: string;
   notes?: string[];
   values: Readonly<Record<string, string>>;
-  /** Slots that the guidance names and the called tool has, obeyed or not. */
-  named: string[];
   /**
-   * Those of them that the guidance decides. They stand first in the call, where only the value is left to say. A value that the
-   * user stated keeps its place among the others: said before them, it is mistaken for one of them.
+   * Slots that the guidance names and the called tool has, obeyed or not. They stand first in the call: there only the
+   * value is left to decide, the guidance's or the user's own.
    */
-  first: string[];
+  named: string[];
 };
 
 const SILENT_SHARE = 0.49;
@@ -56,13 +54,13 @@ export function drawGuidance(
 function drawHint(conversation: Conversation, call: CallStep, lexicon: Lexicon, random: Random): GuidedCall | undefined {
   if (random.chance(0.06)) {
     const hint = foreignText(HINTS, conversation, call, lexicon, random);
-    return hint === undefined ? undefined : { hint, values: call.values, named: [], first: [] };
+    return hint === undefined ? undefined : { hint, values: call.values, named: [] };
   }
   const parameter = random.pick(call.tool.parameters);
   const value = otherValue(parameter, call.values[parameter.slot], lexicon, random);
   if (value === undefined) return undefined;
   const values = { ...call.values, [parameter.slot]: value };
-  return { hint: worded(HINTS, parameter, value, lexicon, random), values, named: [parameter.slot], first: [parameter.slot] };
+  return { hint: worded(HINTS, parameter, value, lexicon, random), values, named: [parameter.slot] };
 }
 
 function drawNotes(
@@ -91,8 +89,7 @@ function drawNotes(
   const foreign = notes.length === 0 || random.chance(0.15) ? foreignText(NOTES, conversation, call, lexicon, random) : undefined;
   if (foreign !== undefined) notes.push(foreign);
   if (notes.length === 0) return undefined;
-  const named = [...chosen].map(({ slot }) => slot);
-  return { notes: random.shuffled(notes), values, named, first: named.filter((slot) => values[slot] !== call.values[slot]) };
+  return { notes: random.shuffled(notes), values, named: [...chosen].map(({ slot }) => slot) };
 }
 
 /** What was spoken of before step `at`. */
