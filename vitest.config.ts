@@ -8,6 +8,6 @@ export default defineConfig({
     // A test that waits longer than this waits for something that will not come.
     testTimeout: 60_000,
     hookTimeout: 300_000,
-    globalSetup: ["test/helpers/build-kernel.ts"],
+    globalSetup: ["test/helpers/build.ts"],
   },
 });

@@ -18,7 +18,7 @@ import { freshRequests } from "./sim/requests.ts";
 import { unlearning } from "./attack/unlearning.ts";
 
 const APPLICATIONS = 5; // keys that the residents come under
-const LONGEST_CHARS = 1_600; // of a request with its tools; longer ones only take longer
+const LONGEST_CHARS = 6_000; // of a request with its tools, as JSON: what is said to it has to fit the context too
 
 /** In the order in which they build on one another. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = { injection, flood, sybils, honest, habit, candidates, unlearning, deletion };
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   ]);
   if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
-  const requests = freshRequests(sgd).filter((request) => JSON.stringify(request).length <= 4 * LONGEST_CHARS);
+  const requests = freshRequests(sgd).filter((request) => JSON.stringify(request).length <= LONGEST_CHARS);
   const { service, wishes } = busiest(drawPreferences(sgd, requests, random));
   const settings = { learning: { notes: "off", minSignals: 4, maxWaitMs: 1 }, release: { canary: { mode: "off" } } };
   const town = await Town.start(options.base, { threads: Number(options.threads), settings });

@@ -1,4 +1,4 @@
-/** Bundles the Worker: one ES module, and every `.wasm` it imports as a compiled module beside it. */
+/** Bundles the Worker, and builds what it is served with: one ES module, and every `.wasm` it imports as a compiled module beside it. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -36,9 +36,17 @@ export async function bundleWorker(root: string, entry: string, define: Record<s
 }
 
 /** Compiles the WASM kernel where its sources changed. */
-export async function buildKernel(root: string): Promise<void> {
-  const script = join(root, "edge/kernel/build.mjs");
-  if (existsSync(script)) await promisify(execFile)(process.execPath, [script], { cwd: root });
+export function buildKernel(root: string): Promise<void> {
+  return runBuild(root, "edge/kernel/build.mjs");
+}
+
+/** Builds the dashboard's files where its sources changed. */
+export function buildDashboard(root: string): Promise<void> {
+  return runBuild(root, "dashboard/build.mjs");
+}
+
+async function runBuild(root: string, script: string): Promise<void> {
+  if (existsSync(join(root, script))) await promisify(execFile)(process.execPath, [join(root, script)], { cwd: root });
 }
 
 /** workerd compiles WASM only from modules it is given, so the import stays and the file goes along. */

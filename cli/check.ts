@@ -7,6 +7,7 @@ const STEPS: readonly Step[] = [
   { name: "format", command: [`${BIN}/oxfmt`, "--check", "."] },
   { name: "lint", command: [`${BIN}/oxlint`] },
   { name: "types of the edge", command: [`${BIN}/tsc`, "-p", "edge"] },
+  { name: "types of the dashboard", command: [`${BIN}/tsc`, "-p", "dashboard"] },
   { name: "types of trainer, shell and benches", command: [`${BIN}/tsc`, "-p", "trainer"] },
   { name: "types of the tests", command: [`${BIN}/tsc`, "-p", "test"] },
   { name: "unused files, exports and dependencies", command: [`${BIN}/knip`] },

@@ -11,7 +11,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptio
 import { unstable_getMiniflareWorkerOptions as readWranglerConfig } from "wrangler";
 import { z } from "zod";
 import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
-import { bundleWorker, type WorkerModule } from "./bundle.ts";
+import { buildDashboard, bundleWorker, type WorkerModule } from "./bundle.ts";
 import { ensureKeys, type LocalKeys } from "./keys.ts";
 import { applyMigrations } from "./migrations.ts";
 import { claimStateFolder, readPid, runFolder, startGuard } from "./processes.ts";
@@ -87,6 +87,8 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
 }
 
 async function workerOptions(configFile: string, vars: Record<string, string>): Promise<V4WorkerOptions> {
+  // Before the configuration is read, which names its folder.
+  await buildDashboard(ROOT);
   const { workerOptions: options, main, define } = readWranglerConfig(configFile);
   if (main === undefined) throw new Error(`${configFile}: main expected, got none`);
   const modules = bundles.get(main) ?? (await bundleWorker(ROOT, main, define));

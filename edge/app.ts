@@ -11,6 +11,7 @@ import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountAgents } from "./routes/api-agents.ts";
 import { mountKeys } from "./routes/api-keys.ts";
+import { mountLogin } from "./routes/api-login.ts";
 import { mountNotes } from "./routes/api-notes.ts";
 import { mountOpenApi } from "./routes/api-openapi.ts";
 import { mountQuarantine } from "./routes/api-quarantine.ts";
@@ -37,6 +38,7 @@ export function createApp(): App {
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
   mountOpenApi(app);
+  mountLogin(app);
   app.use("/v1/*", requireKey("client"));
   app.use("/api/*", requireKey("admin"));
   app.use("/trainer/v1/*", requireKey("trainer"));

@@ -29,6 +29,7 @@ import type { Answer, Prompted } from "../sim/learning.ts";
 import type { FreshRequest } from "../sim/requests.ts";
 
 const ANSWER_TOKENS = 112;
+const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters to nobody here
 const LOG_MS = 30_000;
 const POLL_MS = 50;
 const QUIET_STEPS = 3; // steps in a row without anything to do
@@ -125,8 +126,8 @@ export class Town {
     });
   }
 
-  async ask(person: Person, { messages, tools }: Prompted): Promise<Turn> {
-    const body = { model: this.agent, user: person.name, messages, tools, temperature: 0, max_tokens: ANSWER_TOKENS };
+  async ask(person: Person, { messages, tools }: Prompted, maxTokens = ANSWER_TOKENS): Promise<Turn> {
+    const body = { model: this.agent, user: person.name, messages, tools, temperature: 0, max_tokens: maxTokens };
     const response = await this.#send(person.key, "POST", "/v1/chat/completions", body);
     const { id, choices } = Completion.parse(await response.json());
     const message = ChatMessage.parse(choices[0]?.message);
@@ -148,11 +149,11 @@ export class Town {
     const results = calls.map(({ id }): ChatMessage => ({ role: "tool", content: request.result, tool_call_id: id }));
     const called = [...request.messages, first.message, ...results];
     if (results.length === 0) {
-      await this.ask(person, { ...request, messages: [...called, last] });
+      await this.ask(person, { ...request, messages: [...called, last] }, LATER_TOKENS);
       return first;
     }
-    const reply = await this.ask(person, { ...request, messages: called });
-    await this.ask(person, { ...request, messages: [...called, reply.message, last] });
+    const reply = await this.ask(person, { ...request, messages: called }, LATER_TOKENS);
+    await this.ask(person, { ...request, messages: [...called, reply.message, last] }, LATER_TOKENS);
     return first;
   }
 

@@ -2,6 +2,7 @@
  * An agent: its settings and the only truth about which version of each line answers.
  * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
+import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release } from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
@@ -20,21 +21,15 @@ import { Notebook } from "./notebook.ts";
 import { notesFor } from "./notes.ts";
 import type {
   AbsorbResult,
-  Actor,
   AdvanceResult,
   AgentPort,
-  AuditRow,
-  BarredEvent,
   EventUse,
   FinishRequest,
   GivenNote,
-  ListedVersion,
   Page,
   PromoteResult,
   PublishOutcome,
-  QuarantinedEvent,
   Reason,
-  Release,
   RollbackRequest,
   RollbackResult,
   TurnFact,

@@ -6,24 +6,8 @@
  * the difference of two means, with variances plugged in, hence the smallest sample before it says anything. Its unit is a
  * conversation, not a turn: turns of one conversation are not independent, and a long one must not outvote the others.
  */
+import type { Arm, CanaryVerdict, Sample } from "../../shared/api.ts";
 import type { CanarySettings } from "../../shared/release.ts";
-
-/** Over conversations: how many, the mean of what was measured in each, and its variance. */
-export type Sample = { readonly count: number; readonly mean: number; readonly variance: number };
-
-/** What one version did in the conversations that began while the canary answered. */
-export type Arm = {
-  /** Mean reward of a conversation's judged turns, from −1…1 onto 0…1; conversations without a judged turn are not in it. */
-  readonly score: Sample;
-  /** Share of a conversation's turns that ended in an error of ours. */
-  readonly failed: Sample;
-  /** Share of a conversation's turns whose call was cut short or does not fit its tool. */
-  readonly invalid: Sample;
-  /** Mean tokens of an answer. */
-  readonly tokens: Sample;
-};
-
-export type CanaryVerdict = { readonly decision: "promote" | "rollBack" | "wait"; readonly reason: string };
 
 /** Wrong rollbacks of a canary that is as good, over all looks: 0.05, most of it for the reward. */
 const ALPHA = { score: 0.041, guard: 0.003 } as const;

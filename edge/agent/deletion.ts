@@ -2,10 +2,10 @@
  * What an agent does about a user who was deleted: everything that they said goes at once; versions that learned from it, or
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
+import type { Actor, BarredEvent } from "../../shared/api.ts";
 import type { PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
-import type { Actor, BarredEvent } from "./port.ts";
 import type { AgentStore } from "./store.ts";
 
 export type ForgottenUser = {

@@ -2,10 +2,11 @@
  * Which version learned from what, what is barred from learning and what is open to it, and who said so: a line's events, where
  * lines.ts has its moves.
  */
+import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
 import type { PolicyManifest } from "../../shared/policy.ts";
-import type { BarredEvent, EventUse, Reason } from "./port.ts";
+import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 

@@ -2,6 +2,7 @@
  * The lines of an agent: which version of each answers. A shell: release.ts decides the moves, store.ts keeps them, one
  * transaction and one audit row per move.
  */
+import type { Actor, AuditRow } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
@@ -9,7 +10,7 @@ import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared
 import { SMALL_CIRCLE } from "../../shared/influence.ts";
 import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
-import type { Actor, AdvanceResult, AuditRow, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";
+import type { AdvanceResult, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";
 import type { Lineage } from "./lineage.ts";
 import { chainOf, FIRST_STATE, MOVES, tipOf, type Admission, type LineState, type Transition } from "./release.ts";
 import type { AgentStore } from "./store.ts";

@@ -3,49 +3,32 @@
  * `undefined` is an agent, line or version that does not exist.
  */
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
+import type {
+  Actor,
+  AuditRow,
+  BarredEvent,
+  ListedVersion,
+  Promoted,
+  QuarantinedEvent,
+  Release,
+  RolledBack,
+  Unchanged,
+} from "../../shared/api.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note } from "../../shared/note.ts";
-import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
+import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
-import type { VersionStatus } from "../../shared/release.ts";
 import type { Env } from "../env.ts";
-import type { Arm, CanaryVerdict } from "./canary.ts";
 import type { ForgetRequest, ForgottenUser } from "./deletion.ts";
-import type { Canary, Moves } from "./release.ts";
 
-/** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
-export type Actor = string;
 export type Reason = { actor: Actor; reason?: string | undefined };
-
-/** One move of a line. `to` is the version or the cursor that it led to. */
-export type AuditRow = {
-  id: number;
-  line: string;
-  move: "create" | keyof Moves;
-  actor: Actor;
-  reason: string | null;
-  /** Stable version before and after. */
-  from: number | null;
-  to: number | null;
-  cursor: number;
-  /** What was refused, for moves of the cursor. */
-  refused: CursorAdvance["refused"];
-  createdAt: string;
-};
-
-/** A version as it is listed: with its part in the release. */
-export type ListedVersion = PolicyVersion & { status: VersionStatus };
 
 /** A version's use of an event. */
 export type EventUse = { eventId: string; version: number; seq: number; user: string; turnId: string };
 
-/** An event that is not learned from until somebody lets it back in. */
 /** A rebuild that learned nothing, with the reasons. */
 export type FinishRequest = { from: number; refused: AuditRow["refused"] };
-
-export type BarredEvent = { eventId: string; turnId: string; seq: number };
-export type QuarantinedEvent = BarredEvent & { reason: string | null; actor: Actor; createdAt: string };
 
 /** What a finished or failed turn says about the version that answered it. */
 export type TurnFact = {
@@ -65,26 +48,10 @@ export type TurnFact = {
   tokens: number;
 };
 
-/** What answers on a line, and how the trial of its canary stands. */
-export type Release = {
-  stable: number;
-  canary: (Canary & { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict }) | null;
-  waiting: readonly number[];
-  audience: Audience;
-  turnsPerDay: number;
-};
-
 export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined };
-export type RollbackResult =
-  | { status: "rolledBack"; from: number; to: number; versions: number[]; quarantined: number; reopened: number }
-  | { status: "unchanged"; stable: number }
-  | { status: "refused"; reason: string }
-  | { status: "unknown"; latest: number };
+export type RollbackResult = RolledBack | Unchanged | { status: "refused"; reason: string } | { status: "unknown"; latest: number };
 
-export type PromoteResult =
-  | { status: "promoted"; from: number; to: number }
-  | { status: "unchanged"; stable: number }
-  | { status: "unknown"; inFlight: number[] };
+export type PromoteResult = Promoted | Unchanged | { status: "unknown"; inFlight: number[] };
 
 export type AdvanceResult =
   | { status: "advanced"; cursor: number }

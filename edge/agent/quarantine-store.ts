@@ -1,5 +1,6 @@
 /** Which version used which event, which events are barred from learning, and which wait to be learned from again. */
-import type { EventUse, QuarantinedEvent } from "./port.ts";
+import type { QuarantinedEvent } from "../../shared/api.ts";
+import type { EventUse } from "./port.ts";
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS event_uses (

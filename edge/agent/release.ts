@@ -15,17 +15,8 @@
  *
  * Invariants: stable ≤ latest; `latest`, `cursor` and `revision` never go back, whatever rolls back; nothing waits without a canary.
  */
+import type { Canary } from "../../shared/api.ts";
 import type { VersionStatus } from "../../shared/release.ts";
-
-export type Canary = {
-  readonly version: number;
-  /** Share of new conversations, above 0 and at most 1. */
-  readonly share: number;
-  /** Since when it answers. */
-  readonly since: string;
-  /** Since when a person is asked to decide; null while the test runs by itself. */
-  readonly askedAt: string | null;
-};
 
 export type LineState = {
   readonly stable: number;

@@ -1,4 +1,5 @@
 /** An AgentObject's SQLite: its settings, its lines, their versions, and the audit trail. What a deletion does not take stays for good. */
+import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
@@ -6,7 +7,7 @@ import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { NoteStore } from "./note-store.ts";
-import type { AuditRow, ListedVersion, Page } from "./port.ts";
+import type { Page } from "./port.ts";
 import { QuarantineStore } from "./quarantine-store.ts";
 import { RebuildStore } from "./rebuild-store.ts";
 import type { LineState } from "./release.ts";

@@ -1,10 +1,11 @@
 /** The canary of a line beside its stable version: counts what both do, and moves the line once canary.ts has decided. */
+import type { Arm, Canary, CanaryVerdict, Release } from "../../shared/api.ts";
 import { CanarySettings } from "../../shared/release.ts";
-import { type Arm, canaryShare, type CanaryVerdict, judgeCanary } from "./canary.ts";
+import { canaryShare, judgeCanary } from "./canary.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
-import type { Release, TurnFact } from "./port.ts";
-import type { Canary, LineState } from "./release.ts";
+import type { TurnFact } from "./port.ts";
+import type { LineState } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
 /** In the audit trail. */

@@ -55,6 +55,14 @@ export const keys = sqliteTable(
   (table) => [uniqueIndex("keys_hash").on(table.hash)],
 );
 
+/** People at the dashboard, by the SHA-256 of what their cookie holds. A login is worth what its key is worth. */
+export const logins = sqliteTable("logins", {
+  hash: text("hash").primaryKey(),
+  keyId: text("key_id").notNull(),
+  createdAt: integer("created_at").notNull(),
+  expiresAt: integer("expires_at").notNull(),
+});
+
 /** Users who were deleted, and when: what they had said before and comes late is not kept either. */
 export const deletions = sqliteTable(
   "deletions",

@@ -1,20 +1,8 @@
 /** What happened to an agent over time, counted from its log. */
 import { and, eq, gte, lt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { SeriesPoint } from "../../shared/api.ts";
 import { events } from "./schema.ts";
-
-export type SeriesPoint = {
-  /** Begin of the interval. */
-  readonly at: string;
-  readonly turns: number;
-  readonly aborted: number;
-  /** Judged turns that say something; a call that merely ran says nothing. */
-  readonly judged: number;
-  /** Mean reward of those, −1 to 1; null where there are none. */
-  readonly reward: number | null;
-  /** Rejected answers of which the judge could tell what should have been different. */
-  readonly corrections: number;
-};
 
 export type SeriesRange = { readonly agent: string; readonly fromMs: number; readonly toMs: number; readonly stepMs: number };
 

@@ -1,34 +1,10 @@
 /** Turns of an agent with all that came after each: what was said next, feedback, judgements with their hints. */
 import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import type { ChatMessage } from "../../shared/chat.ts";
-import type { EventPayload, LoggedEvent } from "../../shared/events.ts";
+import type { ListedTurn } from "../../shared/api.ts";
+import type { LoggedEvent } from "../../shared/events.ts";
 import { type EventLog, readEvents, under } from "./events.ts";
 import { events } from "./schema.ts";
-
-type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
-type Payload<Kind extends EventPayload["kind"]> = Omit<Extract<EventPayload, { kind: Kind }>, "kind" | "completionId">;
-
-export type ListedTurn = {
-  readonly turnId: string;
-  readonly sessionId: string;
-  readonly user: string;
-  readonly keyId: string | null;
-  readonly createdAt: string;
-  /** The turn's place in the log; the page before it is asked for with it. */
-  readonly seq: number;
-  readonly completionId: string;
-  readonly policyVersion: number;
-  /** The last message that the policy answered, and the answer; null where it was given up. */
-  readonly prompt: ChatMessage | null;
-  readonly answer: ChatMessage | null;
-  /** Why it ended, as the client was told; `aborted: …` where it was given up. */
-  readonly finishReason: string;
-  readonly next: readonly ({ readonly eventId: string } & Payload<"nextState:arrived">)[];
-  readonly feedback: readonly ({ readonly eventId: string } & Payload<"feedback:given">)[];
-  /** `subject` is the event that was judged. */
-  readonly judgements: readonly Judged[];
-};
 
 export type TurnQuery = {
   readonly agent: string;

@@ -8,6 +8,7 @@ import { findKey, type KeyRow } from "../db/keys.ts";
 import type { KeyKind } from "../db/schema.ts";
 import type { Env, Middleware } from "../env.ts";
 import { logError } from "../log.ts";
+import { loginOf } from "./login.ts";
 
 const FRESH_MS = 1_000;
 /** Hashes that an isolate remembers, unknown ones included, so that guessing costs no memory. */
@@ -16,18 +17,23 @@ const MAX_REMEMBERED = 1_000;
 type Remembered = { row: KeyRow | undefined; checkedAt: number };
 const remembered = new Map<string, Remembered>();
 
-/** Lets a request pass that carries a key of the kind. @throws {auth/missing} {auth/forbidden} */
+/** Lets a request pass that carries a key of the kind, or, where that is `admin`, a login. @throws {auth/missing} {auth/forbidden} */
 export function requireKey(kind: KeyKind): Middleware {
   return async function requireKey(context, next) {
-    const row = await rowOfKey(context.env, bearerOf(context.req.header("authorization"), kind));
-    if (row.kind !== kind)
-      throw new AppError("auth/forbidden", `${context.req.path}: a ${kind} key expected, got a ${row.kind} key`, {
-        details: { code: "wrong_key_kind" },
-      });
+    const header = context.req.header("authorization");
+    const login = kind === "admin" && header === undefined ? await loginOf(context) : undefined;
+    const row = login === undefined ? await keyOf(context.env, bearerOf(header, kind), { kind, path: context.req.path }) : live(login.key);
     const { id, name, agents, requestsPerMinute } = row;
     context.set("key", { id, kind, name, agents, requestsPerMinute });
     await next();
   };
+}
+
+/** What is known of a key that opens routes of the kind. @throws {auth/missing} {auth/forbidden} */
+export async function keyOf(env: Env, key: string, { kind, path }: { kind: KeyKind; path: string }): Promise<KeyRow> {
+  const row = await rowOfKey(env, key);
+  if (row.kind === kind) return row;
+  throw new AppError("auth/forbidden", `${path}: a ${kind} key expected, got a ${row.kind} key`, { details: { code: "wrong_key_kind" } });
 }
 
 /** Forgets what is known of a key, so that this isolate asks again: for whoever has just changed it. */
@@ -47,7 +53,12 @@ function bearerOf(header: string | undefined, kind: KeyKind): string {
 async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
   const hash = await sha256(key);
   const row = await lookUp(env, hash);
-  if (row === undefined || !equal(row.hash, hash) || row.revokedAt !== null)
+  return live(row !== undefined && equal(row.hash, hash) ? row : undefined);
+}
+
+/** @throws {auth/missing} where the key is unknown, revoked or expired */
+function live(row: KeyRow | undefined): KeyRow {
+  if (row === undefined || row.revokedAt !== null)
     throw new AppError("auth/missing", "API key: a known one that is not revoked expected, got another", {
       details: { code: "invalid_api_key" },
     });
@@ -55,9 +66,7 @@ async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
     throw new AppError(
       "auth/missing",
       `API key: one that has not expired expected, got one that did at ${new Date(row.expiresAt).toISOString()}`,
-      {
-        details: { code: "expired_api_key" },
-      },
+      { details: { code: "expired_api_key" } },
     );
   return row;
 }

@@ -3,6 +3,7 @@ import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
 import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
+import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
 import { BarRequest, FreeRequest, QuarantinePage } from "../routes/api-quarantine.ts";
 import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
@@ -24,7 +25,7 @@ export type Operation = {
   readonly body?: ZodType;
   /** Status of success, 200 where left out. */
   readonly status?: 200 | 201;
-  readonly type?: "application/json" | "text/event-stream";
+  readonly type?: "application/json" | "text/event-stream" | "application/octet-stream";
 };
 
 const AGENT = "/api/agents/{agent}";
@@ -46,6 +47,12 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: `${AGENT}/resume`, summary: "Goes on learning" },
   { method: "get", path: `${AGENT}/versions`, summary: "Versions with lineage, newest first", query: BackwardPage },
   { method: "get", path: `${AGENT}/versions/{version}`, summary: "One version: events, users, hints, gate report, changes" },
+  {
+    method: "get",
+    path: `${AGENT}/versions/{version}/files/{file}`,
+    summary: "adapter_config.json or adapter_model.safetensors of a version, as PEFT writes them",
+    type: "application/octet-stream",
+  },
   { method: "get", path: `${AGENT}/release`, summary: "What answers, and how the trial of the canary stands" },
   { method: "post", path: `${AGENT}/promote`, summary: "Makes a version in flight the stable one", body: PromoteRequest },
   {
@@ -86,6 +93,9 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
 
 const OPEN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: "/api/openapi.json", summary: "This document" },
+  { method: "post", path: "/api/login", summary: "Turns an admin key into a cookie, for the dashboard", body: LoginRequest },
+  { method: "get", path: "/api/login", summary: "Who is logged in, null where nobody is, and what changes have to carry as x-csrf-token" },
+  { method: "delete", path: "/api/login", summary: "Ends the login" },
   { method: "get", path: "/healthz", summary: "Whether the edge is up" },
 ];
 

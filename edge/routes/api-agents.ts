@@ -6,6 +6,7 @@ import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
+import { getArtifact } from "../artifacts.ts";
 import { listAgent } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
@@ -29,6 +30,8 @@ export const SettingsRequest = AgentSettings.extend({
   learning: LearningSettings.strict().prefault({}),
   release: StrictRelease,
 }).strict();
+/** An adapter in PEFT's format. */
+const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
@@ -84,6 +87,17 @@ export function mountAgents(app: App): void {
     const [name, version] = [agentParam(context), versionParam(context)];
     const listed = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
     return context.json({ ...listed, users: [...new Set(listed.events.map(({ user }) => user))] });
+  });
+
+  app.get("/api/agents/:agent/versions/:version/files/:file", async (context) => {
+    const [name, version] = [agentParam(context), versionParam(context)];
+    const { file } = parseWith(z.object({ file: z.enum(ADAPTER_FILES) }), context.req.param());
+    const { adapter } = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
+    const digest = file === "adapter_config.json" ? adapter?.configDigest : adapter?.weightsDigest;
+    const bytes = digest === undefined ? undefined : await getArtifact(context.env.ARTIFACTS, digest);
+    context.header("content-disposition", `attachment; filename="${file}"`);
+    context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");
+    return context.body(found(bytes, `${file} of version ${version} of agent ${name}`));
   });
 
   app.get("/api/agents/:agent/audit", async (context) => {

@@ -1,5 +1,6 @@
 /** /api/keys: who may ask, for which agents, how often, and until when. A key is shown once, when it is made. */
 import { z } from "zod";
+import type { ListedKey } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { insertKey, readKey, readKeys, revokeKey, rotateKey, type KeyRow } from "../db/keys.ts";
@@ -95,7 +96,7 @@ function lesser(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow) {
+function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow): ListedKey {
   const shown = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
   return {
     ...{ id, kind, name, agents, requestsPerMinute },

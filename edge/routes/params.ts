@@ -1,10 +1,10 @@
 /** What several routes read from paths and queries. */
+import type { Actor } from "../../shared/api.ts";
 import type { Context } from "hono";
 import { z, type ZodType } from "zod";
 import { AgentName } from "../../shared/agent.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
-import type { Actor } from "../agent/port.ts";
 import { agentOf } from "../agent/port.ts";
 import { readAgents } from "../db/agents.ts";
 import type { AppEnv } from "../env.ts";

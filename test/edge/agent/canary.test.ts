@@ -1,6 +1,7 @@
 /** The canary's test: what it decides on plain numbers, and how often it is wrong, by simulation with seeds. */
+import type { Arm, CanaryVerdict, Sample } from "../../../shared/api.ts";
 import { describe, expect, it } from "vitest";
-import { canaryShare, judgeCanary, type Arm, type CanaryVerdict, type Sample } from "../../../edge/agent/canary.ts";
+import { canaryShare, judgeCanary } from "../../../edge/agent/canary.ts";
 import { CanarySettings } from "../../../shared/release.ts";
 import { Random } from "../../../trainer/random.ts";
 

@@ -1,0 +1,75 @@
+/** `/api` as the dashboard asks it: with the login's cookie, and the token that goes with it where something changes. */
+import type { Login } from "../shared/api.ts";
+
+/** What the edge refused, in its own words. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+let csrf = "";
+
+/** Who is logged in; null where nobody is, or no longer. */
+export async function readLogin(): Promise<Login | null> {
+  try {
+    const { login } = await get<{ login: Login | null }>("/api/login");
+    return login === null ? null : remember(login);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+export async function logIn(key: string): Promise<Login> {
+  return remember(await send<Login>("POST", "/api/login", { key }));
+}
+
+export async function logOut(): Promise<void> {
+  await send("DELETE", "/api/login");
+}
+
+export function get<Answer>(path: string): Promise<Answer> {
+  return send<Answer>("GET", path);
+}
+
+/** @throws {ApiError} with what the edge says is wrong */
+export async function send<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
+  const response = await request(method, path, body);
+  return (await response.json()) as Answer;
+}
+
+/** The answer as it comes, for streams. @throws {ApiError} */
+export async function request(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(method === "GET" ? {} : { "x-csrf-token": csrf }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (!response.ok) throw new ApiError(response.status, await messageOf(response));
+  return response;
+}
+
+async function messageOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: string } };
+    return error?.message ?? text;
+  } catch {
+    return text === "" ? `${response.status} ${response.statusText}` : text;
+  }
+}
+
+function remember(login: Login): Login {
+  csrf = login.csrf;
+  return login;
+}

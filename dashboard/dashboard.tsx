@@ -1,0 +1,104 @@
+/** The page: who is logged in, which agent it is about, and the view that the address names. */
+import { useEffect, useState } from "preact/hooks";
+import { LocationProvider, Route, Router, useLocation } from "preact-iso";
+import type { Login } from "../shared/api.ts";
+import type { LineHead } from "../shared/policy.ts";
+import { logOut, readLogin } from "./api.ts";
+import { useAction, useResource } from "./resource.ts";
+import { Loaded, Problem } from "./parts/shown.tsx";
+import { AgentPage } from "./agent-page.tsx";
+import { Agents } from "./views/agents.tsx";
+import { Keys } from "./views/keys.tsx";
+import { LoginForm } from "./views/login.tsx";
+
+export function Dashboard() {
+  const [login, setLogin] = useState<Login | null>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    readLogin().then(setLogin, (thrown: unknown) => setError(String(thrown)));
+  }, []);
+  if (error !== undefined)
+    return (
+      <main class="container">
+        <Problem error={error} />
+      </main>
+    );
+  if (login === undefined) return <main class="container" aria-busy="true" />;
+  if (login === null) return <LoginForm onLogin={setLogin} />;
+  return (
+    <LocationProvider>
+      <Shell login={login} onLogout={() => setLogin(null)} />
+    </LocationProvider>
+  );
+}
+
+export type Listed = { readonly agents: readonly LineHead[] };
+
+function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
+  const listed = useResource<Listed>("/api/agents");
+  const { path, route } = useLocation();
+  const { run } = useAction();
+  const [, section, agent] = path.split("/");
+  return (
+    <>
+      <a class="skip" href="#view">
+        To the content
+      </a>
+      <header class="container-fluid top">
+        <a href="/" class="brand">
+          Nextstate
+        </a>
+        <nav aria-label="Agents">
+          <label>
+            <span class="visually-hidden">Agent</span>
+            <select
+              value={section === "agents" ? (agent ?? "") : ""}
+              onChange={({ currentTarget }) => route(currentTarget.value === "" ? "/" : `/agents/${currentTarget.value}`)}
+            >
+              <option value="">all agents</option>
+              {listed.data?.agents.map(({ agent: name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <a href="/keys" aria-current={section === "keys" ? "page" : undefined}>
+            Keys
+          </a>
+        </nav>
+        <p class="who">
+          {login.key.name}{" "}
+          <button
+            type="button"
+            class="link"
+            onClick={() =>
+              run(async () => {
+                await logOut();
+                onLogout();
+              })
+            }
+          >
+            Log out
+          </button>
+        </p>
+      </header>
+      <main class="container-fluid" id="view">
+        <Loaded from={listed}>
+          {() => (
+            <Router>
+              <Route path="/" component={Agents} listed={listed} />
+              <Route path="/keys" component={Keys} login={login} />
+              <Route path="/agents/:agent/:section?/:item?" component={AgentPage} onChanged={listed.reload} />
+              <Route default component={NotFound} />
+            </Router>
+          )}
+        </Loaded>
+      </main>
+    </>
+  );
+}
+
+function NotFound() {
+  return <Problem error="There is no such page; choose an agent above." />;
+}

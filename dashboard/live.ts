@@ -1,0 +1,56 @@
+/** What happens to an agent, as it happens: the newest events and moves, and a count that views load again by. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export type Happening = { readonly seq: number; readonly kind: string; readonly createdAt: string; readonly turnId: string };
+type Head = {
+  readonly stable: number;
+  readonly canary: { readonly version: number; readonly share: number } | null;
+  readonly latest: number;
+  readonly cursor: number;
+};
+
+export type Live = {
+  readonly connected: boolean;
+  /** Grows when something has happened, at most twice a second. */
+  readonly ticks: number;
+  readonly head: Head | undefined;
+  /** Newest first. */
+  readonly happenings: readonly Happening[];
+};
+
+const SHOWN = 12;
+const GATHER_MS = 500;
+const NOTHING: Live = { connected: false, ticks: 0, head: undefined, happenings: [] };
+
+export function useLive(agent: string): Live {
+  const [live, setLive] = useState<Live>(NOTHING);
+  const gathered = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    setLive(NOTHING);
+    const source = new EventSource(`/api/agents/${agent}/stream`);
+    const tick = (): void => {
+      gathered.current ??= window.setTimeout(() => {
+        gathered.current = undefined;
+        setLive((before) => ({ ...before, ticks: before.ticks + 1 }));
+      }, GATHER_MS);
+    };
+    source.addEventListener("open", () => setLive((before) => ({ ...before, connected: true })));
+    source.addEventListener("error", () => setLive((before) => ({ ...before, connected: false })));
+    source.addEventListener("release", ({ data }: MessageEvent<string>) => {
+      const head = JSON.parse(data) as Head;
+      setLive((before) => ({ ...before, head }));
+      tick();
+    });
+    source.addEventListener("event", ({ data }: MessageEvent<string>) => {
+      const happening = JSON.parse(data) as Happening;
+      setLive((before) => ({ ...before, happenings: [happening, ...before.happenings].slice(0, SHOWN) }));
+      tick();
+    });
+    return () => {
+      source.close();
+      clearTimeout(gathered.current);
+      gathered.current = undefined;
+    };
+  }, [agent]);
+  return live;
+}

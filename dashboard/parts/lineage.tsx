@@ -1,0 +1,56 @@
+/** The versions of a line as a graph: each hangs on the version it was made from, newest to the right. */
+import type { ListedVersion } from "../../shared/api.ts";
+import { Scroll } from "./shown.tsx";
+
+const STEP = 84;
+const ROW = 56;
+const RADIUS = 17;
+const MARGIN = 30;
+
+type Node = Pick<ListedVersion, "version" | "parent" | "status">;
+
+/** Children go on in their parent's row; every further child begins a row of its own. */
+export function rowsOf(versions: readonly Node[]): Map<number, number> {
+  const rows = new Map<number, number>();
+  const continued = new Set<number>();
+  let last = 0;
+  for (const { version, parent } of versions.toSorted((a, b) => a.version - b.version)) {
+    const above = rows.get(parent);
+    const follows = version > 0 && above !== undefined && !continued.has(parent);
+    if (follows) continued.add(parent);
+    rows.set(version, follows ? above : rows.size === 0 ? 0 : (last += 1));
+  }
+  return rows;
+}
+
+export function Lineage({ agent, versions }: { agent: string; versions: readonly Node[] }) {
+  const sorted = versions.toSorted((a, b) => a.version - b.version);
+  const rows = rowsOf(sorted);
+  const column = new Map(sorted.map(({ version }, index) => [version, index]));
+  const x = (version: number): number => MARGIN + (column.get(version) ?? 0) * STEP;
+  const y = (version: number): number => MARGIN + (rows.get(version) ?? 0) * ROW;
+  const width = 2 * MARGIN + Math.max(0, sorted.length - 1) * STEP;
+  const height = 2 * MARGIN + Math.max(0, ...rows.values()) * ROW;
+  return (
+    <Scroll label="Lineage of versions">
+      <svg class="lineage" width={width} height={height}>
+        {sorted
+          .filter(({ version, parent }) => version !== parent && column.has(parent))
+          .map(({ version, parent }) => (
+            <path
+              key={version}
+              d={`M${x(parent)} ${y(parent)} C${x(parent) + STEP / 2} ${y(parent)} ${x(version) - STEP / 2} ${y(version)} ${x(version)} ${y(version)}`}
+            />
+          ))}
+        {sorted.map(({ version, status }) => (
+          <a key={version} href={`/agents/${agent}/versions/${version}`} class={status} aria-label={`version ${version}, ${status}`}>
+            <circle cx={x(version)} cy={y(version)} r={RADIUS} />
+            <text x={x(version)} y={y(version)}>
+              {version}
+            </text>
+          </a>
+        ))}
+      </svg>
+    </Scroll>
+  );
+}

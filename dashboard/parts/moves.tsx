@@ -1,0 +1,90 @@
+/** Promote and roll back, each with what it will do before it does it. */
+import { useState } from "preact/hooks";
+import type { ListedVersion, Promoted, RolledBack, Unchanged } from "../../shared/api.ts";
+import { send } from "../api.ts";
+import { count } from "../format.ts";
+import { Dialog } from "./dialog.tsx";
+
+type Lineal = Pick<ListedVersion, "version" | "parent" | "status" | "events" | "hints">;
+
+/** What a rollback leaves: versions that answer or are in flight and are not among `to` and its ancestors, and what they alone had learned from. */
+export function whatIsLeft(versions: readonly Lineal[], to: number): { versions: Lineal[]; events: Set<string>; hints: Set<string> } {
+  const byNumber = new Map(versions.map((each) => [each.version, each]));
+  const ancestors = (from: number): Set<number> => {
+    const seen = new Set<number>();
+    for (let at = byNumber.get(from); at !== undefined && !seen.has(at.version); at = byNumber.get(at.parent)) seen.add(at.version);
+    return seen;
+  };
+  const kept = ancestors(to);
+  const used = versions.filter(({ status }) => ["stable", "canary", "candidate"].includes(status));
+  const left = [...new Set(used.flatMap(({ version }) => [...ancestors(version)]))].filter((version) => !kept.has(version));
+  const records = left.flatMap((version) => byNumber.get(version) ?? []).toSorted((a, b) => a.version - b.version);
+  const known = new Set([...kept].flatMap((version) => byNumber.get(version)?.events.map(({ eventId }) => eventId) ?? []));
+  const events = new Set(records.flatMap((each) => each.events.map(({ eventId }) => eventId)).filter((eventId) => !known.has(eventId)));
+  return { versions: records, events, hints: new Set(records.flatMap(({ hints }) => hints)) };
+}
+
+type Moving = { agent: string; version: number; onMoved: () => void; onClose: () => void };
+
+export function RollbackDialog({ agent, version, versions, onMoved, onClose }: Moving & { versions: readonly Lineal[] }) {
+  const [quarantine, setQuarantine] = useState(true);
+  const [reason, setReason] = useState("");
+  const left = whatIsLeft(versions, version);
+  const move = async (): Promise<void> => {
+    await send<RolledBack | Unchanged>("POST", `/api/agents/${agent}/rollback`, {
+      to: version,
+      quarantine,
+      ...(reason === "" ? {} : { reason }),
+    });
+    onMoved();
+  };
+  return (
+    <Dialog title={`Roll back to version ${version}`} verb="Roll back" danger onConfirm={move} onClose={onClose}>
+      <p>
+        {left.versions.length === 0
+          ? "No version in use is left."
+          : `Left: ${left.versions.map((each) => `version ${each.version}`).join(", ")}, with ${count(left.events.size, "event")} that nothing else has learned from.`}
+      </p>
+      {left.hints.size > 0 && (
+        <ul>
+          {[...left.hints].map((hint) => (
+            <li key={hint}>{hint}</li>
+          ))}
+        </ul>
+      )}
+      <label>
+        <input type="checkbox" checked={quarantine} onChange={({ currentTarget }) => setQuarantine(currentTarget.checked)} />
+        Quarantine what they learned from
+      </label>
+      <small>
+        {quarantine
+          ? "No version learns from it until you let it back in."
+          : "The trainer learns from it again at once, starting at the version you go back to."}
+      </small>
+      <Reason value={reason} onInput={setReason} />
+    </Dialog>
+  );
+}
+
+export function PromoteDialog({ agent, version, onMoved, onClose }: Moving) {
+  const [reason, setReason] = useState("");
+  const move = async (): Promise<void> => {
+    await send<Promoted | Unchanged>("POST", `/api/agents/${agent}/promote`, { version, ...(reason === "" ? {} : { reason }) });
+    onMoved();
+  };
+  return (
+    <Dialog title={`Promote version ${version}`} verb="Promote" onConfirm={move} onClose={onClose}>
+      <p>It becomes what answers everybody. The trial ends without a verdict.</p>
+      <Reason value={reason} onInput={setReason} />
+    </Dialog>
+  );
+}
+
+function Reason({ value, onInput }: { value: string; onInput: (value: string) => void }) {
+  return (
+    <label>
+      Reason, for the audit
+      <input name="reason" maxLength={1000} value={value} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+    </label>
+  );
+}

@@ -1,0 +1,46 @@
+/** What a view shows of the API: loaded once, and again whenever something has happened. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { get } from "./api.ts";
+
+export type Resource<Answer> = {
+  readonly data: Answer | undefined;
+  readonly error: Error | undefined;
+  readonly reload: () => void;
+};
+
+/** @param path null loads nothing. @param version another one loads again, and what is shown stays until the answer is there */
+export function useResource<Answer>(path: string | null, version: number | string = 0): Resource<Answer> {
+  const [state, setState] = useState<{ path: string | null; data?: Answer | undefined; error?: Error | undefined }>({ path });
+  const [round, setRound] = useState(0);
+  const asked = useRef(0);
+  useEffect(() => {
+    if (path === null) return;
+    const own = (asked.current += 1);
+    const settle = (next: { data?: Answer; error?: Error }): void => {
+      // A slow answer must not stand over a newer one.
+      if (own === asked.current)
+        setState((before) => ({ path, data: before.path === path ? before.data : undefined, ...next, error: next.error }));
+    };
+    get<Answer>(path).then(
+      (data) => settle({ data }),
+      (error: unknown) => settle({ error: error instanceof Error ? error : new Error(String(error)) }),
+    );
+  }, [path, version, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const own = state.path === path;
+  return { data: own ? state.data : undefined, error: own ? state.error : undefined, reload };
+}
+
+/** Runs what somebody asked for, one at a time; what went wrong stands in `error` until the next try. */
+export function useAction(): { run: (action: () => Promise<unknown>) => void; busy: boolean; error: string | undefined } {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const run = useCallback((action: () => Promise<unknown>): void => {
+    setBusy(true);
+    setError(undefined);
+    action()
+      .catch((thrown: unknown) => setError(thrown instanceof Error ? thrown.message : String(thrown)))
+      .finally(() => setBusy(false));
+  }, []);
+  return { run, busy, error };
+}

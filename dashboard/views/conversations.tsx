@@ -1,0 +1,170 @@
+/** Turns as they were: what was asked and answered, what came next, how it was judged, and what was made of it. */
+import { useEffect, useState } from "preact/hooks";
+import type { ListedTurn } from "../../shared/api.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { get, send } from "../api.ts";
+import { time } from "../format.ts";
+import { Message } from "../parts/messages.tsx";
+import { Empty, Loaded, Problem, RewardBadge } from "../parts/shown.tsx";
+import { useAction, useResource } from "../resource.ts";
+
+type Page = { turns: ListedTurn[] };
+type Filter = { words: string; reward: "any" | "1" | "0" | "-1" | "none"; version: string; user: string };
+
+const PAGE = 20;
+const EVERYTHING: Filter = { words: "", reward: "any", version: "", user: "" };
+
+/** @param item a session's id: that conversation alone */
+export function Conversations({ agent, live, item }: AgentView) {
+  const [filter, setFilter] = useState(EVERYTHING);
+  const query = new URLSearchParams({ limit: String(PAGE) });
+  if (item !== undefined) query.set("session", item);
+  if (filter.user !== "") query.set("user", filter.user);
+  const path = `/api/agents/${agent}/turns?${query.toString()}`;
+  const newest = useResource<Page>(path, live.ticks);
+  const [older, setOlder] = useState<{ path: string; turns: ListedTurn[]; done: boolean }>({ path, turns: [], done: false });
+  useEffect(() => setOlder({ path, turns: [], done: false }), [path]);
+  const { run, busy, error } = useAction();
+  const first = newest.data?.turns ?? [];
+  const turns = merge(first, older.path === path ? older.turns : []);
+  const last = turns.at(-1);
+  const more = (): void =>
+    run(async () => {
+      const page = await get<Page>(`${path}&before=${last?.seq ?? 0}`);
+      setOlder((before) => ({ path, turns: [...before.turns, ...page.turns], done: page.turns.length === 0 }));
+    });
+  const shown = turns.filter((turn) => matches(turn, filter));
+  return (
+    <section>
+      <header class="row">
+        <h1>{item === undefined ? "Conversations" : "One conversation"}</h1>
+        {item !== undefined && <a href={`/agents/${agent}/conversations`}>All conversations</a>}
+      </header>
+      <Filters filter={filter} onChange={setFilter} />
+      <Loaded from={newest}>
+        {() => (
+          <>
+            {shown.length === 0 && (
+              <Empty>{turns.length === 0 ? "No turn yet." : "None of the turns loaded so far; load more, or ask for less."}</Empty>
+            )}
+            {shown.map((turn) => (
+              <Turn key={turn.turnId} agent={agent} turn={turn} onFilter={(user) => setFilter({ ...filter, user })} />
+            ))}
+            <Problem error={error} />
+            {first.length === PAGE && !older.done && (
+              <button type="button" class="secondary" aria-busy={busy} disabled={busy} onClick={more}>
+                Load older turns
+              </button>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function merge(newest: readonly ListedTurn[], older: readonly ListedTurn[]): ListedTurn[] {
+  const seen = new Set(newest.map(({ turnId }) => turnId));
+  return [...newest, ...older.filter(({ turnId }) => !seen.has(turnId))];
+}
+
+function matches(turn: ListedTurn, { words, reward, version }: Filter): boolean {
+  if (version !== "" && String(turn.policyVersion) !== version) return false;
+  const rewards = turn.judgements.map((each) => String(each.reward));
+  if (reward === "none" ? rewards.length > 0 : reward !== "any" && !rewards.includes(reward)) return false;
+  return (
+    words === "" ||
+    JSON.stringify([turn.prompt, turn.answer, turn.next, turn.feedback, turn.judgements]).toLowerCase().includes(words.toLowerCase())
+  );
+}
+
+function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+  const set = <Name extends keyof Filter>(name: Name, value: Filter[Name]): void => onChange({ ...filter, [name]: value });
+  return (
+    <search>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Words
+          <input type="search" value={filter.words} onInput={({ currentTarget }) => set("words", currentTarget.value)} />
+        </label>
+        <label>
+          Judged
+          <select value={filter.reward} onChange={({ currentTarget }) => set("reward", currentTarget.value as Filter["reward"])}>
+            <option value="any">any</option>
+            <option value="1">approved</option>
+            <option value="0">neutral</option>
+            <option value="-1">rejected</option>
+            <option value="none">not yet</option>
+          </select>
+        </label>
+        <label>
+          Version
+          <input inputMode="numeric" value={filter.version} onInput={({ currentTarget }) => set("version", currentTarget.value)} />
+        </label>
+        <label>
+          User
+          <input value={filter.user} onChange={({ currentTarget }) => set("user", currentTarget.value.trim())} />
+        </label>
+      </form>
+    </search>
+  );
+}
+
+function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFilter: (user: string) => void }) {
+  const { prompt, answer, next, feedback, judgements, createdAt, user, policyVersion, sessionId, finishReason } = turn;
+  return (
+    <article class="turn">
+      <header class="row">
+        <a href={`/agents/${agent}/conversations/${sessionId}`}>
+          <time dateTime={createdAt}>{time(createdAt)}</time>
+        </a>
+        <span>
+          <a href={`/agents/${agent}/versions/${policyVersion}`}>version {policyVersion}</a> ·{" "}
+          <button type="button" class="link" onClick={() => onFilter(user)}>
+            {user}
+          </button>
+        </span>
+      </header>
+      {prompt !== null && <Message message={prompt} />}
+      {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
+      {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
+      {feedback.map(({ eventId, score, correction, comment }) => (
+        <p key={eventId} class="words">
+          feedback: {[score === undefined ? [] : `score ${score}`, correction ?? [], comment ?? []].flat().join(" · ")}
+        </p>
+      ))}
+      <Judgements agent={agent} turn={turn} />
+      {judgements.length === 0 && next.length + feedback.length > 0 && <p class="note">not judged yet</p>}
+    </article>
+  );
+}
+
+function Judgements({ agent, turn: { judgements } }: { agent: string; turn: ListedTurn }) {
+  const { run, busy, error } = useAction();
+  const [barred, setBarred] = useState<readonly string[]>([]);
+  const bar = (subject: string): void =>
+    run(async () => {
+      await send("POST", `/api/agents/${agent}/quarantine`, { events: [subject], reason: "from the dashboard" });
+      setBarred([...barred, subject]);
+    });
+  if (judgements.length === 0) return null;
+  return (
+    <footer>
+      {judgements.map(({ subject, reward, votes, judge, hint, refused }) => (
+        <p key={subject} class="judged">
+          <RewardBadge reward={reward} votes={votes} /> by the {judge} judge
+          {hint !== undefined && (
+            <>
+              : <strong>{hint}</strong>
+            </>
+          )}
+          {refused !== undefined && <small> not learned from: {refused.detail}</small>}{" "}
+          <button type="button" class="link" disabled={busy || barred.includes(subject)} onClick={() => bar(subject)}>
+            {barred.includes(subject) ? "quarantined" : "quarantine"}
+          </button>
+        </p>
+      ))}
+      <Problem error={error} />
+    </footer>
+  );
+}

@@ -1,0 +1,151 @@
+/** Who may ask: keys are made, rotated and revoked here, and shown once. */
+import { useState } from "preact/hooks";
+import type { ListedKey, Login } from "../../shared/api.ts";
+import { send } from "../api.ts";
+import { time } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Loaded, Scroll } from "../parts/shown.tsx";
+import { useResource } from "../resource.ts";
+
+type Made = ListedKey & { key: string };
+
+type Asked = { move: "rotate" | "revoke"; key: ListedKey };
+
+export function Keys({ login }: { login: Login }) {
+  const keys = useResource<{ keys: ListedKey[] }>("/api/keys");
+  const [making, setMaking] = useState(false);
+  const [shown, setShown] = useState<Made>();
+  const [asked, setAsked] = useState<Asked>();
+  const show = (made: Made): void => {
+    setShown(made);
+    keys.reload();
+  };
+  return (
+    <section>
+      <header class="row">
+        <h1>Keys</h1>
+        <button type="button" onClick={() => setMaking(true)}>
+          New key
+        </button>
+      </header>
+      {shown !== undefined && (
+        <output class="secret block">
+          {shown.name}, shown this once: <code>{shown.key}</code>
+        </output>
+      )}
+      <Loaded from={keys}>
+        {({ keys: listed }) => (
+          <Scroll label="Keys, newest first">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">name</th>
+                  <th scope="col">kind</th>
+                  <th scope="col">agents</th>
+                  <th scope="col">a minute</th>
+                  <th scope="col">made</th>
+                  <th scope="col">ends</th>
+                  <th scope="col">moves</th>
+                </tr>
+              </thead>
+              <tbody>
+                {listed.map((key) => (
+                  <tr key={key.id}>
+                    <th scope="row">
+                      {key.name} <small class="block">{key.id}</small>
+                    </th>
+                    <td>{key.kind}</td>
+                    <td>{key.agents?.join(", ") ?? "all"}</td>
+                    <td>{key.requestsPerMinute ?? "any"}</td>
+                    <td>{key.createdAt === null ? "–" : time(key.createdAt)}</td>
+                    <td>
+                      {key.revokedAt !== null ? `revoked ${time(key.revokedAt)}` : key.expiresAt === null ? "–" : time(key.expiresAt)}
+                    </td>
+                    <td class="moves">
+                      {key.revokedAt === null && (
+                        <>
+                          <button type="button" class="small secondary" onClick={() => setAsked({ move: "rotate", key })}>
+                            Rotate
+                          </button>
+                          {key.id !== login.key.id && (
+                            <button type="button" class="small danger" onClick={() => setAsked({ move: "revoke", key })}>
+                              Revoke
+                            </button>
+                          )}
+                        </>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        )}
+      </Loaded>
+      {asked?.move === "rotate" && (
+        <Dialog
+          title={`Rotate ${asked.key.name}`}
+          verb="Rotate"
+          onConfirm={async () => show(await send<Made>("POST", `/api/keys/${asked.key.id}/rotate`))}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>It gets another secret, and stays who it is. Whatever uses the old one is refused at once.</p>
+        </Dialog>
+      )}
+      {asked?.move === "revoke" && (
+        <Dialog
+          title={`Revoke ${asked.key.name}`}
+          verb="Revoke"
+          danger
+          onConfirm={() => send("DELETE", `/api/keys/${asked.key.id}`).then(keys.reload)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>Whatever uses it is refused at once, and for good.</p>
+        </Dialog>
+      )}
+      {making && <NewKey onMade={show} onClose={() => setMaking(false)} />}
+    </section>
+  );
+}
+
+function NewKey({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<ListedKey["kind"]>("client");
+  const [agents, setAgents] = useState("");
+  const [limit, setLimit] = useState("");
+  const make = async (): Promise<void> => {
+    const named = agents.split(/[\s,]+/).filter(Boolean);
+    onMade(
+      await send<Made>("POST", "/api/keys", {
+        kind,
+        name,
+        ...(named.length === 0 ? {} : { agents: named }),
+        ...(limit === "" ? {} : { requestsPerMinute: Number(limit) }),
+      }),
+    );
+  };
+  return (
+    <Dialog title="New key" verb="Make it" disabled={name === ""} onConfirm={make} onClose={onClose}>
+      <label>
+        Name
+        <input required value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+      </label>
+      <label>
+        Kind
+        <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as ListedKey["kind"])}>
+          <option value="client">client: asks agents</option>
+          <option value="admin">admin: this dashboard and its API</option>
+          <option value="trainer">trainer: reads the log and publishes</option>
+        </select>
+      </label>
+      <label>
+        Agents, by name or by beginning as in acme-*; empty for all
+        <input value={agents} onInput={({ currentTarget }) => setAgents(currentTarget.value)} />
+      </label>
+      <label>
+        Requests a minute; empty for any number
+        <input type="number" min={1} value={limit} onInput={({ currentTarget }) => setLimit(currentTarget.value)} />
+      </label>
+    </Dialog>
+  );
+}

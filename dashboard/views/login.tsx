@@ -1,0 +1,43 @@
+/** Where a person comes in: an admin key for a cookie. */
+import { useState } from "preact/hooks";
+import type { Login } from "../../shared/api.ts";
+import { logIn } from "../api.ts";
+import { Problem } from "../parts/shown.tsx";
+import { useAction } from "../resource.ts";
+
+export function LoginForm({ onLogin }: { onLogin: (login: Login) => void }) {
+  const [key, setKey] = useState("");
+  const { run, busy, error } = useAction();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    run(async () => onLogin(await logIn(key.trim())));
+  };
+  return (
+    <main class="container login">
+      <article>
+        <h1>Nextstate</h1>
+        <form onSubmit={submit}>
+          <label>
+            Admin key
+            <input
+              type="password"
+              name="key"
+              autocomplete="current-password"
+              required
+              value={key}
+              aria-describedby="where"
+              onInput={({ currentTarget }) => setKey(currentTarget.value)}
+            />
+          </label>
+          <small id="where">
+            <code>npm start</code> says where it is: <code>admin</code> in <code>.nextstate/keys.json</code>.
+          </small>
+          <Problem error={error} />
+          <button type="submit" aria-busy={busy} disabled={busy || key.trim() === ""}>
+            Log in
+          </button>
+        </form>
+      </article>
+    </main>
+  );
+}

@@ -1,0 +1,150 @@
+/** Whether the agent gets better: reward and corrections over time, with the versions drawn in, and what is happening now. */
+import { useMemo, useState } from "preact/hooks";
+import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { count, number, percent, time } from "../format.ts";
+import type { Live } from "../live.ts";
+import { Chart, type Line } from "../parts/chart.tsx";
+import { Empty, Loaded, Tile } from "../parts/shown.tsx";
+import { useResource } from "../resource.ts";
+
+type Step = "hour" | "day";
+
+const HAPPENED: Readonly<Record<string, string>> = {
+  "turn:finished": "answered a turn",
+  "turn:aborted": "gave a turn up",
+  "nextState:arrived": "saw what came next",
+  "feedback:given": "got feedback",
+  "judgement:made": "judged an answer",
+  "session:closed": "closed a conversation",
+  "user:deleted": "forgot a user",
+};
+
+export function Overview({ agent, live }: AgentView) {
+  const [step, setStep] = useState<Step>("hour");
+  const release = useResource<Release>(`/api/agents/${agent}/release`, live.ticks);
+  const series = useResource<{ points: SeriesPoint[] }>(`/api/agents/${agent}/series?step=${step}`, live.ticks);
+  const versions = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.latest ?? 0);
+  return (
+    <section>
+      <h1>{agent}</h1>
+      <Loaded from={release}>{(shown) => <Tiles release={shown} live={live} versions={versions.data?.versions ?? []} />}</Loaded>
+      <header class="row">
+        <h2>Over time</h2>
+        <label>
+          <span class="visually-hidden">Interval</span>
+          <select value={step} onChange={({ currentTarget }) => setStep(currentTarget.value === "day" ? "day" : "hour")}>
+            <option value="hour">48 hours</option>
+            <option value="day">30 days</option>
+          </select>
+        </label>
+      </header>
+      <Loaded from={series}>{({ points }) => <Charts points={points} versions={versions.data?.versions ?? []} />}</Loaded>
+      <h2>Now</h2>
+      <Now live={live} />
+    </section>
+  );
+}
+
+function Tiles({ release, live, versions }: { release: Release; live: Live; versions: readonly ListedVersion[] }) {
+  const { stable, canary, audience, turnsPerDay, waiting } = release;
+  const made = versions.find(({ version }) => version === stable);
+  return (
+    <div class="tiles">
+      <Tile label="Answers" note={stable === 0 ? "the bare base" : made === undefined ? undefined : `since ${time(made.createdAt)}`}>
+        version {stable}
+      </Tile>
+      <Tile label="On trial" note={canary === null ? "nothing" : `${percent(canary.share)} of new conversations; ${canary.verdict.reason}`}>
+        {canary === null ? "–" : `version ${canary.version}`}
+      </Tile>
+      <Tile label="Turns a day" note={waiting.length === 0 ? undefined : `${count(waiting.length, "version")} waiting for the trial`}>
+        {number(turnsPerDay)}
+      </Tile>
+      <Tile label="Users in 30 days" note={audience.users < 4 ? "a small circle: one of them may teach all" : undefined}>
+        {audience.users}
+      </Tile>
+      <Tile label="Trainer" note={backlog(live)}>
+        {live.head === undefined ? "–" : isBehind(live) ? "at work" : "up to date"}
+      </Tile>
+    </div>
+  );
+}
+
+/** Judgements are made before the cursor moves: what lies behind it has not led to a version or a refusal yet. */
+function isBehind({ head, happenings }: Live): boolean {
+  const newest = happenings.find(({ kind }) => kind === "nextState:arrived" || kind === "feedback:given");
+  return head !== undefined && newest !== undefined && newest.seq > head.cursor;
+}
+
+function backlog(live: Live): string {
+  if (live.head === undefined) return "not heard of yet";
+  return isBehind(live) ? "a signal waits to become a version, or to be passed over" : "every signal seen here was looked at";
+}
+
+function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+  const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
+  const marks = useMemo(
+    () =>
+      versions.flatMap(({ version, createdAt }) => (version === 0 ? [] : [{ at: Date.parse(createdAt) / 1_000, label: `v${version}` }])),
+    [versions],
+  );
+  const reward = useMemo(
+    (): Line[] => [{ label: "mean reward", color: "#1f78d1", values: points.map(({ reward: mean }) => mean) }],
+    [points],
+  );
+  const counts = useMemo(
+    (): Line[] => [
+      { label: "turns", color: "#7a8694", bars: true, values: points.map(({ turns }) => turns) },
+      { label: "corrections", color: "#c4622d", values: points.map(({ corrections }) => corrections) },
+    ],
+    [points],
+  );
+  if (points.every(({ turns, judged }) => turns === 0 && judged === 0))
+    return <Empty>No turn in this time. Talk to the agent in the playground, or with any OpenAI client.</Empty>;
+  return (
+    <>
+      <Chart label="Mean reward of judged answers, −1 to 1" times={times} lines={reward} marks={marks} range={[-1.05, 1.05]} />
+      <Chart label="Turns and corrections" times={times} lines={counts} marks={marks} height={160} />
+      <details>
+        <summary>As a table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">from</th>
+              <th scope="col">turns</th>
+              <th scope="col">judged</th>
+              <th scope="col">mean reward</th>
+              <th scope="col">corrections</th>
+            </tr>
+          </thead>
+          <tbody>
+            {points
+              .filter(({ turns, judged }) => turns + judged > 0)
+              .map(({ at, turns, judged, reward: mean, corrections }) => (
+                <tr key={at}>
+                  <td>{time(at)}</td>
+                  <td>{turns}</td>
+                  <td>{judged}</td>
+                  <td>{mean === null ? "–" : number(mean)}</td>
+                  <td>{corrections}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </details>
+    </>
+  );
+}
+
+function Now({ live: { happenings } }: { live: Live }) {
+  if (happenings.length === 0) return <Empty>Nothing has happened since this page was opened.</Empty>;
+  return (
+    <ol class="feed" aria-live="polite">
+      {happenings.map(({ seq, kind, createdAt }) => (
+        <li key={seq}>
+          <time dateTime={createdAt}>{time(createdAt)}</time> {HAPPENED[kind] ?? kind}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,169 @@
+/** What an agent is: its instructions, its tools as OpenAI writes them, and how it learns and is released. */
+import { useState } from "preact/hooks";
+import type { Agent, AgentSettings } from "../../shared/agent.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { send } from "../api.ts";
+import { Loaded, Problem } from "../parts/shown.tsx";
+import { useAction, useResource } from "../resource.ts";
+
+export function Settings({ agent, onChanged }: AgentView) {
+  const read = useResource<Agent>(`/api/agents/${agent}`);
+  const changed = (): void => {
+    read.reload();
+    onChanged();
+  };
+  return (
+    <section>
+      <h1>Settings of {agent}</h1>
+      <Loaded from={read}>
+        {({ settings }) => <Form key={JSON.stringify(settings)} agent={agent} settings={settings} onSaved={changed} />}
+      </Loaded>
+    </section>
+  );
+}
+
+function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSettings; onSaved: () => void }) {
+  const [draft, setDraft] = useState(settings);
+  const [tools, setTools] = useState(JSON.stringify(settings.tools, null, 2));
+  const { run, busy, error } = useAction();
+  const toolsProblem = problemOf(tools);
+  const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
+  const { learning, release } = draft;
+  const save = (event: Event): void => {
+    event.preventDefault();
+    run(async () => {
+      await send("PUT", `/api/agents/${agent}`, { ...draft, tools: JSON.parse(tools) as unknown });
+      onSaved();
+    });
+  };
+  return (
+    <form class="narrow" onSubmit={save}>
+      <label>
+        Instructions, before the client's own
+        <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
+      </label>
+      <label>
+        Tools, as in a request to OpenAI
+        <textarea
+          class="code"
+          rows={16}
+          spellcheck={false}
+          value={tools}
+          aria-invalid={toolsProblem === undefined ? undefined : true}
+          aria-describedby="tools-problem"
+          onInput={({ currentTarget }) => setTools(currentTarget.value)}
+        />
+      </label>
+      <small id="tools-problem">{toolsProblem ?? "Used where a request names none."}</small>
+      <fieldset>
+        <legend>Learning</legend>
+        <label>
+          <input
+            type="checkbox"
+            role="switch"
+            checked={learning.enabled}
+            aria-checked={learning.enabled}
+            onChange={({ currentTarget }) => set({ learning: { ...learning, enabled: currentTarget.checked } })}
+          />
+          learn from corrections
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            role="switch"
+            checked={draft.store}
+            aria-checked={draft.store}
+            onChange={({ currentTarget }) => set({ store: currentTarget.checked })}
+          />
+          keep turns where a request does not say
+        </label>
+        <div class="grid">
+          <label>
+            Corrected turns before an update
+            <input
+              type="number"
+              min={1}
+              value={learning.minSignals}
+              onInput={({ currentTarget }) => set({ learning: { ...learning, minSignals: currentTarget.valueAsNumber } })}
+            />
+          </label>
+          <label>
+            Whose notes
+            <select
+              value={learning.notes}
+              onChange={({ currentTarget }) => set({ learning: { ...learning, notes: currentTarget.value as typeof learning.notes } })}
+            >
+              <option value="user">the same user's</option>
+              <option value="agent">everybody's</option>
+              <option value="off">nobody's</option>
+            </select>
+          </label>
+          <label>
+            Votes of the judge
+            <input
+              type="number"
+              min={1}
+              max={9}
+              step={2}
+              value={learning.votes}
+              onInput={({ currentTarget }) => set({ learning: { ...learning, votes: currentTarget.valueAsNumber } })}
+            />
+          </label>
+        </div>
+      </fieldset>
+      <fieldset>
+        <legend>Release</legend>
+        <label>
+          <input
+            type="checkbox"
+            role="switch"
+            checked={release.gate.enabled}
+            aria-checked={release.gate.enabled}
+            onChange={({ currentTarget }) => set({ release: { ...release, gate: { ...release.gate, enabled: currentTarget.checked } } })}
+          />
+          versions pass a gate
+        </label>
+        <div class="grid">
+          <label>
+            Trial before everybody
+            <select
+              value={release.canary.mode}
+              onChange={({ currentTarget }) =>
+                set({ release: { ...release, canary: { ...release.canary, mode: currentTarget.value as typeof release.canary.mode } } })
+              }
+            >
+              <option value="auto">from the fourth user on</option>
+              <option value="on">always</option>
+              <option value="off">never</option>
+            </select>
+          </label>
+          <label>
+            Share of new conversations on trial
+            <input
+              type="number"
+              min={0.01}
+              max={0.5}
+              step={0.01}
+              value={release.canary.share}
+              onInput={({ currentTarget }) =>
+                set({ release: { ...release, canary: { ...release.canary, share: currentTarget.valueAsNumber } } })
+              }
+            />
+          </label>
+        </div>
+      </fieldset>
+      <Problem error={error} />
+      <button type="submit" disabled={busy || toolsProblem !== undefined} aria-busy={busy}>
+        Save
+      </button>
+    </form>
+  );
+}
+
+function problemOf(tools: string): string | undefined {
+  try {
+    return Array.isArray(JSON.parse(tools)) ? undefined : 'a list of tools expected: [{"type": "function", …}]';
+  } catch (error) {
+    return `JSON expected: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,100 @@
+/** What every version must still do: what corrections have taught, and what people write down. */
+import { useState } from "preact/hooks";
+import type { SuiteCase } from "../../shared/suite.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { send } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Message } from "../parts/messages.tsx";
+import { Empty, Loaded, Problem } from "../parts/shown.tsx";
+import { useAction, useResource } from "../resource.ts";
+
+export function Suite({ agent, live }: AgentView) {
+  const suite = useResource<{ cases: SuiteCase[] }>(`/api/agents/${agent}/suite`, live.head?.latest ?? 0);
+  const [adding, setAdding] = useState(false);
+  const { run, busy, error } = useAction();
+  const drop = (caseId: string): void =>
+    run(async () => {
+      await send("DELETE", `/api/agents/${agent}/suite/${caseId}`);
+      suite.reload();
+    });
+  return (
+    <section>
+      <header class="row">
+        <h1>Suite</h1>
+        <button type="button" onClick={() => setAdding(true)}>
+          Add a case
+        </button>
+      </header>
+      <p>A version that loses more of these than its budget allows is refused before anybody meets it.</p>
+      <Problem error={error} />
+      <Loaded from={suite}>
+        {({ cases }) => (
+          <>
+            {cases.length === 0 && <Empty>No case yet. Every correction that a version learns becomes one.</Empty>}
+            {cases.map((each) => (
+              <article key={each.caseId}>
+                <header class="row">
+                  <h2>{each.name}</h2>
+                  <button type="button" class="small secondary" disabled={busy} onClick={() => drop(each.caseId)}>
+                    Delete
+                  </button>
+                </header>
+                {each.messages.slice(-1).map((message, index) => (
+                  <Message key={index} message={message} />
+                ))}
+                <p>
+                  expects <code>{JSON.stringify(each.expect)}</code>
+                </p>
+                <p class="note">
+                  {each.source === "person" ? "written by a person" : `a correction that version ${each.version ?? "?"} learned first`}
+                </p>
+              </article>
+            ))}
+          </>
+        )}
+      </Loaded>
+      {adding && <NewCase agent={agent} onMade={suite.reload} onClose={() => setAdding(false)} />}
+    </section>
+  );
+}
+
+function NewCase({ agent, onMade, onClose }: { agent: string; onMade: () => void; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [said, setSaid] = useState("");
+  const [tool, setTool] = useState("");
+  const [args, setArgs] = useState("{}");
+  const [contains, setContains] = useState("");
+  const add = async (): Promise<void> => {
+    const expect =
+      tool === "" ? { reply: { contains: contains === "" ? [] : [contains] } } : { tool, arguments: JSON.parse(args) as unknown };
+    await send("POST", `/api/agents/${agent}/suite`, { name, messages: [{ role: "user", content: said }], expect });
+    onMade();
+  };
+  return (
+    <Dialog title="Add a case" verb="Add" disabled={name === "" || said === ""} onConfirm={add} onClose={onClose}>
+      <label>
+        Name
+        <input required value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+      </label>
+      <label>
+        The user says
+        <textarea required value={said} onInput={({ currentTarget }) => setSaid(currentTarget.value)} />
+      </label>
+      <label>
+        Tool that has to be called; empty for a reply
+        <input value={tool} onInput={({ currentTarget }) => setTool(currentTarget.value)} />
+      </label>
+      {tool === "" ? (
+        <label>
+          Text that the reply has to hold
+          <input value={contains} onInput={({ currentTarget }) => setContains(currentTarget.value)} />
+        </label>
+      ) : (
+        <label>
+          Arguments that it has to have, as JSON; others are free
+          <textarea class="code" value={args} onInput={({ currentTarget }) => setArgs(currentTarget.value)} />
+        </label>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,220 @@
+/** One version: what it learned from whom, what it answers now instead of before, and how it came through its gate. */
+import { useState } from "preact/hooks";
+import type { ListedVersion } from "../../shared/api.ts";
+import type { Agent } from "../../shared/agent.ts";
+import type { GateBudgets, GateCheck } from "../../shared/release.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { count, number, percent, seconds, time } from "../format.ts";
+import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { Empty, Loaded, RewardBadge, Scroll, StatusBadge } from "../parts/shown.tsx";
+import { useResource } from "../resource.ts";
+
+type Shown = ListedVersion & { users: string[] };
+
+const CHECKS: Readonly<Record<keyof GateBudgets, string>> = {
+  suite: "cases of the suite lost",
+  klToBaseNats: "distance from the base, KL in nats per token",
+  anchorNllNats: "likelihood lost on the base's answers, nats per token",
+  invalidCalls: "calls that break their schema",
+  needlessCalls: "needless calls",
+  needlessQuestions: "needless questions",
+  length: "answers shrunk or grown, |ln ratio|",
+  flattery: "giving in to a user who is wrong",
+  repetition: "answers that repeat themselves",
+};
+
+export function Version({ agent, live, item, onChanged }: AgentView) {
+  const version = Number(item);
+  const shown = useResource<Shown>(`/api/agents/${agent}/versions/${version}`, live.head?.stable ?? 0);
+  const all = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.stable ?? 0);
+  const settings = useResource<Agent>(`/api/agents/${agent}`);
+  const [asking, setAsking] = useState<"rollBack" | "promote">();
+  const moved = (): void => {
+    shown.reload();
+    all.reload();
+    onChanged();
+  };
+  const dialog = { agent, version, onMoved: moved, onClose: () => setAsking(undefined) };
+  return (
+    <section>
+      <Loaded from={shown}>
+        {(each) => (
+          <>
+            <header class="row">
+              <h1>
+                Version {each.version} <StatusBadge status={each.status} />
+              </h1>
+              {(each.status === "canary" || each.status === "candidate") && (
+                <button type="button" onClick={() => setAsking("promote")}>
+                  Promote
+                </button>
+              )}
+              {(each.status === "superseded" || each.status === "rolledBack") && (
+                <button type="button" class="secondary" onClick={() => setAsking("rollBack")}>
+                  Roll back to {each.version}
+                </button>
+              )}
+            </header>
+            <p>
+              {each.version === 0 ? "The bare base." : `Made from version ${each.parent}`} {time(each.createdAt)}.{" "}
+              {each.metrics !== null &&
+                `${each.metrics.steps} steps over ${count(each.metrics.contexts, "context")} in ${seconds(each.metrics.seconds)}; loss ${number(each.metrics.lossBefore)} → ${number(each.metrics.loss)}.`}
+            </p>
+            <Answers changes={each.changes} />
+            <Learned version={each} agent={agent} />
+            <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
+            <Files version={each} agent={agent} />
+            {asking === "rollBack" && <RollbackDialog {...dialog} versions={all.data?.versions ?? []} />}
+            {asking === "promote" && <PromoteDialog {...dialog} />}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Answers({ changes }: { changes: ListedVersion["changes"] }) {
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <h2>What it answers now</h2>
+      {changes.map(({ prompt, before, after }, index) => (
+        <article key={index} class="compared">
+          <p class="words">{prompt}</p>
+          <div class="sides">
+            <div>
+              <h3>before</h3>
+              <pre>{before}</pre>
+            </div>
+            <div>
+              <h3>after</h3>
+              <pre class={before === after ? "" : "changed"}>{after}</pre>
+            </div>
+          </div>
+        </article>
+      ))}
+    </>
+  );
+}
+
+function Learned({ version: { events }, agent }: { version: Shown; agent: string }) {
+  if (events.length === 0) return null;
+  return (
+    <>
+      <h2>What it learned from</h2>
+      <Scroll label="Events">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">hint</th>
+              <th scope="col">user</th>
+              <th scope="col">judged</th>
+              <th scope="col">share</th>
+              <th scope="col">lift of the teacher</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.map(({ eventId, turnId, user, reward, votes, hint, share, liftNats }) => (
+              <tr key={eventId}>
+                <td>
+                  <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>{hint ?? "no hint"}</a>
+                </td>
+                <td>
+                  <code>{user}</code>
+                </td>
+                <td>
+                  <RewardBadge reward={reward} votes={votes} />
+                </td>
+                <td>{share === undefined ? "–" : percent(share)}</td>
+                <td>{liftNats === undefined ? "–" : `${number(liftNats)} nats`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </>
+  );
+}
+
+function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budgets: GateBudgets | undefined }) {
+  return (
+    <>
+      <h2>Gate</h2>
+      {report === null ? (
+        <Empty>It was not gated: it is the base, or the agent's gate was off.</Empty>
+      ) : (
+        <table class="gate">
+          <thead>
+            <tr>
+              <th scope="col">check</th>
+              <th scope="col">measured</th>
+              <th scope="col">budget now</th>
+              <th scope="col">of cases</th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.map(({ name, value, asked, cases }) => (
+              <tr key={name}>
+                <td>
+                  {CHECKS[name]}
+                  {cases.length > 0 && (
+                    <details>
+                      <summary>{count(cases.length, "case")}</summary>
+                      {cases.map((each, index) => (
+                        <div key={index} class="compared">
+                          <p class="words">{each.name}</p>
+                          <div class="sides">
+                            <pre>{each.before}</pre>
+                            <pre class="changed">{each.after}</pre>
+                          </div>
+                        </div>
+                      ))}
+                    </details>
+                  )}
+                </td>
+                <td>
+                  <Meter value={value} most={budgets?.[name]} />
+                </td>
+                <td>{budgets === undefined ? "–" : number(budgets[name])}</td>
+                <td>{asked}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+function Meter({ value, most }: { value: number; most: number | undefined }) {
+  const over = most !== undefined && value > most;
+  return (
+    <span class={over ? "over" : ""}>
+      {number(value)} {over && <span class="badge bad">over</span>}
+      {most !== undefined && <progress aria-label={`${number(value)} of ${number(most)}`} value={Math.min(value, most)} max={most} />}
+    </span>
+  );
+}
+
+function Files({ version: { version, adapter, policyDigest }, agent }: { version: Shown; agent: string }) {
+  return (
+    <>
+      <h2>Files</h2>
+      <p>
+        Policy <code>{policyDigest}</code>
+      </p>
+      {adapter !== null && (
+        <p>
+          A LoRA adapter of rank {adapter.rank} in PEFT's format:{" "}
+          <a href={`/api/agents/${agent}/versions/${version}/files/adapter_model.safetensors`} download>
+            adapter_model.safetensors
+          </a>
+          ,{" "}
+          <a href={`/api/agents/${agent}/versions/${version}/files/adapter_config.json`} download>
+            adapter_config.json
+          </a>
+        </p>
+      )}
+    </>
+  );
+}

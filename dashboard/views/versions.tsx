@@ -1,0 +1,106 @@
+/** The line's versions: as a graph, and one by one with what each learned and what became of it. */
+import { useState } from "preact/hooks";
+import type { ListedVersion } from "../../shared/api.ts";
+import type { AgentView } from "../agent-page.tsx";
+import { count, number, seconds, time } from "../format.ts";
+import { Lineage } from "../parts/lineage.tsx";
+import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { Loaded, Scroll, StatusBadge } from "../parts/shown.tsx";
+import { useResource } from "../resource.ts";
+
+type Page = { stable: number; latest: number; versions: ListedVersion[] };
+type Asked = { move: "rollBack" | "promote"; version: number };
+
+export function Versions({ agent, live, onChanged }: AgentView) {
+  const page = useResource<Page>(`/api/agents/${agent}/versions`, live.ticks);
+  const [asked, setAsked] = useState<Asked>();
+  const moved = (): void => {
+    page.reload();
+    onChanged();
+  };
+  const close = (): void => setAsked(undefined);
+  return (
+    <section>
+      <h1>Versions of {agent}</h1>
+      <Loaded from={page}>
+        {({ versions }) => (
+          <>
+            <Lineage agent={agent} versions={versions} />
+            <Scroll label="Versions, newest first">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">version</th>
+                    <th scope="col">status</th>
+                    <th scope="col">what it learned</th>
+                    <th scope="col">how</th>
+                    <th scope="col">made</th>
+                    <th scope="col">moves</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {versions.map((version) => (
+                    <Row key={version.version} agent={agent} version={version} onAsk={setAsked} />
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+            {asked?.move === "rollBack" && (
+              <RollbackDialog agent={agent} version={asked.version} versions={versions} onMoved={moved} onClose={close} />
+            )}
+            {asked?.move === "promote" && <PromoteDialog agent={agent} version={asked.version} onMoved={moved} onClose={close} />}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Row({ agent, version: each, onAsk }: { agent: string; version: ListedVersion; onAsk: (asked: Asked) => void }) {
+  const { version, status, hints, events, metrics, createdAt, parent } = each;
+  const users = new Set(events.map(({ user }) => user)).size;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`/agents/${agent}/versions/${version}`}>{version}</a>
+        {version > 0 && <small> from {parent}</small>}
+      </th>
+      <td>
+        <StatusBadge status={status} />
+      </td>
+      <td>
+        {version === 0 ? "the bare base" : hints.length === 0 ? "–" : hints.join(" ")}
+        {events.length > 0 && (
+          <small class="block">
+            {count(events.length, "event")} of {count(users, "user")}
+          </small>
+        )}
+      </td>
+      <td>
+        {metrics === null ? (
+          "–"
+        ) : (
+          <small>
+            {metrics.steps} steps in {seconds(metrics.seconds)}, loss {number(metrics.lossBefore)} → {number(metrics.loss)}, KL to base{" "}
+            {number(metrics.klToBaseNats)} nats
+          </small>
+        )}
+      </td>
+      <td>
+        <time dateTime={createdAt}>{time(createdAt)}</time>
+      </td>
+      <td class="moves">
+        {(status === "canary" || status === "candidate") && (
+          <button type="button" class="small" onClick={() => onAsk({ move: "promote", version })}>
+            Promote
+          </button>
+        )}
+        {(status === "superseded" || status === "rolledBack") && (
+          <button type="button" class="small secondary" onClick={() => onAsk({ move: "rollBack", version })}>
+            Roll back to {version}
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}

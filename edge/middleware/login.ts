@@ -1,0 +1,73 @@
+/**
+ * Logins by cookie, for the dashboard alone. The cookie is HttpOnly and SameSite=Strict; what changes something has to carry
+ * `x-csrf-token` besides, which only a page of this origin can have read (OWASP, "Cross-Site Request Forgery Prevention", the
+ * synchronizer token pattern, with the token derived from the login).
+ */
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import type { Login } from "../../shared/api.ts";
+import { sha256 } from "../../shared/digest.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { KeyRow } from "../db/keys.ts";
+import { deleteLogin, findLogin, insertLogin } from "../db/logins.ts";
+import type { AppEnv } from "../env.ts";
+import { randomHex } from "../session/identity.ts";
+
+const COOKIE = "nextstate_login";
+const TOKEN_DIGITS = 64;
+const LASTS_MS = 12 * 3_600_000;
+const READS = new Set(["GET", "HEAD"]);
+
+type LoggedIn = { readonly key: KeyRow; readonly login: Login };
+
+/** The key that the cookie stands for; undefined where there is no cookie. @throws {auth/missing} {auth/forbidden} */
+export async function loginOf(context: Context<AppEnv>): Promise<LoggedIn | undefined> {
+  const token = getCookie(context, COOKIE);
+  if (token === undefined) return undefined;
+  const found = await findLogin(context.env.DB, await sha256(token));
+  const lives = found !== undefined && found.login.expiresAt > Date.now();
+  // A key that was rotated is another secret: whoever logged in with the old one proves nothing any more.
+  if (!lives || (found.key.rotatedAt ?? 0) > found.login.createdAt)
+    throw new AppError("auth/missing", "login: one that has not ended expected; log in again with an admin key", {
+      details: { code: "login_ended" },
+    });
+  const csrf = await csrfOf(token);
+  const given = context.req.header("x-csrf-token");
+  if (!READS.has(context.req.method) && given !== csrf)
+    throw new AppError(
+      "auth/forbidden",
+      `x-csrf-token: the one that GET /api/login tells expected, got ${given === undefined ? "none" : "another"}`,
+      {
+        details: { code: "csrf" },
+      },
+    );
+  return { key: found.key, login: toLogin(found.key, csrf, found.login.expiresAt) };
+}
+
+export async function beginLogin(context: Context<AppEnv>, key: KeyRow): Promise<Login> {
+  const token = randomHex(TOKEN_DIGITS);
+  const createdAt = Date.now();
+  const expiresAt = Math.min(createdAt + LASTS_MS, key.expiresAt ?? Number.POSITIVE_INFINITY);
+  await insertLogin(context.env.DB, { hash: await sha256(token), keyId: key.id, createdAt, expiresAt });
+  setCookie(context, COOKIE, token, { ...attributesOf(context), maxAge: Math.ceil((expiresAt - createdAt) / 1_000) });
+  return toLogin(key, await csrfOf(token), expiresAt);
+}
+
+export async function endLogin(context: Context<AppEnv>): Promise<void> {
+  const token = getCookie(context, COOKIE);
+  if (token !== undefined) await deleteLogin(context.env.DB, await sha256(token));
+  deleteCookie(context, COOKIE, attributesOf(context));
+}
+
+function attributesOf(context: Context<AppEnv>) {
+  const secure = new URL(context.req.url).protocol === "https:";
+  return { httpOnly: true, sameSite: "Strict", path: "/", secure } as const;
+}
+
+function toLogin({ id, name, agents }: KeyRow, csrf: string, expiresAt: number): Login {
+  return { key: { id, name, agents }, csrf, expiresAt: new Date(expiresAt).toISOString() };
+}
+
+function csrfOf(token: string): Promise<string> {
+  return sha256(`csrf\n${token}`);
+}

@@ -1,0 +1,130 @@
+/** What `/api` answers where it is not a record of its own: for people's tools, and for the dashboard. */
+import type { ChatMessage } from "./chat.ts";
+import type { CursorAdvance, EventPayload } from "./events.ts";
+import type { Audience } from "./influence.ts";
+import type { PolicyVersion } from "./policy.ts";
+import type { VersionStatus } from "./release.ts";
+
+/** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
+export type Actor = string;
+
+/** One move of a line. `to` is the version or the cursor that it led to. */
+export type AuditRow = {
+  id: number;
+  line: string;
+  move: string;
+  actor: Actor;
+  reason: string | null;
+  /** Stable version before and after. */
+  from: number | null;
+  to: number | null;
+  cursor: number;
+  /** What was refused, for moves of the cursor. */
+  refused: CursorAdvance["refused"];
+  createdAt: string;
+};
+
+/** A version as it is listed: with its part in the release. */
+export type ListedVersion = PolicyVersion & { status: VersionStatus };
+
+/** An event that is not learned from until somebody lets it back in. */
+export type BarredEvent = { eventId: string; turnId: string; seq: number };
+export type QuarantinedEvent = BarredEvent & { reason: string | null; actor: Actor; createdAt: string };
+
+export type Canary = {
+  readonly version: number;
+  /** Share of new conversations, above 0 and at most 1. */
+  readonly share: number;
+  /** Since when it answers. */
+  readonly since: string;
+  /** Since when a person is asked to decide; null while the test runs by itself. */
+  readonly askedAt: string | null;
+};
+
+/** Over conversations: how many, the mean of what was measured in each, and its variance. */
+export type Sample = { readonly count: number; readonly mean: number; readonly variance: number };
+
+/** What one version did in the conversations that began while the canary answered. */
+export type Arm = {
+  /** Mean reward of a conversation's judged turns, from −1…1 onto 0…1; conversations without a judged turn are not in it. */
+  readonly score: Sample;
+  /** Share of a conversation's turns that ended in an error of ours. */
+  readonly failed: Sample;
+  /** Share of a conversation's turns whose call was cut short or does not fit its tool. */
+  readonly invalid: Sample;
+  /** Mean tokens of an answer. */
+  readonly tokens: Sample;
+};
+
+export type CanaryVerdict = { readonly decision: "promote" | "rollBack" | "wait"; readonly reason: string };
+
+/** What answers on a line, and how the trial of its canary stands. */
+export type Release = {
+  stable: number;
+  canary: (Canary & { arms: { canary: Arm; stable: Arm }; verdict: CanaryVerdict }) | null;
+  waiting: readonly number[];
+  audience: Audience;
+  turnsPerDay: number;
+};
+
+export type RolledBack = { status: "rolledBack"; from: number; to: number; versions: number[]; quarantined: number; reopened: number };
+export type Promoted = { status: "promoted"; from: number; to: number };
+export type Unchanged = { status: "unchanged"; stable: number };
+
+type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
+type Payload<Kind extends EventPayload["kind"]> = Omit<Extract<EventPayload, { kind: Kind }>, "kind" | "completionId">;
+
+export type ListedTurn = {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly user: string;
+  readonly keyId: string | null;
+  readonly createdAt: string;
+  /** The turn's place in the log; the page before it is asked for with it. */
+  readonly seq: number;
+  readonly completionId: string;
+  readonly policyVersion: number;
+  /** The last message that the policy answered, and the answer; null where it was given up. */
+  readonly prompt: ChatMessage | null;
+  readonly answer: ChatMessage | null;
+  /** Why it ended, as the client was told; `aborted: …` where it was given up. */
+  readonly finishReason: string;
+  readonly next: readonly ({ readonly eventId: string } & Payload<"nextState:arrived">)[];
+  readonly feedback: readonly ({ readonly eventId: string } & Payload<"feedback:given">)[];
+  /** `subject` is the event that was judged. */
+  readonly judgements: readonly Judged[];
+};
+
+export type SeriesPoint = {
+  /** Begin of the interval. */
+  readonly at: string;
+  readonly turns: number;
+  readonly aborted: number;
+  /** Judged turns that say something; a call that merely ran says nothing. */
+  readonly judged: number;
+  /** Mean reward of those, −1 to 1; null where there are none. */
+  readonly reward: number | null;
+  /** Rejected answers of which the judge could tell what should have been different. */
+  readonly corrections: number;
+};
+
+/** A key as it is listed; the key itself is shown once, when it is made or rotated. */
+export type ListedKey = {
+  readonly id: string;
+  readonly kind: "client" | "admin" | "trainer";
+  readonly name: string;
+  /** Names of agents and prefixes of names; null: every agent. */
+  readonly agents: readonly string[] | null;
+  readonly requestsPerMinute: number | null;
+  readonly createdAt: string | null;
+  readonly expiresAt: string | null;
+  readonly rotatedAt: string | null;
+  readonly revokedAt: string | null;
+};
+
+/** Who is logged in, and what a request that changes something has to carry as `x-csrf-token`. */
+export type Login = {
+  readonly key: Pick<ListedKey, "id" | "name" | "agents">;
+  readonly csrf: string;
+  readonly expiresAt: string;
+};

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { bearer, withEdge } from "../../helpers/edge.ts";
+
+const Made = z.object({ id: z.string(), key: z.string() });
+const Answer = z.object({ csrf: z.string(), key: z.object({ id: z.string(), name: z.string() }), expiresAt: z.iso.datetime() });
+
+describe("/api/login", () => {
+  const edge = withEdge();
+  let admin: z.infer<typeof Made>;
+
+  const makeKey = async (kind: string, more: object = {}): Promise<z.infer<typeof Made>> => {
+    const body = JSON.stringify({ kind, name: `a ${kind}`, ...more });
+    const response = await fetch(`${edge.url}/api/keys`, { method: "POST", headers: bearer(edge.keys.admin), body });
+    return Made.parse(await response.json());
+  };
+  const logIn = (key: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${edge.url}/api/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ key }),
+    });
+  const begin = async (key: string): Promise<{ cookie: string; csrf: string; set: string }> => {
+    const response = await logIn(key);
+    const set = response.headers.get("set-cookie") ?? "";
+    return { set, cookie: set.split(";")[0] ?? "", csrf: Answer.parse(await response.json()).csrf };
+  };
+  const status = async (path: string, init: RequestInit = {}): Promise<number> => (await fetch(`${edge.url}${path}`, init)).status;
+  const codeOf = async (response: Response): Promise<unknown> =>
+    z.object({ error: z.object({ code: z.string() }) }).parse(await response.json()).error.code;
+
+  beforeAll(async () => void (admin = await makeKey("admin")));
+
+  it("turns an admin key into a cookie that scripts and other sites do not get", async () => {
+    const { set, cookie } = await begin(admin.key);
+    expect(set).toMatch(/^nextstate_login=[0-9a-f]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(await status("/api/agents", { headers: { cookie } })).toBe(200);
+    const told = await fetch(`${edge.url}/api/login`, { headers: { cookie } });
+    expect(z.object({ login: Answer }).parse(await told.json()).login.key).toMatchObject({ id: admin.id, name: "a admin" });
+  });
+
+  it("keeps no token that could be read from the database", async () => {
+    const { cookie } = await begin(admin.key);
+    const { results } = await (await edge.getD1()).prepare("SELECT * FROM logins").all();
+    expect(results.length).toBeGreaterThan(0);
+    expect(JSON.stringify(results)).not.toContain(cookie.split("=")[1]);
+  });
+
+  it("lets nothing be changed without the token that only its own pages can read", async () => {
+    const { cookie, csrf } = await begin(admin.key);
+    const put = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${edge.url}/api/agents/by-cookie`, { method: "PUT", headers: { cookie, ...headers }, body: "{}" });
+    const refused = await put({});
+    expect([refused.status, await codeOf(refused)]).toEqual([403, "csrf"]);
+    expect((await put({ "x-csrf-token": "0".repeat(64) })).status).toBe(403);
+    expect(await status("/api/agents/by-cookie", { headers: { cookie } })).toBe(404);
+    expect((await put({ "x-csrf-token": csrf })).status).toBe(200);
+  });
+
+  it("refuses keys that are wrong, or of another kind, and pages of another origin", async () => {
+    const wrong = await logIn("nsk_admin_wrong");
+    expect([wrong.status, await codeOf(wrong), wrong.headers.get("set-cookie")]).toEqual([401, "invalid_api_key", null]);
+    const client = await logIn(edge.keys.client);
+    expect([client.status, await codeOf(client)]).toEqual([403, "wrong_key_kind"]);
+    expect((await logIn(admin.key, { origin: "https://elsewhere.example" })).status).toBe(403);
+    expect((await logIn(admin.key, { origin: edge.url })).status).toBe(200);
+  });
+
+  it("opens no route of clients and trainers", async () => {
+    const { cookie, csrf } = await begin(admin.key);
+    const headers = { cookie, "x-csrf-token": csrf };
+    expect(await status("/v1/models", { headers })).toBe(401);
+    expect(await status("/trainer/v1/lines", { headers })).toBe(401);
+  });
+
+  it("says that nobody is logged in, and ends where it is asked to", async () => {
+    expect(await (await fetch(`${edge.url}/api/login`)).json()).toEqual({ login: null });
+    const { cookie, csrf } = await begin(admin.key);
+    expect(await status("/api/login", { method: "DELETE", headers: { cookie } })).toBe(403);
+    expect(await status("/api/login", { method: "DELETE", headers: { cookie, "x-csrf-token": csrf } })).toBe(200);
+    const ended = await fetch(`${edge.url}/api/agents`, { headers: { cookie } });
+    expect([ended.status, await codeOf(ended)]).toEqual([401, "login_ended"]);
+  });
+
+  it.each(["rotate", "revoke"])("is worth nothing once somebody does %s its key", async (move) => {
+    const key = await makeKey("admin");
+    const { cookie } = await begin(key.key);
+    expect(await status("/api/agents", { headers: { cookie } })).toBe(200);
+    const [path, method] = move === "rotate" ? [`/api/keys/${key.id}/rotate`, "POST"] : [`/api/keys/${key.id}`, "DELETE"];
+    expect(await status(path, { method, headers: bearer(edge.keys.admin) })).toBe(200);
+    expect(await status("/api/agents", { headers: { cookie } })).toBe(401);
+  });
+
+  it("reaches what its key reaches", async () => {
+    const scoped = await makeKey("admin", { agents: ["acme-*"] });
+    const { cookie, csrf } = await begin(scoped.key);
+    const put = (agent: string): Promise<number> =>
+      status(`/api/agents/${agent}`, { method: "PUT", headers: { cookie, "x-csrf-token": csrf }, body: "{}" });
+    expect([await put("acme-desk"), await put("other-desk")]).toEqual([200, 404]);
+  });
+});
