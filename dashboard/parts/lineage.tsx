@@ -1,27 +1,11 @@
 /** The versions of a line as a graph: each hangs on the version it was made from, newest to the right. */
-import type { ListedVersion } from "../../shared/api.ts";
+import { rowsOf, type Node } from "../lineage-rows.ts";
 import { Scroll } from "./shown.tsx";
 
 const STEP = 84;
 const ROW = 56;
 const RADIUS = 17;
 const MARGIN = 30;
-
-type Node = Pick<ListedVersion, "version" | "parent" | "status">;
-
-/** Children go on in their parent's row; every further child begins a row of its own. */
-export function rowsOf(versions: readonly Node[]): Map<number, number> {
-  const rows = new Map<number, number>();
-  const continued = new Set<number>();
-  let last = 0;
-  for (const { version, parent } of versions.toSorted((a, b) => a.version - b.version)) {
-    const above = rows.get(parent);
-    const follows = version > 0 && above !== undefined && !continued.has(parent);
-    if (follows) continued.add(parent);
-    rows.set(version, follows ? above : rows.size === 0 ? 0 : (last += 1));
-  }
-  return rows;
-}
 
 export function Lineage({ agent, versions }: { agent: string; versions: readonly Node[] }) {
   const sorted = versions.toSorted((a, b) => a.version - b.version);
