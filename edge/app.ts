@@ -24,6 +24,7 @@ import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback } from "./routes/feedback.ts";
+import { mountResponses } from "./routes/responses.ts";
 import { mountHealth } from "./routes/health.ts";
 import { mountModels } from "./routes/models.ts";
 import { mountTrainerFeed } from "./routes/trainer-feed.ts";
@@ -45,7 +46,7 @@ export function createApp(): App {
   for (const path of ["/v1/*", "/api/*", "/trainer/v1/*"]) app.use(path, rateLimit());
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
-  for (const mount of [mountCompletions, mountModels, mountFeedback]) mount(app);
+  for (const mount of [mountCompletions, mountResponses, mountModels, mountFeedback]) mount(app);
   for (const mount of [
     mountAgents,
     mountRelease,

@@ -29,3 +29,8 @@ async function readOrFail(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
     throw new AppError("upstream/failed", "the session's answer broke off; send the request again", { cause });
   }
 }
+
+/** Deltas stopped without `finished` or `failed`. */
+export function endless(): AppError {
+  return new AppError("upstream/failed", "the session's answer ended without an end; send the request again");
+}

@@ -48,15 +48,23 @@ const Message = z.discriminatedUnion("role", [
 export const Messages = z.array(Message).min(1, "at least one message expected, got none");
 type Message = z.infer<typeof Message>;
 
-/** The conversation in our form. @throws {input/invalid} where calls and results do not match, or the turn is not ours to take */
+/** The conversation in our form. @throws as `checkConversation` */
 export function toConversation(messages: readonly Message[]): ChatMessage[] {
   const conversation = messages.map(toChatMessage);
-  conversation.forEach((message, index) => checkContent(message, index));
-  checkCalls(conversation);
+  checkConversation(conversation, (index, member) => ["messages", index, ...(member === undefined ? [] : [member])].join("."));
+  return conversation;
+}
+
+/** The name of a message of the request, or of a member of it, as the client knows it. */
+export type Place = (index: number, member?: "content" | "tool_calls" | "tool_call_id") => string;
+
+/** @throws {input/invalid} where calls and results do not match, or the turn is not ours to take */
+export function checkConversation(conversation: readonly ChatMessage[], place: Place): void {
+  conversation.forEach((message, index) => checkContent(message, index, place));
+  checkCalls(conversation, place);
   const last = conversation.length - 1;
   if (conversation[last]?.role === "assistant")
-    throw invalid(`messages.${last}`, "the last message must be from user, tool or system, got assistant; answers are not continued");
-  return conversation;
+    throw invalid(place(last), "the last message must be from user, tool or system, got assistant; answers are not continued");
 }
 
 function toChatMessage(message: Message): ChatMessage {
@@ -85,36 +93,35 @@ function toText(content: z.infer<typeof Content>): string {
   return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
 }
 
-function checkContent(message: ChatMessage, index: number): void {
+function checkContent(message: ChatMessage, index: number, place: Place): void {
   if (message.role === "assistant" && message.content === null && message.tool_calls === undefined)
-    throw invalid(`messages.${index}`, "an assistant message needs content or tool_calls, got neither");
-  if (message.role === "user" && message.content === "")
-    throw invalid(`messages.${index}.content`, "a user's text expected, got an empty one");
+    throw invalid(place(index), "an assistant message needs content or tool_calls, got neither");
+  if (message.role === "user" && message.content === "") throw invalid(place(index, "content"), "a user's text expected, got an empty one");
 }
 
 /** Every call is answered by exactly one result, before anything else is said. */
-function checkCalls(messages: readonly ChatMessage[]): void {
-  let open = new Map<string, number>();
+function checkCalls(messages: readonly ChatMessage[], place: Place): void {
+  let open = new Map<string, string>();
   messages.forEach((message, index) => {
-    if (message.role === "tool") return takeResult(open, message.tool_call_id, index);
+    if (message.role === "tool") return takeResult(open, message.tool_call_id, place(index, "tool_call_id"));
     checkAnswered(open);
-    if (message.role === "assistant") open = openCalls(message.tool_calls ?? [], index);
+    if (message.role === "assistant") open = openCalls(message.tool_calls ?? [], place(index, "tool_calls"));
   });
   checkAnswered(open);
 }
 
-function openCalls(calls: readonly z.infer<typeof Call>[], index: number): Map<string, number> {
-  const open = new Map(calls.map(({ id }) => [id, index]));
-  if (open.size !== calls.length) throw invalid(`messages.${index}.tool_calls`, "distinct ids expected, got one id twice");
+/** The ids of calls, each with the place to name where it stays without a result. */
+function openCalls(calls: readonly ToolCall[], place: string): Map<string, string> {
+  const open = new Map(calls.map(({ id }) => [id, place]));
+  if (open.size !== calls.length) throw invalid(place, "distinct ids expected, got one id twice");
   return open;
 }
 
-function takeResult(open: Map<string, number>, id: string, index: number): void {
+function takeResult(open: Map<string, string>, id: string, place: string): void {
   if (open.delete(id)) return;
-  throw invalid(`messages.${index}.tool_call_id`, `the id of an unanswered call just before expected, got ${id}`);
+  throw invalid(place, `the id of an unanswered call just before expected, got ${id}`);
 }
 
-function checkAnswered(open: ReadonlyMap<string, number>): void {
-  for (const [id, index] of open)
-    throw invalid(`messages.${index}.tool_calls`, `a tool message for every call expected, got none for ${id}`);
+function checkAnswered(open: ReadonlyMap<string, string>): void {
+  for (const [id, place] of open) throw invalid(place, `a result for every call, before anything else, expected, got none for ${id}`);
 }

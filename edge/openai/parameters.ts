@@ -1,44 +1,55 @@
 /**
- * Which parameters of a chat completion exist, and what becomes of each. A parameter is honoured (request.ts reads
- * it), accepted at the value that the API gives it anyway, or refused by name; none is ignored.
+ * Which parameters of a request exist, and what becomes of each. A parameter is honoured (request.ts reads it), accepted at the value that the API gives it anyway, or refused by name; none is ignored.
  */
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 
-const HONOURED: ReadonlySet<string> = new Set([
+type Fixed = { readonly accepted: readonly unknown[]; readonly advice?: string };
+
+export type KnownParameters = {
+  readonly honoured: ReadonlySet<string>;
+  /** Known parameters that change nothing at the accepted values, which are the API's defaults. */
+  readonly fixed: Readonly<Record<string, Fixed>>;
+};
+
+const HONOURED = [
   "messages", "model", "tools", "tool_choice", "parallel_tool_calls", "seed", "temperature", "top_p", "stop",
   "max_tokens", "max_completion_tokens", "logprobs", "top_logprobs", "stream", "stream_options", "store",
   "user", "safety_identifier", "metadata", "session_id", "response_format",
-]); // prettier-ignore
+]; // prettier-ignore
 
-type Fixed = { readonly accepted: readonly unknown[]; readonly advice?: string };
+/** Of both APIs alike. */
+export const FIXED_EVERYWHERE: KnownParameters["fixed"] = {
+  moderation: { accepted: [null] },
+  prompt_cache_key: { accepted: [null], advice: "conversations are cached without one" },
+  prompt_cache_options: { accepted: [null] },
+  prompt_cache_retention: { accepted: [null, "in_memory"] },
+  service_tier: { accepted: [null, "auto", "default"] },
+};
 
-/** Known parameters that change nothing at the accepted values, which are the API's defaults. */
-const FIXED: Readonly<Record<string, Fixed>> = {
+const FIXED: KnownParameters["fixed"] = {
+  ...FIXED_EVERYWHERE,
   audio: { accepted: [null] },
   frequency_penalty: { accepted: [0, null] },
   function_call: { accepted: [], advice: "use tool_choice" },
   functions: { accepted: [], advice: "use tools" },
   logit_bias: { accepted: [null, {}] },
   modalities: { accepted: [null, ["text"]] },
-  moderation: { accepted: [null] },
   n: { accepted: [1, null], advice: "send several requests" },
   prediction: { accepted: [null] },
   presence_penalty: { accepted: [0, null] },
-  prompt_cache_key: { accepted: [null], advice: "conversations are cached without one" },
-  prompt_cache_options: { accepted: [null] },
-  prompt_cache_retention: { accepted: [null, "in_memory"] },
   reasoning_effort: { accepted: [null, "none"] },
-  service_tier: { accepted: [null, "auto", "default"] },
   verbosity: { accepted: [null, "medium"] },
   web_search_options: { accepted: [null] },
 };
 
+export const CHAT_PARAMETERS: KnownParameters = { honoured: new Set(HONOURED), fixed: FIXED };
+
 /** @throws {input/unsupported} naming a parameter that cannot be honoured, {input/invalid} one that does not exist */
-export function checkParameters(body: Readonly<Record<string, unknown>>): void {
+export function checkParameters(body: Readonly<Record<string, unknown>>, known: KnownParameters): void {
   for (const [name, value] of Object.entries(body)) {
-    if (HONOURED.has(name)) continue;
-    const fixed = Object.hasOwn(FIXED, name) ? FIXED[name] : undefined;
+    if (known.honoured.has(name)) continue;
+    const fixed = Object.hasOwn(known.fixed, name) ? known.fixed[name] : undefined;
     if (fixed === undefined) throw new AppError("input/invalid", `unknown parameter ${name}: remove it`, { details: { param: name } });
     checkFixed(name, value, fixed);
   }

@@ -1,5 +1,5 @@
 /** POST /v1/chat/completions: the body → a request in our own terms, or a refusal that says what to change. */
-import { z } from "zod";
+import { z, type ZodType } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -8,7 +8,7 @@ import { MIN_TEMPERATURE } from "../policy/sampler.ts";
 import type { TurnSampling } from "../session/port.ts";
 import { checkDepth } from "./depth.ts";
 import { Messages, toConversation } from "./messages.ts";
-import { checkParameters } from "./parameters.ts";
+import { CHAT_PARAMETERS, checkParameters, type KnownParameters } from "./parameters.ts";
 import { invalid } from "./refuse.ts";
 import { ResponseFormatParameter, toResponseFormat } from "./response-format.ts";
 import { checkTools, ToolChoiceParameter, Tools } from "./tools.ts";
@@ -51,17 +51,15 @@ export const Parameters = z.object({
 });
 type Parameters = z.infer<typeof Parameters>;
 
-export type ChatRequest = Omit<TurnSampling, "toolChoice"> & {
+/** What a request asks of a turn, whichever API it came by. */
+export type AskedTurn = Omit<TurnSampling, "toolChoice"> & {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   /** Undefined where the request names none: the agent's own then apply. */
   readonly tools: readonly ToolDefinition[] | undefined;
   /** As asked for; `toToolChoice` resolves it once the agent's tools are known. */
   readonly toolChoice: z.infer<typeof ToolChoiceParameter> | undefined;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  /** False: nothing but digests is kept. Unset is true: without a record there is no learning. */
-  /** Undefined where the request does not say: the agent's setting then counts. */
+  /** False: nothing but digests is kept. Undefined where the request does not say: the agent's setting then counts. */
   readonly store: boolean | undefined;
   /** Whom the client says it speaks for, not yet scoped to its key. */
   readonly user: string | undefined;
@@ -69,19 +67,26 @@ export type ChatRequest = Omit<TurnSampling, "toolChoice"> & {
   readonly sessionId: string | undefined;
 };
 
+export type ChatRequest = AskedTurn & { readonly stream: boolean; readonly includeUsage: boolean };
+
 /** @throws {input/invalid} and {input/unsupported} naming the parameter in `details.param` */
 export function parseChatRequest(body: unknown): ChatRequest {
+  const parameters = parseParameters(body, { schema: Parameters, known: CHAT_PARAMETERS });
+  checkCombinations(parameters);
+  checkTools(parameters.tools ?? []);
+  return toRequest(parameters);
+}
+
+/** The parameters of a body, each of which is known. @throws as `parseChatRequest` */
+export function parseParameters<Value>(body: unknown, { schema, known }: { schema: ZodType<Value>; known: KnownParameters }): Value {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new AppError(
       "input/invalid",
       `body: a JSON object expected, got ${body === null ? "null" : Array.isArray(body) ? "a list" : typeof body}`,
     );
   checkDepth(body);
-  checkParameters({ ...body });
-  const parameters = parseWith(Parameters, body);
-  checkCombinations(parameters);
-  checkTools(parameters.tools ?? []);
-  return toRequest(parameters);
+  checkParameters({ ...body }, known);
+  return parseWith(schema, body);
 }
 
 function checkCombinations(parameters: Parameters): void {
@@ -122,7 +127,7 @@ function answerLimitOf({ max_tokens: older, max_completion_tokens: newer }: Para
 }
 
 /** Whose conversation it is. Where both names are given and differ, both count: nobody's `user` is ignored. */
-function userOf({ safety_identifier: identifier, user }: Parameters): string | undefined {
+export function userOf({ safety_identifier: identifier, user }: Pick<Parameters, "safety_identifier" | "user">): string | undefined {
   const names = [...new Set([identifier ?? "", user ?? ""])].filter((name) => name !== "");
   return names.length > 1 ? canonicalJson(names) : names[0];
 }

@@ -8,13 +8,15 @@ import { checkEnforced, checkSchema } from "./json-schema.ts";
 // No prompt has to hold it, so nothing else would keep it small. Every token is tried on what is left of it.
 const MAX_SCHEMA_CHARACTERS = 32_768;
 
+export const SchemaName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected");
+
 export const ResponseFormatParameter = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
   z.strictObject({ type: z.literal("json_object") }),
   z.strictObject({
     type: z.literal("json_schema"),
     json_schema: z.strictObject({
-      name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected"),
+      name: SchemaName,
       description: z.string().optional(),
       schema: z.record(z.string(), z.unknown()).optional(),
       strict: z.boolean().nullish(),
@@ -28,9 +30,14 @@ export const ResponseFormatParameter = z.discriminatedUnion("type", [
  */
 export function toResponseFormat(format: z.infer<typeof ResponseFormatParameter> | null | undefined): ResponseFormat {
   if (format === undefined || format === null) return { type: "text" };
-  if (format.type !== "json_schema") return format;
-  const { schema = {}, strict } = format.json_schema;
-  const path = "response_format.json_schema.schema";
+  return format.type === "json_schema" ? toSchemaFormat(format.json_schema, "response_format.json_schema.schema") : format;
+}
+
+/** The format of a schema that a request has at `path`. @throws as `toResponseFormat` */
+export function toSchemaFormat(
+  { schema = {}, strict }: { schema?: Record<string, unknown> | undefined; strict?: boolean | null | undefined },
+  path: string,
+): ResponseFormat {
   const { length } = JSON.stringify(schema);
   if (length > MAX_SCHEMA_CHARACTERS)
     throw new AppError("input/tooLarge", `${path}: at most ${MAX_SCHEMA_CHARACTERS} characters of JSON expected, got ${length}`, {

@@ -1,7 +1,8 @@
 /** The whole answer of a turn as one `chat.completion`. */
 import type { ToolCall } from "../../shared/chat.ts";
-import { AppError, fromErrorRecord } from "../../shared/errors.ts";
+import { fromErrorRecord } from "../../shared/errors.ts";
 import type { ContentLogprob, FinishedDelta, TurnDelta } from "../session/port.ts";
+import { endless } from "./deltas.ts";
 import { toLogprobs, toUsage, type Envelope, type Logprobs, type Usage } from "./wire.ts";
 
 export type Completion = Envelope & {
@@ -35,7 +36,7 @@ export async function collectCompletion(
     if (delta.kind === "failed") throw fromErrorRecord(delta.error);
     collect(collected, delta);
   }
-  throw new AppError("upstream/failed", "the session's answer ended without an end; send the request again");
+  throw endless();
 }
 
 function collect(collected: Collected, delta: Exclude<TurnDelta, { kind: "finished" | "failed" }>): void {

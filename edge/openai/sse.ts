@@ -2,14 +2,14 @@
 import { fromErrorRecord, toErrorRecord, type ErrorRecord } from "../../shared/errors.ts";
 import { errorBody } from "../http-errors.ts";
 import type { TurnDelta } from "../session/port.ts";
+import { endless } from "./deltas.ts";
 import { toLogprobs, toUsage, type Envelope } from "./wire.ts";
 
 export type ChunkOptions = { readonly envelope: Envelope; readonly includeUsage: boolean };
 
-/** Chunks of an answer. The consumer's cancel ends the answer. */
-export function streamChunks(deltas: AsyncGenerator<TurnDelta, void, void>, options: ChunkOptions): ReadableStream<Uint8Array> {
+/** Events, given as text, as the body of an answer. The consumer's cancel ends them. */
+export function streamEvents(events: AsyncGenerator<string, void, void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const events = toEvents(deltas, options);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -34,7 +34,7 @@ export async function* toEvents(deltas: AsyncIterable<TurnDelta>, options: Chunk
       yield chunkOf(options, delta);
       if (delta.kind === "finished") return yield "data: [DONE]\n\n";
     }
-    yield failure({ code: "upstream/failed", message: "the session's answer ended without an end; send the request again", details: {} });
+    yield failure(toErrorRecord(endless()));
   } catch (thrown) {
     yield failure(toErrorRecord(thrown));
   }

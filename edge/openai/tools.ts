@@ -8,10 +8,13 @@ import { invalid } from "./refuse.ts";
 
 const MAX_TOOLS = 128; // as the API
 
+export const FunctionType = z.literal("function", "only function tools are supported");
+export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected");
+
 const Tool = z.strictObject({
-  type: z.literal("function", "only function tools are supported"),
+  type: FunctionType,
   function: z.strictObject({
-    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected"),
+    name: FunctionName,
     description: z.string().optional(),
     parameters: z.record(z.string(), z.unknown()).optional(),
     strict: z.boolean().nullish(),
@@ -28,10 +31,10 @@ export const ToolChoiceParameter = z.union(
 );
 
 /** @throws {input/invalid} naming the part of a tool that is wrong, {input/unsupported} for a strict one that cannot be enforced */
-export function checkTools(tools: readonly ToolDefinition[]): void {
+export function checkTools(tools: readonly ToolDefinition[], place = (index: number): string => `tools.${index}.function`): void {
   const names = new Set<string>();
   tools.forEach(({ function: tool }, index) => {
-    const path = `tools.${index}.function`;
+    const path = place(index);
     if (names.has(tool.name)) throw invalid(`${path}.name`, `distinct names expected, got ${tool.name} twice`);
     names.add(tool.name);
     if (tool.parameters !== undefined) checkParametersSchema(tool.parameters, `${path}.parameters`);

@@ -1,6 +1,7 @@
 /** Every route for clients and people, as the OpenAPI document tells of it. A test holds the list to the routes. */
 import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
+import { ResponseParameters } from "../responses/request.ts";
 import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
@@ -12,6 +13,7 @@ import { StreamQuery } from "../routes/api-stream.ts";
 import { CasePage, CaseRequest } from "../routes/api-suite.ts";
 import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
+import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
 import { BackwardPage } from "../routes/params.ts";
 
@@ -33,9 +35,16 @@ const MergePatch = z.record(z.string(), z.unknown()).describe("JSON merge patch 
 
 const CLIENT: readonly Omit<Operation, "key">[] = [
   { method: "post", path: "/v1/chat/completions", summary: "An answer, whole or streamed", body: Parameters },
+  {
+    method: "post",
+    path: "/v1/responses",
+    summary: "An answer in the form of the Responses API, whole or streamed",
+    body: ResponseParameters,
+  },
+  { method: "get", path: "/v1/responses/{response}", summary: "A stored response", query: RetrieveQuery },
   { method: "get", path: "/v1/models", summary: "The agents that the key reaches, as models" },
   { method: "get", path: "/v1/models/{model}", summary: "One agent, as a model" },
-  { method: "post", path: "/v1/feedback", summary: "Score, correction or comment for a completion", body: Feedback },
+  { method: "post", path: "/v1/feedback", summary: "Score, correction or comment for an answer, by its id", body: Feedback },
 ];
 
 const ADMIN: readonly Omit<Operation, "key">[] = [

@@ -3,13 +3,14 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
-import { parseCompletionId } from "../session/identity.ts";
+import { parseAnswerId } from "../session/identity.ts";
 import { sessionOf } from "../session/port.ts";
 
 const MAX_TEXT = 4_000; // characters; longer than any context that could use it
 
 export const Feedback = z
   .strictObject({
+    /** Of a chat completion or of a response. */
     completion_id: z.string(),
     /** From −1, wrong, to +1, right. */
     score: z.number().min(-1).max(1).optional(),
@@ -25,7 +26,7 @@ export const Feedback = z
 export function mountFeedback(app: App): void {
   app.post("/v1/feedback", async (context) => {
     const { completion_id: completionId, ...given } = await parseJson(context.req.raw, Feedback);
-    const ids = parseCompletionId(completionId);
+    const ids = parseAnswerId(completionId);
     const result =
       ids === undefined
         ? { status: "unknown" as const }

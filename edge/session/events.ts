@@ -32,10 +32,17 @@ export function nextStateArrived(source: Source, messages: readonly ChatMessage[
 }
 
 /** The same feedback given twice is one event. */
-export async function feedbackGiven(source: Source, { completionId, score, correction, comment }: FeedbackRequest): Promise<NewEvent> {
+export async function feedbackGiven(
+  source: Source,
+  { score, correction, comment }: Omit<FeedbackRequest, "completionId" | "keyId">,
+): Promise<NewEvent> {
   const given = { score, correction, comment };
   const digest = await sha256(canonicalJson(given));
-  return toEvent(source, `${source.turnId}/feedback/${digest.slice(0, 16)}`, { kind: "feedback:given", completionId, ...given });
+  return toEvent(source, `${source.turnId}/feedback/${digest.slice(0, 16)}`, {
+    kind: "feedback:given",
+    completionId: completionIdOf(source.turnId),
+    ...given,
+  });
 }
 
 /** A session that is taken up again can close again; its last turn tells the two apart. */

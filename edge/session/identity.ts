@@ -1,4 +1,4 @@
-/** Ids of sessions, turns and completions. A completion id leads to its session without a look-up. */
+/** Ids of sessions, turns and their answers. An answer's id leads to its session without a look-up. */
 import { at } from "../../shared/assert.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import type { SessionIdentity } from "./port.ts";
@@ -6,7 +6,7 @@ import type { Scope } from "./transcript.ts";
 
 const SESSION_DIGITS = 32; // 128 bits of the digest
 const TURN_DIGITS = 16;
-const COMPLETION_ID = /^chatcmpl-([0-9a-f]{32})([0-9a-f]{16})$/;
+const ANSWER_ID = /^(?:chatcmpl-|resp_)([0-9a-f]{32})([0-9a-f]{16})$/;
 
 /** The same name under another key, agent or user is another session. */
 export async function identifySession(scope: Scope, { name, line }: { name: string; line: string }): Promise<SessionIdentity> {
@@ -38,9 +38,14 @@ export function completionIdOf(turnId: string): string {
   return `chatcmpl-${turnId.replace(/^s_/, "").replace("/", "")}`;
 }
 
-/** The session and turn of a completion, undefined for an id that is not ours. */
-export function parseCompletionId(completionId: string): { sessionId: string; turnId: string } | undefined {
-  const [, session, turn] = COMPLETION_ID.exec(completionId) ?? [];
+/** The same answer's id in the Responses API. */
+export function responseIdOf(completionId: string): string {
+  return completionId.replace(/^chatcmpl-/, "resp_");
+}
+
+/** The session and turn of a completion or response, undefined for an id that is not ours. */
+export function parseAnswerId(answerId: string): { sessionId: string; turnId: string } | undefined {
+  const [, session, turn] = ANSWER_ID.exec(answerId) ?? [];
   if (session === undefined || turn === undefined) return undefined;
   return { sessionId: `s_${session}`, turnId: `s_${session}/${turn}` };
 }

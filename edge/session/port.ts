@@ -32,7 +32,9 @@ export type TurnSampling = AnswerForm & {
   readonly topP: number;
   readonly stop: readonly string[];
   /** Most tokens of the answer and the parameter that says so; undefined: what is left of the context. */
-  readonly answerLimit: { readonly param: "max_tokens" | "max_completion_tokens"; readonly tokens: number } | undefined;
+  readonly answerLimit:
+    | { readonly param: "max_tokens" | "max_completion_tokens" | "max_output_tokens"; readonly tokens: number }
+    | undefined;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
 };
@@ -54,6 +56,8 @@ export type TurnRequest = {
   readonly metadata: Readonly<Record<string, string>>;
   /** False: nothing but digests is kept. */
   readonly store: boolean;
+  /** What `recall` gives back beside messages and answer: JSON, opaque here. Null: the answer is not recalled by its id. */
+  readonly asked: string | null;
   /** Whether the agent learns; what is served while it does not is never trained on. */
   readonly learning: boolean;
   /** Two open sessions hold this conversation. */
@@ -108,10 +112,26 @@ export type FeedbackRequest = {
 };
 export type FeedbackResult = { status: "recorded"; eventId: string } | { status: "unknown" };
 
+/** A finished turn by its id, for who asked for it. */
+export type RecallResult =
+  | {
+      status: "recalled";
+      scope: Scope;
+      sessionId: string;
+      head: TurnHead;
+      messages: readonly ChatMessage[];
+      asked: string;
+      deltas: readonly TurnDelta[];
+    }
+  /** It was answered, and nothing but digests was kept of it. */
+  | { status: "unstored" }
+  | { status: "unknown" };
+
 export interface SessionPort {
   /** The session's name within its scope; undefined where it was never begun or is another's. */
   nameFor(scope: Scope): Promise<string | undefined>;
   answer(request: TurnRequest): Promise<AnswerResult>;
+  recall(turn: { turnId: string; keyId: string }): Promise<RecallResult>;
   /** Forgets everything, where the session is the user's; what it still owes to the log goes with it. */
   erase(user: string): Promise<void>;
   giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;

@@ -1,4 +1,6 @@
 /** Rows of a session's SQLite → what they stand for. */
+import { z } from "zod";
+import { ChatMessage } from "../../shared/chat.ts";
 import { invariant } from "../../shared/assert.ts";
 import { completionIdOf } from "./identity.ts";
 import type { SessionIdentity, TurnHead } from "./port.ts";
@@ -12,6 +14,10 @@ export type SessionState = SessionIdentity & {
   /** Whether the totals are where they survive. */
   readonly counted: boolean;
 } & Readonly<Record<Counter, number>>;
+
+/** The request of a turn that is recalled by its id, as `turns.request` holds it. */
+export const StoredRequest = z.object({ messages: z.array(ChatMessage), asked: z.string() });
+export type StoredRequest = z.infer<typeof StoredRequest>;
 
 export function toHead(row: Row): TurnHead {
   return {

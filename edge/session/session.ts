@@ -10,9 +10,9 @@ import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { SessionChores } from "./chores.ts";
 import { feedbackGiven } from "./events.ts";
-import { parseCompletionId } from "./identity.ts";
+import { parseAnswerId } from "./identity.ts";
 import { LiveTurn } from "./live-turn.ts";
-import type { AnswerResult, FeedbackRequest, FeedbackResult, SessionPort, TurnRequest } from "./port.ts";
+import type { AnswerResult, FeedbackRequest, FeedbackResult, RecallResult, SessionPort, TurnRequest } from "./port.ts";
 import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
 import { SessionStore } from "./store.ts";
 import type { Scope } from "./transcript.ts";
@@ -62,7 +62,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   /** Records feedback on a completion that this session holds and that the same key asked for. */
   async giveFeedback(request: FeedbackRequest): Promise<FeedbackResult> {
     const session = this.#store.state();
-    const turnId = parseCompletionId(request.completionId)?.turnId;
+    const turnId = parseAnswerId(request.completionId)?.turnId;
     if (session === undefined || turnId === undefined || session.keyId !== request.keyId) return { status: "unknown" };
     if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
     const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
@@ -71,6 +71,16 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     await this.ctx.storage.sync();
     this.ctx.waitUntil(this.#chores.settle());
     return { status: "recorded", eventId: event.eventId };
+  }
+
+  async recall({ turnId, keyId }: { turnId: string; keyId: string }): Promise<RecallResult> {
+    const session = this.#store.state();
+    if (session === undefined || session.keyId !== keyId) return { status: "unknown" };
+    if (this.#store.isUnstored(turnId)) return { status: "unstored" };
+    const [request, record] = [this.#store.askedOf(turnId), this.#store.record(turnId)];
+    if (request === undefined || record === undefined) return { status: "unknown" };
+    const { agent, user, sessionId } = session;
+    return { status: "recalled", scope: { agent, keyId, user }, sessionId, ...record, ...request };
   }
 
   async erase(user: string): Promise<void> {

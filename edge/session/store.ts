@@ -4,7 +4,18 @@ import type { AnsweredTurn } from "./pair.ts";
 import { readPin, writePin } from "./pin.ts";
 import type { SessionIdentity, TurnDelta, TurnHead, TurnPolicy } from "./port.ts";
 import type { KnownTurn, RetryFacts } from "./retry.ts";
-import { type Counter, integer, type Row, type SessionState, text, textOrNull, toHead, toSessionState, turnState } from "./rows.ts";
+import {
+  type Counter,
+  integer,
+  type Row,
+  type SessionState,
+  StoredRequest,
+  text,
+  textOrNull,
+  toHead,
+  toSessionState,
+  turnState,
+} from "./rows.ts";
 import { readRecord, writeRecord } from "./records.ts";
 import { createTables, hasTables } from "./schema.ts";
 
@@ -31,6 +42,8 @@ export type FinishedTurn = {
   readonly deltas: readonly TurnDelta[] | null;
   /** Whether the directory has to learn of the transcript. */
   readonly register: boolean;
+  /** Whether the request is kept beside the answer. */
+  readonly recallable: boolean;
 };
 
 export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; readonly policyVersion: number };
@@ -138,13 +151,14 @@ export class SessionStore {
     this.#run("UPDATE turns SET next_digest = ? WHERE turn_id = ?", nextDigest, turnId);
   }
 
-  finishTurn({ turnId, answerDigest, messageDigest, deltas, register }: FinishedTurn): void {
+  finishTurn({ turnId, answerDigest, messageDigest, deltas, register, recallable }: FinishedTurn): void {
     this.#run(
-      "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, recorded = ?, registered = ?, request = NULL WHERE turn_id = ?",
+      "UPDATE turns SET state = 'finished', answer_digest = ?, message_digest = ?, recorded = ?, registered = ?, request = iif(?, request, NULL) WHERE turn_id = ?",
       answerDigest,
       messageDigest,
       deltas === null ? 0 : 1,
       register ? 0 : 1,
+      recallable ? 1 : 0,
       turnId,
     );
     if (deltas !== null) writeRecord(this.#storage.sql, turnId, deltas);
@@ -182,6 +196,17 @@ export class SessionStore {
   record(turnId: string): { head: TurnHead; deltas: TurnDelta[] } | undefined {
     const [row] = this.#rows("SELECT * FROM turns WHERE turn_id = ? AND recorded = 1", turnId);
     return row === undefined ? undefined : { head: toHead(row), deltas: readRecord(this.#storage.sql, turnId) };
+  }
+
+  /** What a recallable turn was asked; undefined for every other. */
+  askedOf(turnId: string): StoredRequest | undefined {
+    const [row] = this.#rows("SELECT request FROM turns WHERE turn_id = ? AND recorded = 1 AND request IS NOT NULL", turnId);
+    return row === undefined ? undefined : StoredRequest.parse(JSON.parse(text(row, "request")));
+  }
+
+  /** Whether the turn was answered and nothing of it was to be kept. */
+  isUnstored(turnId: string): boolean {
+    return this.#rows("SELECT 1 FROM turns WHERE turn_id = ? AND state = 'finished' AND recorded = 0", turnId).length > 0;
   }
 
   lastTurnId(): string | undefined {

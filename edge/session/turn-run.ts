@@ -99,7 +99,7 @@ export class TurnRun {
     { completion }: PreparedTurn,
     { policy, origin, now }: { policy: TurnPolicy; origin: OpenedTurn["origin"]; now: number },
   ): OpenedTurn {
-    const { turnKind, retry, store: stored, messages, metadata } = this.#request;
+    const { turnKind, retry, store: stored, messages, metadata, asked } = this.#request;
     return {
       turnIndex: this.#host.store.turnCount(),
       turnId: this.turnId,
@@ -110,7 +110,7 @@ export class TurnRun {
       policyVersion: policy.version,
       policyDigest: policy.policyDigest,
       seed: completion.seed,
-      request: stored ? JSON.stringify({ messages, metadata }) : null,
+      request: stored ? JSON.stringify({ messages, metadata, asked }) : null,
       createdAt: now,
     };
   }
@@ -146,13 +146,14 @@ export class TurnRun {
   /** The finished turn and its event become durable; the directory learns of the transcript. */
   async #finish(running: Running, recorder: AnswerRecorder): Promise<void> {
     const { env, storage, store } = this.#host;
-    const { store: stored, turnKind, closes, session } = this.#request;
+    const { store: stored, turnKind, closes, session, asked } = this.#request;
     const answer = recorder.message();
     const [answerDigest, ownDigest] = await Promise.all([extendChain(this.#transcriptDigest, answer), messageDigest(answer)]);
     const deltas = stored ? [...running.live.deltas, recorder.finished()] : null;
     const now = Date.now();
     store.transaction(() => {
-      store.finishTurn({ turnId: this.turnId, answerDigest, messageDigest: ownDigest, deltas, register: turnKind === "main" });
+      const digests = { answerDigest, messageDigest: ownDigest };
+      store.finishTurn({ turnId: this.turnId, ...digests, deltas, register: turnKind === "main", recallable: asked !== null });
       if (stored) store.enqueue(this.#finishedEvent(running, recorder, now));
       if (closes) store.close(now);
       if (closes) store.enqueue(sessionClosed({ session, turnId: this.turnId, now }, "done"));

@@ -1,6 +1,6 @@
 /** What one user says reaches no other user's session, retry record, feedback or feed, whatever ids they guess or copy. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { parseCompletionId } from "../../edge/session/identity.ts";
+import { parseAnswerId } from "../../edge/session/identity.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { FeedPage, type LoggedEvent } from "../../shared/events.ts";
 import { bearer, withEdge } from "../helpers/edge.ts";
@@ -36,7 +36,7 @@ async function say(messages: Message[], { key = edge.keys.client, user, agent = 
 
 /** The session that gave an answer: the name in the header is the client's, this is ours. */
 function sessionOf(completionId: string): string {
-  return parseCompletionId(completionId)?.sessionId ?? "";
+  return parseAnswerId(completionId)?.sessionId ?? "";
 }
 
 /** The conversation after the reply, with something more to say. */

@@ -1,0 +1,52 @@
+/** Tools and their choice as the Responses API writes them, flat, ↔ as Chat Completions does. */
+import { z } from "zod";
+import type { ToolDefinition } from "../../shared/chat.ts";
+import { FunctionName, FunctionType, type ToolChoiceParameter } from "../openai/tools.ts";
+
+const MAX_TOOLS = 128; // as the API
+
+const FunctionTool = z.strictObject({
+  type: FunctionType,
+  name: FunctionName,
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  /** Left out, a call is held to its schema as far as that goes, and nothing is refused. */
+  strict: z.boolean().nullish(),
+  allowed_callers: z.array(z.literal("direct", "calls by programs are not supported")).nullish(),
+  async: z.literal(false, "only calls that are waited for are supported").optional(),
+  defer_loading: z.literal(false, "tools are always loaded").optional(),
+  output_schema: z.null("schemas of results are not supported").optional(),
+});
+type FunctionTool = z.infer<typeof FunctionTool>;
+
+/** An empty list is a choice: nothing can be called, whatever the agent's own tools are. */
+export const FunctionToolList = z.array(FunctionTool).max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
+
+export const FlatToolChoice = z.union(
+  [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), name: z.string() })],
+  'auto, none, required or {"type": "function", "name": …} expected',
+);
+export type FlatToolChoice = z.infer<typeof FlatToolChoice>;
+
+export type ToolOnWire = {
+  type: "function";
+  name: string;
+  description: string | null;
+  parameters: Record<string, unknown> | null;
+  strict: boolean | null;
+};
+
+export function toDefinition({ name, description, parameters, strict }: FunctionTool): ToolDefinition {
+  return {
+    type: "function",
+    function: { name, description: description ?? undefined, parameters: parameters ?? undefined, strict: strict ?? undefined },
+  };
+}
+
+export function fromDefinition({ function: { name, description, parameters, strict } }: ToolDefinition): ToolOnWire {
+  return { type: "function", name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null };
+}
+
+export function toChatChoice(choice: FlatToolChoice | undefined): z.infer<typeof ToolChoiceParameter> | undefined {
+  return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice;
+}

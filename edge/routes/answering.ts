@@ -1,0 +1,107 @@
+/** What the APIs that answer have in common: whose turn it is, what it is answered with, and what every answer states. */
+import type { Context } from "hono";
+import { AgentName } from "../../shared/agent.ts";
+import { canonicalJson, sha256 } from "../../shared/digest.ts";
+import { AppError } from "../../shared/errors.ts";
+import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import { getLineHead } from "../agent/head.ts";
+import { getNotes } from "../agent/known-notes.ts";
+import { promptNotes } from "../agent/notes.ts";
+import type { AppEnv } from "../env.ts";
+import { checkName, type TurnHeaders } from "../openai/headers.ts";
+import type { AskedTurn } from "../openai/request.ts";
+import { toToolChoice } from "../openai/tools.ts";
+import { reaches } from "../scope.ts";
+import { dispatchTurn, type Answering } from "../session/dispatch.ts";
+import { scopedUser } from "../session/identity.ts";
+import type { OfferedPolicies, TurnHead } from "../session/port.ts";
+import type { Scope } from "../session/transcript.ts";
+
+/** @throws {policy/unknown} where `model` names no agent that the key reaches */
+export async function requireHead({ env, var: { key } }: Context<AppEnv>, model: string): Promise<LineHead> {
+  const named = AgentName.safeParse(model).success && reaches(key.agents, model);
+  const head = named ? await getLineHead(env, model, SHARED_LINE) : undefined;
+  if (head !== undefined) return head;
+  throw new AppError("policy/unknown", `model: the name of an agent expected, got ${model}; GET /v1/models lists them`, {
+    details: { param: "model", code: "model_not_found" },
+  });
+}
+
+/** Whose conversation it is. */
+export async function scopeOf({ var: { key } }: Context<AppEnv>, { model, user }: Pick<AskedTurn, "model" | "user">): Promise<Scope> {
+  return { agent: model, keyId: key.id, user: await scopedUser(key.id, user) };
+}
+
+/** The client's own name of the conversation. @throws {input/invalid} */
+export function sessionNameOf({ sessionName }: TurnHeaders, { sessionId }: Pick<AskedTurn, "sessionId">): string | undefined {
+  return sessionName ?? checkName(sessionId, "session_id");
+}
+
+type TurnParts = {
+  readonly request: AskedTurn;
+  readonly headers: TurnHeaders;
+  readonly head: LineHead;
+  readonly scope: Scope;
+  readonly sessionName: string | undefined;
+  /** As it came, by which a retry is recognised. */
+  readonly body: unknown;
+  /** As `TurnRequest` has it. */
+  readonly asked: string | null;
+};
+
+/** Dispatches the turn to its session, and states in the answer's headers which version answers in which session. */
+export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Promise<Answering> {
+  const { request, headers, head, scope, sessionName, body, asked } = parts;
+  const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
+  const notes = headers.turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
+  const tools = toolsOf(request, head);
+  const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
+  const toolChoice = toToolChoice(request.toolChoice, tools);
+  const answering = await dispatchTurn(context.env, {
+    scope,
+    line: head.line,
+    sessionName,
+    turnKind: headers.turnKind,
+    closes: headers.closes,
+    messages: request.messages,
+    instructions: head.settings.instructions,
+    tools,
+    notes: promptNotes(notes, tools),
+    policies: policiesOf(head),
+    sampling: { seed, temperature, topP, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
+    metadata: request.metadata,
+    store: storeOf(request, head),
+    asked,
+    learning: head.settings.learning.enabled,
+    retry: { requestDigest, idempotencyKey: headers.idempotencyKey, retryCount: headers.retryCount },
+  });
+  stateVersion(context, answering.head);
+  context.header("x-session-id", answering.sessionId);
+  return answering;
+}
+
+/** The request's tools stand in for the agent's own. */
+export function toolsOf({ tools }: Pick<AskedTurn, "tools">, { settings }: LineHead): LineHead["settings"]["tools"] {
+  return tools === undefined ? settings.tools : [...tools];
+}
+
+export function storeOf({ store }: Pick<AskedTurn, "store">, { settings }: LineHead): boolean {
+  return store ?? settings.store;
+}
+
+/** Which version answered. */
+export function stateVersion(context: Context<AppEnv>, { policyVersion, policyDigest }: TurnHead): void {
+  context.header("x-policy-version", String(policyVersion));
+  context.header("x-policy-digest", policyDigest);
+}
+
+export function respondEvents(context: Context<AppEnv>, events: ReadableStream<Uint8Array>): Response {
+  context.header("content-type", "text/event-stream; charset=utf-8");
+  context.header("cache-control", "no-cache");
+  return context.body(events);
+}
+
+function policiesOf({ stable, stablePolicyDigest: policyDigest, baseDigest, adapter, canary, rolledBack }: LineHead): OfferedPolicies {
+  const trial = canary === null ? null : { policy: canary, share: canary.share };
+  return { stable: { version: stable, policyDigest, baseDigest, adapter }, canary: trial, rolledBack };
+}

@@ -1,0 +1,79 @@
+/** Responses by their id: to be read again, and to be continued. */
+import type { Context } from "hono";
+import { AppError } from "../../shared/errors.ts";
+import type { AppEnv } from "../env.ts";
+import { invalid } from "../openai/refuse.ts";
+import { userOf } from "../openai/request.ts";
+import { collectResponse } from "../responses/answer.ts";
+import type { PreviousResponse, ResponseParameters } from "../responses/request.ts";
+import type { ResponseBase, ResponseEcho, ResponseOnWire } from "../responses/wire.ts";
+import { identifySession, parseAnswerId, scopedUser, responseIdOf } from "../session/identity.ts";
+import { sessionOf, type RecallResult, type TurnHead } from "../session/port.ts";
+import type { Scope } from "../session/transcript.ts";
+
+const PARAM = "previous_response_id";
+
+/** The response before, and whose and where its conversation is. */
+export type Continued = PreviousResponse & { readonly scope: Scope; readonly sessionId: string };
+
+type Recalled = Extract<RecallResult, { status: "recalled" }>;
+
+export function baseOf({ completionId, createdAt }: TurnHead, echo: ResponseEcho): ResponseBase {
+  return { id: responseIdOf(completionId), createdAt: Math.floor(createdAt / 1000), echo };
+}
+
+/** A stored response of the key. @throws {input/notFound} */
+export async function recallResponse(context: Context<AppEnv>, id: string): Promise<{ head: TurnHead; response: ResponseOnWire }> {
+  const result = await recall(context, id);
+  if (result.status === "recalled") return { head: result.head, response: await responseOf(result) };
+  throw new AppError("input/notFound", `response: ${expectedOf(result)}, got ${id}`, { details: { param: "response" } });
+}
+
+/** The response that a request continues. @throws {input/invalid} where it is not stored, or is of another model or user */
+export async function recallPrevious(context: Context<AppEnv>, parameters: ResponseParameters): Promise<Continued | undefined> {
+  const { previous_response_id: id, model } = parameters;
+  if (id === undefined || id === null) return undefined;
+  const result = await recall(context, id);
+  if (result.status !== "recalled")
+    throw new AppError("input/invalid", `${PARAM}: ${expectedOf(result)}, got ${id}; send the whole conversation as input instead`, {
+      details: { param: PARAM, code: "previous_response_not_found" },
+    });
+  const { scope, sessionId, messages } = result;
+  if (scope.agent !== model)
+    throw invalid(
+      PARAM,
+      `a response of model ${model} expected, got one of ${scope.agent}; send the conversation as input to change the model`,
+    );
+  const user = userOf(parameters);
+  if (user !== undefined && (await scopedUser(scope.keyId, user)) !== scope.user)
+    throw invalid(PARAM, "a response to the same user expected, got another's; send user and safety_identifier as then, or neither");
+  const { instructions, output } = await responseOf(result);
+  const first = (instructions ?? "") === "" ? 0 : 1; // the instructions' own message
+  return { scope, sessionId, messages: messages.slice(first), output };
+}
+
+/** The name to continue a conversation under. @throws {input/invalid} where the client names another session than the one it is in */
+export async function nameWithin(
+  { scope, sessionId }: Continued,
+  { named, line }: { named: string | undefined; line: string },
+): Promise<string> {
+  if (named === undefined || named === sessionId) return sessionId;
+  if ((await identifySession(scope, { name: named, line })).sessionId === sessionId) return sessionId;
+  throw invalid(PARAM, `a response of session ${named} expected, got one of ${sessionId}; leave out the name of the session`);
+}
+
+async function recall({ env, var: { key } }: Context<AppEnv>, id: string): Promise<RecallResult> {
+  const ids = parseAnswerId(id);
+  if (ids === undefined) return { status: "unknown" };
+  return sessionOf(env, ids.sessionId).recall({ turnId: ids.turnId, keyId: key.id });
+}
+
+async function responseOf({ head, asked, deltas }: Recalled): Promise<ResponseOnWire> {
+  // The route writes it from the same type.
+  return collectResponse(deltas, baseOf(head, JSON.parse(asked) as ResponseEcho));
+}
+
+function expectedOf({ status }: Exclude<RecallResult, Recalled>): string {
+  const expected = "the id of a stored response to this key expected";
+  return status === "unstored" ? `${expected}, and with store: false nothing is stored` : expected;
+}

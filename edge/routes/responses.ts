@@ -1,0 +1,54 @@
+/**
+ * /v1/responses: the Responses API over the very turns of chat completions. An id leads to its session, so a conversation
+ * goes on by the id of its last response, or by its transcript like any other.
+ */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import type { App } from "../env.ts";
+import { readJson } from "../http-errors.ts";
+import { readDeltas } from "../openai/deltas.ts";
+import { parseTurnHeaders } from "../openai/headers.ts";
+import { streamEvents } from "../openai/sse.ts";
+import { collectResponse, responseEvents, toEventText } from "../responses/answer.ts";
+import { parseResponseRequest, toAskedTurn } from "../responses/request.ts";
+import { fromDefinition } from "../responses/tools.ts";
+import { toEcho } from "../responses/wire.ts";
+import { answerTurn, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf, toolsOf } from "./answering.ts";
+import { queryOf } from "./params.ts";
+import { baseOf, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
+
+/** What is stored is given back whole: it is not streamed again, and includes what it was asked to include. */
+export const RetrieveQuery = z.strictObject({ stream: z.literal("false").optional() });
+
+export function mountResponses(app: App): void {
+  app.post("/v1/responses", async (context) => {
+    const body = await readJson(context.req.raw);
+    const parameters = parseResponseRequest(body);
+    const headers = parseTurnHeaders(context.req.raw.headers);
+    const head = await requireHead(context, parameters.model);
+    const previous = await recallPrevious(context, parameters);
+    const request = toAskedTurn(parameters, previous);
+    const named = sessionNameOf(headers, request);
+    const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
+    const scope = previous?.scope ?? (await scopeOf(context, request));
+    const echo = toEcho(parameters, { tools: toolsOf(request, head).map(fromDefinition), store: storeOf(request, head) });
+    const parts = { request, headers, head, scope, sessionName, body, asked: JSON.stringify(echo) };
+    const answering = await answerTurn(context, parts).catch(throwInOwnTerms);
+    const [deltas, base] = [readDeltas(answering.deltas), baseOf(answering.head, echo)];
+    if (parameters.stream !== true) return context.json(await collectResponse(deltas, base));
+    return respondEvents(context, streamEvents(toEventText(responseEvents(deltas, base))));
+  });
+  app.get("/v1/responses/:response", async (context) => {
+    queryOf(context, RetrieveQuery);
+    const { head, response } = await recallResponse(context, context.req.param("response"));
+    stateVersion(context, head);
+    return context.json(response);
+  });
+}
+
+/** Sessions speak of `messages`; this API calls them `input`. */
+function throwInOwnTerms(thrown: unknown): never {
+  if (!(thrown instanceof AppError) || thrown.details["param"] !== "messages") throw thrown;
+  const message = thrown.message.replace(/^messages:/, "input:");
+  throw new AppError(thrown.code, message, { details: { ...thrown.details, param: "input" }, cause: thrown });
+}
