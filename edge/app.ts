@@ -14,6 +14,7 @@ import { mountKeys } from "./routes/api-keys.ts";
 import { mountLogin } from "./routes/api-login.ts";
 import { mountNotes } from "./routes/api-notes.ts";
 import { mountOpenApi } from "./routes/api-openapi.ts";
+import { mountPlayground } from "./routes/api-playground.ts";
 import { mountQuarantine } from "./routes/api-quarantine.ts";
 import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
@@ -53,6 +54,7 @@ export function createApp(): App {
     mountQuarantine,
     mountSuite,
     mountNotes,
+    mountPlayground,
     mountKeys,
     mountSeries,
     mountStream,

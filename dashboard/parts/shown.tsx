@@ -56,7 +56,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
 export function Tile({ label, children, note }: { label: string; children: ComponentChildren; note?: ComponentChildren }) {
   return (
     <article class="tile">
-      <h3>{label}</h3>
+      <h2>{label}</h2>
       <p class="figure">{children}</p>
       {note !== undefined && <p class="note">{note}</p>}
     </article>

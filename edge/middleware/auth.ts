@@ -33,7 +33,9 @@ export function requireKey(kind: KeyKind): Middleware {
 export async function keyOf(env: Env, key: string, { kind, path }: { kind: KeyKind; path: string }): Promise<KeyRow> {
   const row = await rowOfKey(env, key);
   if (row.kind === kind) return row;
-  throw new AppError("auth/forbidden", `${path}: a ${kind} key expected, got a ${row.kind} key`, { details: { code: "wrong_key_kind" } });
+  throw new AppError("auth/forbidden", `${path}: a key of kind ${kind} expected, got one of kind ${row.kind}`, {
+    details: { code: "wrong_key_kind" },
+  });
 }
 
 /** Forgets what is known of a key, so that this isolate asks again: for whoever has just changed it. */

@@ -6,6 +6,7 @@ import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
+import { PlaygroundRequest } from "../routes/api-playground.ts";
 import { BarRequest, FreeRequest, QuarantinePage } from "../routes/api-quarantine.ts";
 import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
 import { SeriesQuery } from "../routes/api-series.ts";
@@ -82,6 +83,12 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: `${AGENT}/series`, summary: "Turns, rewards and corrections by hour or day", query: SeriesQuery },
   { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
   { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },
+  {
+    method: "post",
+    path: `${AGENT}/playground`,
+    summary: "An answer of what users get now, kept, or of a version of choice, not kept",
+    body: PlaygroundRequest,
+  },
   { method: "get", path: `${AGENT}/quarantine`, summary: "Events barred from learning", query: QuarantinePage },
   { method: "post", path: `${AGENT}/quarantine`, summary: "Bars events, or all that a user said, from learning", body: BarRequest },
   { method: "post", path: `${AGENT}/quarantine/release`, summary: "Lets events be learned from again", body: FreeRequest },

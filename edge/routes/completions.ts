@@ -24,7 +24,7 @@ export function mountCompletions(app: App): void {
   });
 }
 
-async function respond(context: Context<AppEnv>, request: ChatRequest, { head, deltas }: Answering): Promise<Response> {
+export async function respond(context: Context<AppEnv>, request: ChatRequest, { head, deltas }: Answering): Promise<Response> {
   const envelope: Envelope = {
     id: head.completionId,
     created: Math.floor(head.createdAt / 1000),

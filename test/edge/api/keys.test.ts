@@ -55,7 +55,7 @@ describe("keys", () => {
       else {
         expect(status).toBe(403);
         expect(body.error).toMatchObject({ type: "permission_error", param: null, code: "wrong_key_kind" });
-        expect(body.error.message).toContain(`a ${owner} key expected, got a ${holder} key`);
+        expect(body.error.message).toContain(`a key of kind ${owner} expected, got one of kind ${holder}`);
       }
     }
   });

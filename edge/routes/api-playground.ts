@@ -1,0 +1,57 @@
+/**
+ * POST /api/agents/:agent/playground: an answer for a person at the dashboard. Without a version it is a turn like any user's, kept
+ * and learned from, of a user whose key is the admin's. With one, that version answers beside everything: nothing is kept.
+ */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import type { VersionStatus } from "../../shared/release.ts";
+import { agentOf } from "../agent/port.ts";
+import type { App, Env } from "../env.ts";
+import { parseWith, readJson } from "../http-errors.ts";
+import { parseTurnHeaders } from "../openai/headers.ts";
+import { parseChatRequest } from "../openai/request.ts";
+import { answerTurn, requireHead, scopeOf, sessionNameOf } from "./answering.ts";
+import { respond } from "./completions.ts";
+import { agentParam, found } from "./params.ts";
+
+/** Beside `version`, what POST /v1/chat/completions takes, but for `model`. */
+export const PlaygroundRequest = z.looseObject({ version: z.number().int().min(0).nullable().default(null) });
+
+const ANSWERS: ReadonlySet<VersionStatus> = new Set(["stable", "canary", "candidate", "superseded", "rolledBack"]);
+
+export function mountPlayground(app: App): void {
+  app.post("/api/agents/:agent/playground", async (context) => {
+    const agent = agentParam(context);
+    const { version, ...rest } = parseWith(PlaygroundRequest, await readJson(context.req.raw));
+    const body = { ...rest, model: agent, ...(version === null ? {} : { store: false }) };
+    const request = parseChatRequest(body);
+    const head = await requireHead(context, agent);
+    const scope = await scopeOf(context, request);
+    const sent = parseTurnHeaders(context.req.raw.headers);
+    const named = sessionNameOf(sent, request);
+    const asked =
+      version === null
+        ? { headers: sent, head, sessionName: named }
+        : {
+            headers: { ...sent, turnKind: "side" as const },
+            head: await headOf(context.env, head, version),
+            // A conversation stays on the version that began it, so each version has one of its own.
+            sessionName: named === undefined ? undefined : `${named}/v${version}`,
+          };
+    const answering = await answerTurn(context, { request, scope, body: [version, body], asked: null, ...asked });
+    return respond(context, request, answering);
+  });
+}
+
+/** The line as if the version were its stable one. @throws {input/notFound} {policy/refused} */
+async function headOf(env: Env, head: LineHead, version: number): Promise<LineHead> {
+  const { agent } = head;
+  const listed = found(await agentOf(env, agent).version(SHARED_LINE, version), `version ${version} of agent ${agent}`);
+  const { policyDigest: stablePolicyDigest, baseDigest, adapter, status } = listed;
+  if (!ANSWERS.has(status))
+    throw new AppError("policy/refused", `version: one that may answer expected, got ${version}, which is ${status}`, {
+      details: { param: "version" },
+    });
+  return { ...head, stable: version, stablePolicyDigest, baseDigest, adapter, canary: null, rolledBack: [] };
+}
