@@ -43,6 +43,8 @@ type TurnParts = {
   readonly head: LineHead;
   readonly scope: Scope;
   readonly sessionName: string | undefined;
+  /** The turn that the client says it follows. */
+  readonly follows?: string | undefined;
   /** As it came, by which a retry is recognised. */
   readonly body: unknown;
   /** As `TurnRequest` has it. */
@@ -51,7 +53,7 @@ type TurnParts = {
 
 /** Dispatches the turn to its session, and states in the answer's headers which version answers in which session. */
 export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Promise<Answering> {
-  const { request, headers, head, scope, sessionName, body, asked } = parts;
+  const { request, headers, head, scope, sessionName, follows, body, asked } = parts;
   const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
   const notes = headers.turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
   const tools = toolsOf(request, head);
@@ -72,6 +74,7 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     metadata: request.metadata,
     store: storeOf(request, head),
     asked,
+    follows,
     learning: head.settings.learning.enabled,
     retry: { requestDigest, idempotencyKey: headers.idempotencyKey, retryCount: headers.retryCount },
   });

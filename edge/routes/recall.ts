@@ -14,7 +14,7 @@ import type { Scope } from "../session/transcript.ts";
 const PARAM = "previous_response_id";
 
 /** The response before, and whose and where its conversation is. */
-export type Continued = PreviousResponse & { readonly scope: Scope; readonly sessionId: string };
+export type Continued = PreviousResponse & { readonly scope: Scope; readonly sessionId: string; readonly turnId: string };
 
 type Recalled = Extract<RecallResult, { status: "recalled" }>;
 
@@ -38,7 +38,7 @@ export async function recallPrevious(context: Context<AppEnv>, parameters: Respo
     throw new AppError("input/invalid", `${PARAM}: ${expectedOf(result)}, got ${id}; send the whole conversation as input instead`, {
       details: { param: PARAM, code: "previous_response_not_found" },
     });
-  const { scope, sessionId, messages } = result;
+  const { scope, sessionId, turnId, messages } = result;
   if (scope.agent !== model)
     throw invalid(
       PARAM,
@@ -49,7 +49,7 @@ export async function recallPrevious(context: Context<AppEnv>, parameters: Respo
     throw invalid(PARAM, "a response to the same user expected, got another's; send user and safety_identifier as then, or neither");
   const { instructions, output } = await responseOf(result);
   const first = (instructions ?? "") === "" ? 0 : 1; // the instructions' own message
-  return { scope, sessionId, messages: messages.slice(first), output };
+  return { scope, sessionId, turnId, messages: messages.slice(first), output };
 }
 
 /** The name to continue a conversation under. @throws {input/invalid} where the client names another session than the one it is in */

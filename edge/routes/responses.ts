@@ -32,7 +32,7 @@ export function mountResponses(app: App): void {
     const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
     const scope = previous?.scope ?? (await scopeOf(context, request));
     const echo = toEcho(parameters, { tools: toolsOf(request, head).map(fromDefinition), store: storeOf(request, head) });
-    const parts = { request, headers, head, scope, sessionName, body, asked: JSON.stringify(echo) };
+    const parts = { request, headers, head, scope, sessionName, follows: previous?.turnId, body, asked: JSON.stringify(echo) };
     const answering = await answerTurn(context, parts).catch(throwInOwnTerms);
     const [deltas, base] = [readDeltas(answering.deltas), baseOf(answering.head, echo)];
     if (parameters.stream !== true) return context.json(await collectResponse(deltas, base));

@@ -30,6 +30,8 @@ export type Incoming = {
   readonly digests: readonly string[];
   /** Digest by itself of the last assistant message, where there is one. */
   readonly lastAnswerDigest: string | undefined;
+  /** The turn that the client says it follows, by the id of its answer; undefined where it does not say. */
+  readonly follows: string | undefined;
 };
 
 export type Pairing = {
@@ -39,13 +41,14 @@ export type Pairing = {
 };
 
 /** Pairs a request with the session's turns, oldest first. */
-export function pair({ messages, digests, lastAnswerDigest }: Incoming, turns: readonly AnsweredTurn[]): Pairing {
+export function pair({ messages, digests, lastAnswerDigest, follows }: Incoming, turns: readonly AnsweredTurn[]): Pairing {
   const newest = turns.at(-1);
   if (newest === undefined) return { origin: "opening", nextState: undefined };
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const tail = messages.slice(last + 1);
   const transcript = digests.at(-1);
-  const answered = turns.findLast(({ answerDigest }) => answerDigest === digests[last]);
+  const named = turns.find(({ turnId }) => turnId === follows);
+  const answered = named ?? turns.findLast(({ answerDigest }) => answerDigest === digests[last]);
   const again = turns.some(({ transcriptDigest }) => transcriptDigest === transcript);
   if (answered !== undefined && answered.nextDigest === null)
     return { origin: "continuation", nextState: { turnId: answered.turnId, messages: tail } };

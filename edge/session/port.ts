@@ -60,6 +60,8 @@ export type TurnRequest = {
   readonly asked: string | null;
   /** Whether the agent learns; what is served while it does not is never trained on. */
   readonly learning: boolean;
+  /** The turn that the client says it follows; undefined where its transcript alone tells. */
+  readonly follows: string | undefined;
   /** Two open sessions hold this conversation. */
   readonly ambiguous: boolean;
   /** The session closes after this turn. */
@@ -118,6 +120,7 @@ export type RecallResult =
       status: "recalled";
       scope: Scope;
       sessionId: string;
+      turnId: string;
       head: TurnHead;
       messages: readonly ChatMessage[];
       asked: string;

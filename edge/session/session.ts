@@ -80,7 +80,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const [request, record] = [this.#store.askedOf(turnId), this.#store.record(turnId)];
     if (request === undefined || record === undefined) return { status: "unknown" };
     const { agent, user, sessionId } = session;
-    return { status: "recalled", scope: { agent, keyId, user }, sessionId, ...record, ...request };
+    return { status: "recalled", scope: { agent, keyId, user }, sessionId, turnId, ...record, ...request };
   }
 
   async erase(user: string): Promise<void> {

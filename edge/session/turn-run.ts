@@ -79,13 +79,13 @@ export class TurnRun {
 
   async #record(prepared: PreparedTurn, policy: TurnPolicy): Promise<OpenedTurn> {
     const { store } = this.#host;
-    const { messages, digests, session, ambiguous } = this.#request;
+    const { messages, digests, session, ambiguous, follows } = this.#request;
     const lastAnswer = messages.findLast(({ role }) => role === "assistant");
     const lastAnswerDigest = lastAnswer === undefined ? undefined : await messageDigest(lastAnswer);
     const now = Date.now();
     store.begin(session, now);
     return store.transaction(() => {
-      const pairing = pair({ messages, digests, lastAnswerDigest }, store.answeredTurns());
+      const pairing = pair({ messages, digests, lastAnswerDigest, follows }, store.answeredTurns());
       const opened = this.#toOpened(prepared, { policy, origin: ambiguous ? "ambiguous" : pairing.origin, now });
       store.pin(policy);
       store.openTurn(opened);

@@ -171,6 +171,7 @@ describe("a conversation", () => {
     const third = await client().responses.create({ ...short, model, input: "Thank you", previous_response_id: second.id });
     const events = await log.logged("turn:finished", 3);
     const turns = turnsOf(events);
+    expect(turns.map(({ origin }) => origin)).toEqual(["opening", "continuation", "continuation"]);
     expect(new Set(events.map(({ sessionId }) => sessionId)).size).toBe(1);
     // Instructions are of one request, as in the API.
     expect(turns.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
@@ -184,6 +185,32 @@ describe("a conversation", () => {
       [two, [{ role: "user", content: "Thank you" }]],
     ]);
     expect(third.output_text.length).toBeGreaterThan(0);
+  });
+
+  it("goes on from any of its responses, and one that was followed already is a branch", async () => {
+    const { model, log } = await agentNamed("branches");
+    const first = await client().responses.create({ ...short, model, input: "Hello" });
+    const ask = (input: string) => client().responses.create({ ...short, model, input, previous_response_id: first.id });
+    expect((await ask("And now?")).previous_response_id).toBe(first.id);
+    await ask("Or else?");
+    const turns = turnsOf(await log.logged("turn:finished", 3));
+    expect(turns.map(({ origin }) => origin)).toEqual(["opening", "continuation", "branch"]);
+    expect(nextStatesOf(await log.logged("nextState:arrived", 1))).toMatchObject([[turns[0]?.completionId, [{ content: "And now?" }]]]);
+  });
+
+  it("gives the same answer to the client's own retry after one that was lost on the way", async () => {
+    const { model, log } = await agentNamed("flaky");
+    const ids: string[] = [];
+    const losing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      ids.push(z.object({ id: z.string() }).parse(await response.clone().json()).id);
+      if (ids.length === 1) throw new TypeError("connection lost");
+      return response;
+    };
+    const retrying = new OpenAI({ apiKey: edge.keys.client, baseURL: `${edge.url}/v1`, maxRetries: 2, fetch: losing });
+    const { id } = await retrying.responses.create({ ...short, model, input: "Hello" });
+    expect(ids).toEqual([id, id]);
+    await log.counted({ generations: 1, replays: 1 });
   });
 
   it("goes on by its transcript, and from one API to the other", async () => {

@@ -8,10 +8,11 @@ const message = (letter: string): ChatMessage => {
   if (/\d/.test(letter)) return { role: "tool", content: letter, tool_call_id: letter };
   return letter === letter.toUpperCase() ? { role: "assistant", content: letter } : { role: "user", content: letter };
 };
-const incoming = (conversation: string) => {
+const incoming = (conversation: string, follows?: string) => {
   const letters = conversation.split("");
   const last = letters.findLast((letter) => message(letter).role === "assistant");
-  return { messages: letters.map(message), digests: letters.map((_, index) => conversation.slice(0, index + 1)), lastAnswerDigest: last };
+  const digests = letters.map((_, index) => conversation.slice(0, index + 1));
+  return { messages: letters.map(message), digests, lastAnswerDigest: last, follows };
 };
 /** A turn that answered all but the last letter with it; `next` is the conversation that followed. */
 const turn = (conversation: string, next: string | null = null): AnsweredTurn => ({
@@ -50,5 +51,16 @@ describe("a request", () => {
     const [turnId, next] = nextState ?? [];
     const expected = turnId === undefined ? undefined : { turnId, messages: (next ?? "").split("").map(message) };
     expect(pair(incoming(conversation), turns)).toEqual({ origin, nextState: expected });
+  });
+
+  it("follows the answer that it names, whatever stands before it, though a newer one says the same", () => {
+    const turns = [turn("aB"), turn("aBdB")];
+    const nextState = { turnId: "aB", messages: [message("c")] };
+    expect(pair(incoming("xBc", "aB"), turns)).toEqual({ origin: "continuation", nextState });
+  });
+
+  it("names an answer once: what comes the second time is no signal", () => {
+    const turns = [turn("aB", "aBc"), turn("aBcD")];
+    expect(pair(incoming("xBx", "aB"), turns)).toEqual({ origin: "branch", nextState: undefined });
   });
 });
