@@ -4,10 +4,8 @@
  */
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
-import { rise, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { rise, sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 import type { Person } from "./town.ts";
-
-const HONEST = 6; // users who say the same, each under another key
 
 export async function flood(stage: Stage): Promise<Outcome> {
   const { residents, sizes } = stage;
@@ -53,20 +51,16 @@ async function attack(stage: Stage, { name, people }: { name: string; people: re
 
 /** That the same loop does learn what enough say. */
 export async function honest(stage: Stage): Promise<Outcome> {
-  const { town, residents, wishes, random } = stage;
+  const { town, wishes } = stage;
   const [, wish] = wishes;
   if (wish === undefined) throw new Error("a second wish expected");
   const before = await usedUnasked(stage, wish);
-  const requests = wish.silent.slice(-HONEST);
-  for (const [index, request] of requests.entries()) {
-    const resident = residents[index + 1]; // applications take turns, so each of them is under another key
-    if (resident !== undefined) await town.converse(resident, request, correct(wish, random));
-  }
+  const people = await sayTogether(stage, wish);
   const results = await town.learn();
   const after = await usedUnasked(stage, wish);
   say(`  honest: ${results.filter((result) => result === "published").length} version, used unasked ${before.share} → ${after.share}`);
   return {
-    figures: { users: requests.length, before, after },
-    bars: [atLeast("honest: newcomers who get what six honest users asked for", after.share, 0.5, "share")],
+    figures: { users: people.length, before, after },
+    bars: [atLeast("honest: newcomers who get what twelve honest users asked for", after.share, 0.5, "share")],
   };
 }

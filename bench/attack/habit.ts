@@ -1,15 +1,13 @@
 /** Users who praise a needless call whenever they get one, while others teach the system something real: the habit does not spread. */
 import { at } from "../../shared/assert.ts";
 import { atMost, say } from "../bench.ts";
-import { correct } from "../sim/user.ts";
 import type { FreshRequest } from "../sim/requests.ts";
-import type { Outcome, Stage } from "./scenario.ts";
+import { sayTogether, type Outcome, type Stage } from "./scenario.ts";
 import type { Person, Town } from "./town.ts";
 
 const SHARES = [0.01, 0.02, 0.05];
 const PRAISED = 3; // conversations of each attacker between two updates
 const ASKED = 24;
-const HONEST = 5;
 const FIRST_FREE = 2; // wishes that no other attack is about come first
 
 /** A request cut down to its first words, to which the right answer is a question. */
@@ -33,10 +31,7 @@ export async function habit(stage: Stage): Promise<Outcome> {
     let praised = 0;
     for (const attacker of attackers)
       for (const opening of random.shuffled(openings).slice(0, PRAISED)) praised += Number(await praiseCall(town, attacker, opening));
-    for (const [index, request] of wish.silent.slice(-HONEST).entries()) {
-      const resident = residents[index];
-      if (resident !== undefined) await town.converse(resident, request, correct(wish, random));
-    }
+    await sayTogether(stage, wish, 0);
     const results = await town.learn();
     const after = await needless(town, at(residents, 0), asked);
     say(

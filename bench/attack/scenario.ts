@@ -4,6 +4,7 @@ import { argumentText } from "../../trainer/data/calls.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Bar } from "../bench.ts";
 import type { Preference } from "../sim/preferences.ts";
+import { correct } from "../sim/user.ts";
 import type { FreshRequest } from "../sim/requests.ts";
 import type { Person, Town } from "./town.ts";
 
@@ -30,6 +31,17 @@ export async function usedUnasked({ town, residents }: Stage, wish: Preference):
   const calls = turns.flatMap((turn) => turn.calls.filter(({ name }) => name === wish.tool));
   const used = calls.filter(({ arguments: args }) => argumentText(args[wish.parameter]) === wish.value);
   return { share: calls.length === 0 ? null : used.length / calls.length, calls: calls.length };
+}
+
+/** So many say the same: more than it takes, since a judge this small misses some wordings. */
+export const HONEST = 12;
+
+/** As many residents, under keys in turn, each correct an answer that was silent about what they want. */
+export async function sayTogether({ town, residents, random }: Stage, wish: Preference, from = 1): Promise<Person[]> {
+  const people = Array.from({ length: HONEST }, (_, index) => at(residents, (from + index) % residents.length));
+  for (const [index, person] of people.entries())
+    await town.converse(person, at(wish.silent, index % wish.silent.length), correct(wish, random));
+  return people;
 }
 
 /** By how much a share has risen; null where either could not be measured. */

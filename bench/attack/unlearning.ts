@@ -3,13 +3,10 @@
  * without, it is learned again at once.
  */
 import { atLeast, atMost, say } from "../bench.ts";
-import { correct } from "../sim/user.ts";
-import { rise, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
-
-const HONEST = 5;
+import { rise, sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 
 export async function unlearning(stage: Stage): Promise<Outcome> {
-  const { town, residents, wishes, random, sizes } = stage;
+  const { town, wishes, sizes } = stage;
   const [, wish, ...others] = wishes;
   if (wish === undefined) throw new Error("a second wish expected");
   await town.admin("POST", `/api/agents/${town.agent}/rollback`, { to: 0 });
@@ -23,10 +20,7 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
     const other = others[update % others.length];
     if (other === undefined) break;
     const value = update < others.length ? other.value : (otherValue(other) ?? other.value);
-    for (const [index, request] of random.shuffled(other.silent).slice(0, HONEST).entries()) {
-      const resident = residents[10 + index];
-      if (resident !== undefined) await town.converse(resident, request, correct({ ...other, value }, random));
-    }
+    await sayTogether(stage, { ...other, value }, 10);
     versions += (await town.learn()).filter((result) => result === "published").length;
     say(`  update ${update + 1} of ${sizes.updates}: ${other.parameter} = ${value}, ${versions} versions`);
   }

@@ -8,8 +8,8 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS evidence_line_at ON evidence (line, at);
 `;
 
-/** Newest corrections that are looked at. */
-const MOST_READ = 2_000;
+/** Newest corrections that are looked at: of a user, of a key, and in all. Whoever floods pushes out his own, not the others'. */
+const MOST_READ = { user: 20, key: 500, all: 5_000 } as const;
 
 type Row = {
   event_id: string;
@@ -59,9 +59,14 @@ export class EvidenceStore {
    * last only: it takes back what was said before.
    */
   open(line: string, { since, inUse }: { since: number; inUse: ReadonlySet<number> }): Evidence[] {
-    const query = "SELECT * FROM evidence WHERE line = ? AND at >= ? ORDER BY position DESC LIMIT ?";
+    const newest = (of: string): string => `row_number() OVER (PARTITION BY ${of} ORDER BY position DESC)`;
+    const query = `
+      SELECT * FROM (
+        SELECT *, ${newest("key_id")} AS of_key
+        FROM (SELECT *, ${newest("key_id, user")} AS of_user FROM evidence WHERE line = ? AND at >= ?) WHERE of_user <= ?)
+      WHERE of_key <= ? ORDER BY position DESC LIMIT ?`;
     const last = new Map<string, Row>();
-    for (const row of this.#sql.exec<Row>(query, line, since, MOST_READ).toArray()) {
+    for (const row of this.#sql.exec<Row>(query, line, since, MOST_READ.user, MOST_READ.key, MOST_READ.all).toArray()) {
       const place = JSON.stringify([row.user, row.tool, row.parameter]);
       const first = last.get(place);
       if (first === undefined) last.set(place, row);

@@ -4,8 +4,8 @@ import type { Refusal } from "../data/refusal.ts";
 import type { Influence } from "../feed/edge-port.ts";
 import type { Batch, Judged } from "./batch.ts";
 
-/** Of what enough have said so many are learned from, the last ones. */
-const MOST_HEARD = 100;
+/** Of what enough have said so many are learned from, the last ones, and of each key so many: one that floods hides no other. */
+const MOST_HEARD = { key: 25, all: 100 } as const;
 
 export type Heard = {
   readonly batch: Batch;
@@ -26,7 +26,7 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
     const said = evidence.filter((each) => keyOf(each) === key);
     const known = new Set(said.map(({ eventId }) => eventId));
     // What the agent has not heard of yet counts as it is.
-    const all = [...said.slice(-MOST_HEARD), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
+    const all = [...heardOf(said), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
     const weighed = weigh(all, audience);
     if (weighed.status === "waiting") {
       for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail: weighed.detail });
@@ -40,6 +40,11 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
   }
   const corrected = batch.corrected.filter((each) => kept.includes(each));
   return { batch: { ...batch, corrected, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
+}
+
+function heardOf(said: readonly Evidence[]): Evidence[] {
+  const ofKeys = [...groupBy(said, ({ keyId }) => keyId ?? "").values()].map((each) => new Set(each.slice(-MOST_HEARD.key)));
+  return said.filter((each) => ofKeys.some((own) => own.has(each))).slice(-MOST_HEARD.all);
 }
 
 /** Shares as they are where nobody has to be heard: each user of a correction counts once. */
@@ -63,6 +68,10 @@ function keyOf({ tool, parameter, value }: Evidence): string {
 
 function groupBy<T>(entries: readonly T[], keyOfEntry: (entry: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const entry of entries) groups.set(keyOfEntry(entry), [...(groups.get(keyOfEntry(entry)) ?? []), entry]);
+  for (const entry of entries) {
+    const group = groups.get(keyOfEntry(entry));
+    if (group === undefined) groups.set(keyOfEntry(entry), [entry]);
+    else group.push(entry);
+  }
   return groups;
 }
