@@ -74,7 +74,7 @@ Nextstate is up.
 
   endpoint    ${edge.url}/v1
   client key  ${edge.keys.client}
-  admin key   in ${relative(process.cwd(), keysFile(edge.stateFolder))} (for ${edge.url}/api)
+  dashboard   ${edge.url} (log in with the admin key in ${relative(process.cwd(), keysFile(edge.stateFolder))})
   model       assistant
 
 Ask it something:
