@@ -24,7 +24,7 @@ import { mountTurns } from "./routes/api-turns.ts";
 import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
-import { mountFeedback } from "./routes/feedback.ts";
+import { mountFeedback, mountReview } from "./routes/feedback.ts";
 import { mountResponses } from "./routes/responses.ts";
 import { mountHealth } from "./routes/health.ts";
 import { mountModels } from "./routes/models.ts";
@@ -52,6 +52,7 @@ export function createApp(): App {
     mountAgents,
     mountRelease,
     mountQuarantine,
+    mountReview,
     mountSuite,
     mountNotes,
     mountPlayground,

@@ -78,6 +78,8 @@ export const FeedbackGiven = z.object({
   score: z.number().min(-1).max(1).optional(),
   correction: z.string().optional(),
   comment: z.string().optional(),
+  /** Whoever looks after the agent, where it was not given with the user's key. */
+  by: z.string().optional(),
 });
 
 export const SessionClosed = z.object({ kind: z.literal("session:closed"), reason: z.enum(["idle", "done"]) });

@@ -4,6 +4,7 @@ import type { ListedTurn } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { get, send } from "../api.ts";
 import { time } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Loaded, Problem, RewardBadge } from "../parts/shown.tsx";
 import { useAction, useResource } from "../resource.ts";
@@ -133,9 +134,57 @@ function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFi
           feedback: {[score === undefined ? [] : `score ${score}`, correction ?? [], comment ?? []].flat().join(" · ")}
         </p>
       ))}
+      {answer !== null && <Review agent={agent} turn={turn} />}
       <Judgements agent={agent} turn={turn} />
       {judgements.length === 0 && next.length + feedback.length > 0 && <p class="note">not judged yet</p>}
     </article>
+  );
+}
+
+function Review({ agent, turn: { completionId } }: { agent: string; turn: ListedTurn }) {
+  const [asking, setAsking] = useState(false);
+  const [correction, setCorrection] = useState("");
+  const [score, setScore] = useState("");
+  const give = (): Promise<unknown> =>
+    send("POST", `/api/agents/${agent}/feedback`, {
+      completion_id: completionId,
+      ...(correction === "" ? {} : { correction }),
+      ...(score === "" ? {} : { score: Number(score) }),
+    });
+  return (
+    <>
+      <button type="button" class="small secondary" onClick={() => setAsking(true)}>
+        Correct or score
+      </button>
+      {asking && (
+        <Dialog
+          title="Correct or score this answer"
+          verb="Give it"
+          disabled={correction === "" && score === ""}
+          onConfirm={give}
+          onClose={() => setAsking(false)}
+        >
+          <label>
+            What should have been different
+            <textarea
+              value={correction}
+              placeholder="The number of rooms should be 2."
+              onInput={({ currentTarget }) => setCorrection(currentTarget.value)}
+            />
+          </label>
+          <label>
+            Score
+            <select value={score} onChange={({ currentTarget }) => setScore(currentTarget.value)}>
+              <option value="">none</option>
+              <option value="1">right</option>
+              <option value="0">neither</option>
+              <option value="-1">wrong</option>
+            </select>
+          </label>
+          <small>It counts as said by the user of the turn, and the log has your key's name beside it.</small>
+        </Dialog>
+      )}
+    </>
   );
 }
 

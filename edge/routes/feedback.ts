@@ -1,10 +1,12 @@
-/** POST /v1/feedback: what a person or a program says outright about an answer. */
+/** POST /v1/feedback, POST /api/agents/:agent/feedback: what a person or a program says outright about an answer. */
+import type { Context } from "hono";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
-import type { App } from "../env.ts";
+import type { App, AppEnv } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { parseAnswerId } from "../session/identity.ts";
-import { sessionOf } from "../session/port.ts";
+import { sessionOf, type FeedbackRequest } from "../session/port.ts";
+import { actorOf, agentParam } from "./params.ts";
 
 const MAX_TEXT = 4_000; // characters; longer than any context that could use it
 
@@ -24,16 +26,24 @@ export const Feedback = z
   );
 
 export function mountFeedback(app: App): void {
-  app.post("/v1/feedback", async (context) => {
-    const { completion_id: completionId, ...given } = await parseJson(context.req.raw, Feedback);
-    const ids = parseAnswerId(completionId);
-    const result =
-      ids === undefined
-        ? { status: "unknown" as const }
-        : await sessionOf(context.env, ids.sessionId).giveFeedback({ completionId, keyId: context.var.key.id, ...given });
-    if (result.status === "recorded") return context.json({ object: "feedback", completion_id: completionId, event_id: result.eventId });
-    throw new AppError("input/notFound", `completion_id: a stored completion of this key expected, got ${completionId}`, {
-      details: { param: "completion_id" },
-    });
+  app.post("/v1/feedback", (context) => giveFeedback(context, { keyId: context.var.key.id }));
+}
+
+/** POST /api/agents/:agent/feedback: the same by whoever looks after the agent, about any user's turn and in that user's name. */
+export function mountReview(app: App): void {
+  app.post("/api/agents/:agent/feedback", (context) => giveFeedback(context, { agent: agentParam(context), actor: actorOf(context) }));
+}
+
+async function giveFeedback(context: Context<AppEnv>, by: FeedbackRequest["by"]): Promise<Response> {
+  const { completion_id: completionId, ...given } = await parseJson(context.req.raw, Feedback);
+  const ids = parseAnswerId(completionId);
+  const result =
+    ids === undefined
+      ? { status: "unknown" as const }
+      : await sessionOf(context.env, ids.sessionId).giveFeedback({ completionId, by, ...given });
+  if (result.status === "recorded") return context.json({ object: "feedback", completion_id: completionId, event_id: result.eventId });
+  const whose = "agent" in by ? `agent ${by.agent}` : "this key";
+  throw new AppError("input/notFound", `completion_id: a stored completion of ${whose} expected, got ${completionId}`, {
+    details: { param: "completion_id" },
   });
 }

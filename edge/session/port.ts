@@ -107,7 +107,8 @@ export type AnswerResult =
 
 export type FeedbackRequest = {
   readonly completionId: string;
-  readonly keyId: string;
+  /** The key that asked for the completion, or a person who looks after the agent. */
+  readonly by: { readonly keyId: string } | { readonly agent: string; readonly actor: string };
   readonly score?: number | undefined;
   readonly correction?: string | undefined;
   readonly comment?: string | undefined;

@@ -59,11 +59,12 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     }
   }
 
-  /** Records feedback on a completion that this session holds and that the same key asked for. */
+  /** Records feedback on a completion that this session holds, of the key that asked for it or of whoever looks after its agent. */
   async giveFeedback(request: FeedbackRequest): Promise<FeedbackResult> {
     const session = this.#store.state();
     const turnId = parseAnswerId(request.completionId)?.turnId;
-    if (session === undefined || turnId === undefined || session.keyId !== request.keyId) return { status: "unknown" };
+    if (session === undefined || turnId === undefined) return { status: "unknown" };
+    if ("keyId" in request.by ? session.keyId !== request.by.keyId : session.agent !== request.by.agent) return { status: "unknown" };
     if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
     const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
     this.#store.enqueue(event);
