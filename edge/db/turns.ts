@@ -3,7 +3,7 @@ import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { LoggedEvent } from "../../shared/events.ts";
-import { type EventLog, readEvents, under } from "./events.ts";
+import { besides, type EventLog, readEvents, under } from "./events.ts";
 import { events } from "./schema.ts";
 
 export type TurnQuery = {
@@ -24,7 +24,7 @@ export async function listTurns(log: EventLog, { agent, before, limit, user, ses
     .from(events)
     .where(
       and(
-        eq(events.agent, agent),
+        session === undefined ? eq(events.agent, agent) : besides(agent),
         inArray(events.kind, ["turn:finished", "turn:aborted"]),
         before === undefined ? undefined : lt(events.seq, before),
         user === undefined ? undefined : eq(events.user, user),
@@ -38,7 +38,7 @@ export async function listTurns(log: EventLog, { agent, before, limit, user, ses
     db
       .select()
       .from(events)
-      .where(and(under(turnId), eq(events.agent, agent), inArray(events.kind, AFTER)))
+      .where(and(under(turnId), besides(agent), inArray(events.kind, AFTER)))
       .orderBy(asc(events.seq)),
   );
   if (first === undefined) return [];
