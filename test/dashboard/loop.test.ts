@@ -23,7 +23,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "nextstate-loop-"));
-    system = await startSystem({ stateFolder: folder, baseFolder: "base", host: "127.0.0.1", port: 0, say() {}, onHopeless() {} });
+    system = await startSystem({ stateFolder: folder, baseFolder: "base", host: "127.0.0.1", port: 0, say: (line) => void process.stderr.write(`${line}\n`), onHopeless() {} });
     browser = await launch();
   });
   afterAll(async () => {
