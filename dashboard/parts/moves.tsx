@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Promoted, RolledBack, Unchanged } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { count } from "../format.ts";
-import { whatIsLeft, type Lineal } from "../rollback-preview.ts";
+import { whatIsLeft, type Lineal } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
 
 type Moving = { agent: string; version: number; onMoved: () => void; onClose: () => void };

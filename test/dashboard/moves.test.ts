@@ -1,7 +1,7 @@
 /** What the dashboard works out by itself: what a rollback would leave, and where versions stand in the graph. */
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "../../dashboard/lineage-rows.ts";
-import { whatIsLeft, type Lineal } from "../../dashboard/rollback-preview.ts";
+import { whatIsLeft, type Lineal } from "../../shared/rollback-preview.ts";
 
 const version = (number: number, parent: number, status: Lineal["status"], learned: readonly string[] = []): Lineal => ({
   version: number,

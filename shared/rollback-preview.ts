@@ -1,5 +1,5 @@
 /** What a rollback would leave, worked out before it is asked for. Pure. */
-import type { ListedVersion } from "../shared/api.ts";
+import type { ListedVersion } from "./api.ts";
 
 export type Lineal = Pick<ListedVersion, "version" | "parent" | "status" | "events" | "hints">;
 

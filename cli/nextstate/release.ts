@@ -1,0 +1,78 @@
+/** `nextstate rollback` and `nextstate promote`: which version answers. */
+import { buildCommand } from "@stricli/core";
+import type { ListedVersion } from "../../shared/api.ts";
+import { AppError } from "../../shared/errors.ts";
+import { whatIsLeft } from "../../shared/rollback-preview.ts";
+import { canAsk, confirm } from "./input.ts";
+import { clip, count, remark, say, show } from "./output.ts";
+import { AGENT, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
+import { readVersions } from "./versions.ts";
+
+type Reasoned = Common & { reason?: string };
+
+const REASON = { kind: "parsed", parse: String, optional: true, placeholder: "text", brief: "reason, for the audit" } as const;
+const MOVE = {
+  kind: "tuple",
+  parameters: [AGENT, { brief: "number of a version", placeholder: "version", parse: versionNumber }],
+} as const;
+
+export const rollback = buildCommand<Reasoned & { quarantine: boolean; yes: boolean }, [string, number], Context>({
+  docs: { brief: "Make an earlier version the stable one, and un-learn what is left" },
+  parameters: {
+    flags: {
+      ...COMMON,
+      quarantine: {
+        kind: "boolean",
+        default: true,
+        brief: "bar what the versions left had learned from; --no-quarantine learns from it again",
+      },
+      reason: REASON,
+      yes: { kind: "boolean", default: false, withNegated: false, brief: "do not ask" },
+    },
+    positional: MOVE,
+    aliases: { y: "yes" },
+  },
+  func: async (flags, agent, to) => {
+    const edge = connect(flags);
+    const { quarantine, reason } = flags;
+    if (!flags.yes) {
+      const { versions, stable } = await readVersions(edge, agent);
+      for (const line of preview(versions, { stable, to, quarantine })) remark(line);
+      if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
+      if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
+        throw new AppError("policy/refused", "not confirmed; nothing was changed");
+    }
+    const request = { to, quarantine, ...(reason === undefined ? {} : { reason }) };
+    show(flags, await edge.rollback(agent, request), (moved) => {
+      if (moved.status === "unchanged") return say(`Version ${moved.stable} answers already; nothing was changed.`);
+      say(`Version ${moved.to} answers now, ${moved.from} no longer. Left: ${numbersOf(moved.versions)}.`);
+      say(`${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`);
+    });
+  },
+});
+
+export const promote = buildCommand<Reasoned, [string, number], Context>({
+  docs: { brief: "Make a version in flight the stable one" },
+  parameters: { flags: { ...COMMON, reason: REASON }, positional: MOVE },
+  func: async (flags, agent, version) => {
+    const request = { version, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+    show(flags, await connect(flags).promote(agent, request), (moved) => {
+      if (moved.status === "unchanged") say(`Version ${moved.stable} answers already; nothing was changed.`);
+      else say(`Version ${moved.to} answers now, ${moved.from} no longer.`);
+    });
+  },
+});
+
+function preview(all: readonly ListedVersion[], { stable, to, quarantine }: { stable: number; to: number; quarantine: boolean }): string[] {
+  const left = whatIsLeft(all, to);
+  if (left.versions.length === 0) return [`Version ${stable} answers now. No version in use is left by going to ${to}.`];
+  const fate = quarantine ? "No version learns from it until it is let back in." : "The trainer learns from it again at once.";
+  return [
+    `Version ${stable} answers now. Left: ${numbersOf(left.versions.map(({ version }) => version))}, with ${count(left.events.size, "event")} that nothing else has learned from. ${fate}`,
+    ...[...left.hints].map((hint) => `  ${clip(hint, 160)}`),
+  ];
+}
+
+function numbersOf(versions: readonly number[]): string {
+  return versions.length === 0 ? "none" : versions.map((version) => `version ${version}`).join(", ");
+}

@@ -1,0 +1,117 @@
+/** `nextstate suite` and `nextstate notes`: what every version must still do, and corrections in force beside the weights. */
+import { buildChoiceParser, buildCommand } from "@stricli/core";
+import type { Note } from "../../shared/note.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Expectation, SuiteCase } from "../../shared/suite.ts";
+import type { EdgeClient } from "./edge-client.ts";
+import { readJsonFile } from "./input.ts";
+import { clip, say, show, table, time } from "./output.ts";
+import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
+
+const PAGE = 100; // the most that the API gives at once
+const CASE_ACTIONS = ["list", "add", "delete"] as const;
+const NOTE_ACTIONS = ["list", "drop"] as const;
+type CaseAction = (typeof CASE_ACTIONS)[number];
+type NoteAction = (typeof NOTE_ACTIONS)[number];
+
+export const suite = buildCommand<Common & { file?: string }, [string, CaseAction, string | undefined], Context>({
+  docs: { brief: "The agent's suite: list, add --file, delete ID" },
+  parameters: {
+    flags: {
+      ...COMMON,
+      file: { kind: "parsed", parse: String, optional: true, placeholder: "file", brief: "the case to add, as JSON; - is stdin" },
+    },
+    positional: { kind: "tuple", parameters: [AGENT, actionOf(CASE_ACTIONS), idOf("case")] },
+  },
+  func: async (flags, agent, action, id) => {
+    const edge = connect(flags);
+    switch (action) {
+      case "list":
+        return show(flags, { cases: await readCases(edge, agent) }, ({ cases }) => listCases(cases));
+      case "add": {
+        if (flags.file === undefined) throw new AppError("input/invalid", "--file: a case as JSON expected, got none");
+        return show(flags, await edge.addCase(agent, await readJsonFile(flags.file)), ({ caseId }) => say(`Added ${caseId}.`));
+      }
+      case "delete":
+        return show(flags, await edge.deleteCase(agent, required(id, "case")), ({ caseId }) => say(`Deleted ${caseId}.`));
+    }
+  },
+});
+
+export const notes = buildCommand<Common & { user?: string }, [string, NoteAction, string | undefined], Context>({
+  docs: { brief: "Corrections in force beside the weights: list, drop ID" },
+  parameters: {
+    flags: { ...COMMON, user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" } },
+    positional: { kind: "tuple", parameters: [AGENT, actionOf(NOTE_ACTIONS), idOf("note")] },
+  },
+  func: async (flags, agent, action, id) => {
+    const edge = connect(flags);
+    if (action === "drop")
+      return show(flags, await edge.dropNote(agent, required(id, "note")), ({ noteId, text }) => say(`Dropped ${noteId}: ${clip(text)}`));
+    return show(flags, { notes: await readNotes(edge, agent, flags.user) }, ({ notes: found }) => listNotes(found));
+  },
+});
+
+function actionOf<const Action extends string>(actions: readonly [Action, ...Action[]]) {
+  return {
+    brief: actions.join(", "),
+    placeholder: "action",
+    default: actions[0],
+    parse: buildChoiceParser(actions),
+    proposeCompletions: () => actions,
+  };
+}
+
+function idOf(what: string) {
+  return { brief: `id of a ${what}`, placeholder: "id", optional: true as const, parse: String };
+}
+
+function required(id: string | undefined, what: string): string {
+  if (id === undefined) throw new AppError("input/invalid", `the id of a ${what} expected, got none; the list has them`);
+  return id;
+}
+
+async function readCases(edge: EdgeClient, agent: string): Promise<SuiteCase[]> {
+  const found: SuiteCase[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const { cases } = await edge.cases(agent, { limit: PAGE, ...(last === undefined ? {} : { after: last.caseId }) });
+    found.push(...cases);
+    if (cases.length < PAGE) return found;
+  }
+}
+
+async function readNotes(edge: EdgeClient, agent: string, user: string | undefined): Promise<Note[]> {
+  const found: Note[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const { notes: page } = await edge.notes(agent, {
+      limit: PAGE,
+      ...(user === undefined ? {} : { user }),
+      ...(last === undefined ? {} : { before: last.noteId }),
+    });
+    found.push(...page);
+    if (page.length < PAGE) return found;
+  }
+}
+
+function listCases(cases: readonly SuiteCase[]): void {
+  const rows = cases.map(({ caseId, source, name, expect }) => [caseId, source, clip(name, 40), clip(expected(expect))]);
+  table(["case", "source", "name", "expected"], rows);
+}
+
+function expected(expect: Expectation): string {
+  if ("tool" in expect) return `${expect.tool}(${JSON.stringify(expect.arguments)})`;
+  return expect.reply.contains.length === 0 ? "a reply" : `a reply with ${expect.reply.contains.join(", ")}`;
+}
+
+function listNotes(found: readonly Note[]): void {
+  const rows = found.map(({ noteId, scope, user, uses, createdAt, text, tool }) => [
+    noteId,
+    scope === "agent" ? "everybody" : user,
+    String(uses),
+    time(createdAt),
+    `${tool}: ${clip(text)}`,
+  ]);
+  table(["note", "for", "uses", "created", "text"], rows);
+}

@@ -1,0 +1,80 @@
+/** `nextstate turns`: conversations turn by turn, with what followed each answer and what was made of it. */
+import { buildCommand } from "@stricli/core";
+import type { ListedTurn } from "../../shared/api.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
+import type { EdgeClient } from "./edge-client.ts";
+import { clip, paint, say, show, time } from "./output.ts";
+import { Progress } from "./progress.ts";
+import { AGENT, amount, COMMON, connect, type Common, type Context } from "./where.ts";
+
+type Flags = Common & { user?: string; session?: string; limit: number };
+type Wish = Pick<Flags, "user" | "session" | "limit">;
+
+const PAGE = 50; // the most that the API gives at once
+const WIDTH = 160; // of a message; --json has all of it
+
+export const turns = buildCommand<Flags, [string], Context>({
+  docs: { brief: "Turns, newest first, with what followed, judgements and hints" },
+  parameters: {
+    flags: {
+      ...COMMON,
+      user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
+      session: { kind: "parsed", parse: String, optional: true, placeholder: "s_…", brief: "of this session only" },
+      limit: { kind: "parsed", parse: amount, default: "20", placeholder: "n", brief: "how many" },
+    },
+    positional: { kind: "tuple", parameters: [AGENT] },
+  },
+  func: async (flags, agent) =>
+    show(flags, { turns: await newest(connect(flags), agent, flags) }, ({ turns: found }) => {
+      if (found.length === 0) say("No turns.");
+      for (const turn of found) describe(turn);
+    }),
+});
+
+async function newest(edge: EdgeClient, agent: string, { user, session, limit }: Wish): Promise<ListedTurn[]> {
+  const found: ListedTurn[] = [];
+  const progress = new Progress("turns");
+  const narrowed = { ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) };
+  while (found.length < limit) {
+    const last = found.at(-1);
+    const page = await edge.turns(agent, {
+      ...narrowed,
+      limit: Math.min(PAGE, limit - found.length),
+      ...(last === undefined ? {} : { before: last.seq }),
+    });
+    if (page.turns.length === 0) break;
+    found.push(...page.turns);
+    progress.update(found.length / limit, `${found.length} of ${limit}`);
+  }
+  progress.end();
+  return found;
+}
+
+function describe({ createdAt, policyVersion, user, sessionId, seq, ...turn }: ListedTurn): void {
+  say(`${paint("bold", `#${seq}`)}  ${time(createdAt)}  ${paint("cyan", `v${policyVersion}`)}  ${paint("dim", `${user}  ${sessionId}`)}`);
+  if (turn.prompt !== null) part(turn.prompt.role, messageText(turn.prompt));
+  part("assistant", turn.answer === null ? turn.finishReason : messageText(turn.answer));
+  for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
+  for (const { score, correction, comment } of turn.feedback)
+    part("feedback", [score, correction, comment].filter((said) => said !== undefined).join("  "));
+  for (const { reward, judge, votes, hint, refused } of turn.judgements) {
+    part("judged", `${rewardText(reward)} by ${judge}, votes ${votes.join(" ")}`);
+    if (hint !== undefined) part("hint", hint);
+    if (refused !== undefined) part("no hint", `${refused.code}: ${refused.detail}`);
+  }
+  say();
+}
+
+function part(who: string, text: string): void {
+  say(`  ${paint("dim", who.padEnd(11))} ${clip(text, WIDTH)}`);
+}
+
+function messageText(message: ChatMessage): string {
+  if (message.role !== "assistant") return message.content;
+  const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: given } }) => `${name}(${given})`);
+  return [...(message.content ? [message.content] : []), ...calls].join(" ");
+}
+
+function rewardText(reward: number): string {
+  return reward > 0 ? `+${reward}` : String(reward);
+}
