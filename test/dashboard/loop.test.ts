@@ -9,10 +9,13 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSystem, type System } from "../../cli/system.ts";
 import { type Scene, SCENES, SYSTEM, type Wish, YES } from "../../cli/demo-scenes.ts";
+import type { AuditRow, ListedVersion } from "../../shared/api.ts";
+import { call } from "../helpers/call.ts";
 import { bearer } from "../helpers/edge.ts";
 import { CHROMIUM, launch, logIn, openPage } from "./browser.ts";
 
-const LEARNED_MS = 8 * 60_000;
+const LEARNED_MS = 4 * 60_000;
+const MOST_CORRECTIONS = 3;
 const AGENT = "assistant";
 const MOST_QUESTIONS = 2;
 
@@ -23,7 +26,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "nextstate-loop-"));
-    system = await startSystem({ stateFolder: folder, baseFolder: "base", host: "127.0.0.1", port: 0, say: (line) => void process.stderr.write(`${line}\n`), onHopeless() {} });
+    system = await startSystem({ stateFolder: folder, baseFolder: "base", host: "127.0.0.1", port: 0, say() {}, onHopeless() {} });
     browser = await launch();
   });
   afterAll(async () => {
@@ -41,6 +44,17 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     });
     expect(response.status).toBe(200);
   };
+
+  const stable = async (): Promise<number> => (await call(system.edge, "admin", `GET /api/agents/${AGENT}/release`)).body.stable;
+
+  /** Corrections that an update could not learn well enough to be let out: a small base sometimes has to be told again. */
+  async function refused(): Promise<number> {
+    const { audit } = (await call(system.edge, "admin", `GET /api/agents/${AGENT}/audit`)).body;
+    const codes = (audit as AuditRow[]).flatMap((row) => row.refused.map(({ code }) => code));
+    const { versions } = (await call(system.edge, "admin", `GET /api/agents/${AGENT}/versions`)).body;
+    const byGate = (versions as ListedVersion[]).filter(({ status }) => status === "refused");
+    return codes.filter((code) => code.startsWith("update/")).length + byGate.length;
+  }
 
   /** Says something in a new conversation, agrees to what is asked back, and returns the call's arguments; undefined where there is none. */
   async function ask(page: Page, said: string): Promise<Record<string, unknown> | undefined> {
@@ -69,18 +83,27 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     await expect.poll(() => page.locator("form.say button[aria-busy=true]").count(), { timeout: 60_000 }).toBe(0);
   }
 
-  it("is seen to learn, and is taken back", { timeout: LEARNED_MS + 120_000 }, async () => {
+  it("is seen to learn, and is taken back", { timeout: MOST_CORRECTIONS * LEARNED_MS + 120_000 }, async () => {
     const { page, problems } = await openPage(browser, { url: system.edge.url });
     await logIn(page, system.edge.keys.admin);
     await page.goto(`/agents/${AGENT}/playground`);
     const { scene, wish, before } = await findScene(page);
-    await page.getByRole("button", { name: "Give the result" }).click();
-    await page.getByLabel("Say").and(page.locator(":enabled")).waitFor();
-    await say(page, wish.correction);
+    for (let corrections = 1; corrections <= MOST_CORRECTIONS; corrections += 1) {
+      if (corrections > 1) await ask(page, scene.first);
+      const heard = (await refused()) + 1;
+      await page.getByRole("button", { name: "Give the result" }).click();
+      await page.getByLabel("Say").and(page.locator(":enabled")).waitFor();
+      await say(page, wish.correction);
+      await expect
+        .poll(async () => (await stable()) > 0 || (await refused()) >= heard, { timeout: LEARNED_MS, interval: 1_000 })
+        .toBe(true);
+      if ((await stable()) > 0) break;
+    }
 
+    const learned = await stable();
     await page.goto(`/agents/${AGENT}`);
-    await page.locator(".tile", { hasText: "Answers" }).getByText("version 1").waitFor({ timeout: LEARNED_MS });
-    await page.goto(`/agents/${AGENT}/versions/1`);
+    await page.locator(".tile", { hasText: "Answers" }).getByText(`version ${learned}`).waitFor();
+    await page.goto(`/agents/${AGENT}/versions/${learned}`);
     await page.getByRole("heading", { name: "What it answers now" }).waitFor();
     await page.goto(`/agents/${AGENT}/playground`);
     expect((await ask(page, scene.fresh))?.[scene.parameter]).toBe(wish.value);
@@ -98,7 +121,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     await page.getByRole("button", { name: "Roll back to 0" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
     await page
-      .getByRole("row", { name: /^1 from 0/ })
+      .getByRole("row", { name: new RegExp(`^${learned} from 0`) })
       .getByText("rolled back", { exact: true })
       .waitFor();
     await page.goto(`/agents/${AGENT}/playground`);
