@@ -29,9 +29,28 @@ export const events = sqliteTable(
     index("events_agent_seq").on(table.agent, table.seq),
     // What one user has said: lineage, quarantine, deletion.
     index("events_user_agent").on(table.user, table.agent),
-    // What happened when: series are counted from the index alone.
-    index("events_agent_time").on(table.agent, table.createdAt, table.kind),
   ],
+);
+
+/**
+ * What happened in each hour, for charts. A trigger on `events` counts every row that is inserted, and none twice; what is erased
+ * later has still happened.
+ */
+export const series = sqliteTable(
+  "series",
+  {
+    agent: text("agent").notNull(),
+    /** Since 1970. */
+    hour: integer("hour").notNull(),
+    turns: integer("turns").notNull(),
+    aborted: integer("aborted").notNull(),
+    /** Judgements that say something; a call that merely ran says nothing. */
+    judged: integer("judged").notNull(),
+    /** Sum of their rewards. */
+    reward: integer("reward").notNull(),
+    corrections: integer("corrections").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agent, table.hour] })],
 );
 
 /** API keys, as hashes only. */

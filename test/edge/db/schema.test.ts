@@ -4,16 +4,39 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
-import { agents, deletions, events, keys, sessionCounters } from "../../../edge/db/schema.ts";
+import { agents, deletions, events, keys, logins, series, sessionCounters } from "../../../edge/db/schema.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
-const TABLES = [agents, deletions, events, keys, sessionCounters];
+const TABLES = [agents, deletions, events, keys, logins, series, sessionCounters];
+
+const FILES = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
+
+function migrate(database: DatabaseSync, names: readonly string[]): DatabaseSync {
+  for (const name of names.toSorted()) database.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
+  return database;
+}
 
 function migrated(): DatabaseSync {
-  const database = new DatabaseSync(":memory:");
-  const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
-  for (const name of files.toSorted()) database.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
-  return database;
+  return migrate(new DatabaseSync(":memory:"), FILES);
+}
+
+/** Turns and judgements of two hours, one of them delivered twice. */
+function log(database: DatabaseSync): void {
+  const insert = database.prepare(
+    "INSERT INTO events (event_id, agent, line, session_id, turn_id, user, kind, payload, created_at) VALUES (?,'a','l','s','t','u',?,?,?) ON CONFLICT DO NOTHING",
+  );
+  const judged = (judge: string, reward: number, hint?: string): string => JSON.stringify({ judge, reward, hint });
+  const rows: [string, string, string | null, number][] = [
+    ["1", "turn:finished", null, 10],
+    ["1", "turn:finished", null, 10],
+    ["2", "turn:aborted", "{}", 20],
+    ["3", "judgement:made", judged("embedded", -1, "rooms should be 2."), 30],
+    ["4", "judgement:made", judged("embedded", -1), 40],
+    ["5", "judgement:made", judged("verifiable", 0), 50],
+    ["6", "nextState:arrived", "{}", 60],
+    ["7", "judgement:made", judged("embedded", 1), 3_600_010],
+  ];
+  for (const row of rows) insert.run(...row);
 }
 
 function declaredColumns(table: SQLiteTable) {
@@ -52,6 +75,26 @@ describe("migrations", () => {
       );
     },
   );
+
+  it("count what happens in each hour, and what had happened before they were made", () => {
+    const hours = [
+      { agent: "a", hour: 0, turns: 1, aborted: 1, judged: 2, reward: -2, corrections: 1 },
+      { agent: "a", hour: 1, turns: 0, aborted: 0, judged: 1, reward: 1, corrections: 0 },
+    ];
+    const counted = migrated();
+    log(counted);
+    expect(counted.prepare("SELECT * FROM series ORDER BY hour").all()).toEqual(hours);
+    const older = migrate(
+      new DatabaseSync(":memory:"),
+      FILES.filter((name) => name < "0004"),
+    );
+    log(older);
+    migrate(
+      older,
+      FILES.filter((name) => name >= "0004"),
+    );
+    expect(older.prepare("SELECT * FROM series ORDER BY hour").all()).toEqual(hours);
+  });
 
   it("never give a seq twice, also when the newest event is gone", () => {
     const insert = (id: string) =>
