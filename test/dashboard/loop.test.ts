@@ -14,7 +14,7 @@ import { call } from "../helpers/call.ts";
 import { bearer } from "../helpers/edge.ts";
 import { CHROMIUM, launch, logIn, openPage } from "./browser.ts";
 
-const LEARNED_MS = 4 * 60_000;
+const LEARNED_MS = 6 * 60_000;
 const MOST_CORRECTIONS = 3;
 const AGENT = "assistant";
 const MOST_QUESTIONS = 2;
