@@ -65,7 +65,11 @@ function optionsOf({
   return {
     width,
     height,
-    scales: { x: { time: true }, ...(range === undefined ? {} : { y: { range: [range[0], range[1]] } }) },
+    scales: {
+      // A version that was made since the last interval began is drawn too.
+      x: { time: true, range: (_, min, max) => [min, Math.max(max, ...marks().map(({ at }) => at))] },
+      ...(range === undefined ? {} : { y: { range: [range[0], range[1]] } }),
+    },
     axes: [axis, axis],
     cursor: { points: { size: 7 } },
     series: [

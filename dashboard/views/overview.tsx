@@ -85,7 +85,9 @@ function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
   const marks = useMemo(
     () =>
-      versions.flatMap(({ version, createdAt }) => (version === 0 ? [] : [{ at: Date.parse(createdAt) / 1_000, label: `v${version}` }])),
+      versions.flatMap(({ version, status, createdAt }) =>
+        version === 0 || status === "refused" ? [] : [{ at: Date.parse(createdAt) / 1_000, label: `v${version}` }],
+      ),
     [versions],
   );
   const reward = useMemo(
