@@ -5,6 +5,7 @@ import { gateFaults, GateBudgets } from "../../shared/release.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
+import { argumentText } from "../../trainer/data/calls.ts";
 import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
 import { publishVersion } from "../../trainer/policy/publish.ts";
 import { atLeast, atMost, say, type Bar } from "../bench.ts";
@@ -104,12 +105,18 @@ async function tryOut(
     const status = await town.statusOf(version);
     if (status !== "canary") return { status, conversations, met };
   }
-  return { status: await town.statusOf(version), conversations, met };
+  const status = await town.statusOf(version);
+  // The next one is not to wait behind it.
+  await town.admin("POST", `/api/agents/${town.agent}/rollback`, { to: (await town.head()).stable, reason: "bench" });
+  return { status, conversations, met };
 }
 
-/** What a person who wanted the request's call says to the answer. */
+/** What a person who wanted the request's call says to the answer: another tool, or nothing of what was said among its arguments, is wrong. */
 function verdictOn({ calls }: Turn, { call }: FreshRequest): string {
-  return calls.some(({ name }) => name === call.name)
+  const wanted = Object.entries(call.arguments);
+  const right = (args: Readonly<Record<string, unknown>>): number =>
+    wanted.filter(([name, value]) => argumentText(args[name]) === argumentText(value)).length;
+  return calls.some(({ name, arguments: args }) => name === call.name && 2 * right(args) > wanted.length)
     ? "Great, thank you, that is what I wanted."
     : "No, that is wrong. That is not what I asked for.";
 }

@@ -9,7 +9,7 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
   const { town, wishes, sizes } = stage;
   const [, wish, ...others] = wishes;
   if (wish === undefined) throw new Error("a second wish expected");
-  await town.admin("POST", `/api/agents/${town.agent}/rollback`, { to: 0 });
+  await town.admin("POST", `/api/agents/${town.agent}/rollback`, { to: 0, quarantine: false, reason: "bench" });
   const gone = await usedUnasked(stage, wish);
   await town.learn();
   const again = await usedUnasked(stage, wish);
