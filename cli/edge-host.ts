@@ -2,7 +2,8 @@
  * The edge on this machine: workerd under Miniflare, on the bindings of `wrangler.toml`, with its state in a folder.
  * `npm start` and every test that needs an edge use this one host.
  */
-import { mkdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,7 +66,8 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
   claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
-  const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, configured, options));
+  const secret = { ...configured, r2Buckets: { ARTIFACTS: { id: bucketName(stateFolder) } } };
+  const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, secret, options));
   const endGuard = startGuard(stateFolder);
   const close = async (): Promise<void> => {
     await miniflare.dispose();
@@ -84,6 +86,19 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
     await close();
     throw error;
   }
+}
+
+/**
+ * Miniflare serves every bucket to whoever knows its name and an object's, without a key and ahead of the Worker
+ * (`/cdn-cgi/local/r2/public/<bucket>/<object>`), and has no switch for it. So the name is a secret of the state folder. A folder of
+ * before there was one keeps the bucket that its files are in.
+ */
+function bucketName(stateFolder: string): string {
+  const file = join(stateFolder, "bucket");
+  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  const name = existsSync(join(stateFolder, "edge")) ? "nextstate-artifacts" : `nextstate-artifacts-${randomBytes(24).toString("hex")}`;
+  writeFileSync(file, `${name}\n`, { mode: 0o600 });
+  return name;
 }
 
 async function workerOptions(configFile: string, vars: Record<string, string>): Promise<V4WorkerOptions> {

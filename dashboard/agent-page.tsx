@@ -26,15 +26,20 @@ const SECTIONS = {
 } as const;
 
 type Section = keyof typeof SECTIONS;
-const isSection = (name: string): name is Section => name in SECTIONS;
+const isSection = (name: string): name is Section => Object.hasOwn(SECTIONS, name);
+// As shared/agent.ts has it. A name from a link goes into addresses that change something, where a \ would be another path.
+const AGENT_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const ITEM = /^[A-Za-z0-9_]+$/;
 
-export function AgentPage({
-  params: { agent, section = "overview", item },
-  onChanged,
-}: {
-  params: { agent: string; section?: string; item?: string };
-  onChanged: () => void;
-}) {
+type Params = { readonly agent: string; readonly section?: string; readonly item?: string };
+
+export function AgentPage({ params, onChanged }: { params: Params; onChanged: () => void }) {
+  const { agent, item = "0" } = params;
+  if (!AGENT_NAME.test(agent) || !ITEM.test(item)) return <Problem error="There is no such page; choose an agent above." />;
+  return <Sections {...params} onChanged={onChanged} />;
+}
+
+function Sections({ agent, section = "overview", item, onChanged }: Params & { onChanged: () => void }) {
   const live = useLive(agent);
   if (!isSection(section))
     return <Problem error={`There is no ${section} of an agent; choose one of ${Object.keys(SECTIONS).join(", ")}.`} />;

@@ -1,8 +1,8 @@
 /** The list of agents. */
-import { asc, eq, like, or, type SQL } from "drizzle-orm";
+import { asc } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { AppError } from "../../shared/errors.ts";
-import type { Scope } from "../scope.ts";
+import { reaches, type Scope } from "../scope.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that a listing shows. */
@@ -18,15 +18,10 @@ export async function listAgent(database: D1Database, agent: ListedAgent): Promi
 /** Those that a key reaches, by name. @throws {upstream/unreachable} while the database cannot be read */
 export async function readAgents(database: D1Database, scope: Scope): Promise<ListedAgent[]> {
   try {
-    return await drizzle(database).select().from(agents).where(inScope(scope)).orderBy(asc(agents.name)).limit(MAX_LISTED);
+    // Chosen here: a scope may have more patterns, and longer ones, than D1 takes in a query.
+    const all = await drizzle(database).select().from(agents).orderBy(asc(agents.name));
+    return all.filter(({ name }) => reaches(scope, name)).slice(0, MAX_LISTED);
   } catch (cause) {
     throw new AppError("upstream/unreachable", "agents: the list cannot be read now, try again", { cause });
   }
-}
-
-function inScope(scope: Scope): SQL | undefined {
-  // Names hold letters, digits and hyphens, so a pattern of LIKE is the prefix itself.
-  return scope === null
-    ? undefined
-    : or(...scope.map((pattern) => (pattern.endsWith("*") ? like(agents.name, `${pattern.slice(0, -1)}%`) : eq(agents.name, pattern))));
 }

@@ -6,12 +6,12 @@ import { keys, logins } from "./schema.ts";
 
 export type LoginRow = typeof logins.$inferSelect;
 
-/** The login with the key as it is now; undefined where either is gone. */
+/** The login with its key as it is now; undefined where either is gone, or the key has another secret. */
 export async function findLogin(database: D1Database, hash: string): Promise<{ login: LoginRow; key: KeyRow } | undefined> {
   return drizzle(database)
     .select({ login: logins, key: keys })
     .from(logins)
-    .innerJoin(keys, eq(keys.id, logins.keyId))
+    .innerJoin(keys, eq(keys.hash, logins.keyHash))
     .where(eq(logins.hash, hash))
     .get();
 }

@@ -77,7 +77,8 @@ export const keys = sqliteTable(
 /** People at the dashboard, by the SHA-256 of what their cookie holds. A login is worth what its key is worth. */
 export const logins = sqliteTable("logins", {
   hash: text("hash").primaryKey(),
-  keyId: text("key_id").notNull(),
+  /** Of the key that was presented: a key that was rotated since has another. */
+  keyHash: text("key_hash").notNull(),
   createdAt: integer("created_at").notNull(),
   expiresAt: integer("expires_at").notNull(),
 });

@@ -25,9 +25,7 @@ export async function loginOf(context: Context<AppEnv>): Promise<LoggedIn | unde
   const token = getCookie(context, COOKIE);
   if (token === undefined) return undefined;
   const found = await findLogin(context.env.DB, await sha256(token));
-  const lives = found !== undefined && found.login.expiresAt > Date.now();
-  // A key that was rotated is another secret: whoever logged in with the old one proves nothing any more.
-  if (!lives || (found.key.rotatedAt ?? 0) > found.login.createdAt)
+  if (found === undefined || found.login.expiresAt <= Date.now() || found.key.revokedAt !== null)
     throw new AppError("auth/missing", "login: one that has not ended expected; log in again with an admin key", {
       details: { code: "login_ended" },
     });
@@ -48,7 +46,7 @@ export async function beginLogin(context: Context<AppEnv>, key: KeyRow): Promise
   const token = randomHex(TOKEN_DIGITS);
   const createdAt = Date.now();
   const expiresAt = Math.min(createdAt + LASTS_MS, key.expiresAt ?? Number.POSITIVE_INFINITY);
-  await insertLogin(context.env.DB, { hash: await sha256(token), keyId: key.id, createdAt, expiresAt });
+  await insertLogin(context.env.DB, { hash: await sha256(token), keyHash: key.hash, createdAt, expiresAt });
   setCookie(context, COOKIE, token, { ...attributesOf(context), maxAge: Math.ceil((expiresAt - createdAt) / 1_000) });
   return toLogin(key, await csrfOf(token), expiresAt);
 }

@@ -94,10 +94,11 @@ export function mountAgents(app: App): void {
     const { file } = parseWith(z.object({ file: z.enum(ADAPTER_FILES) }), context.req.param());
     const { adapter } = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
     const digest = file === "adapter_config.json" ? adapter?.configDigest : adapter?.weightsDigest;
-    const bytes = digest === undefined ? undefined : await getArtifact(context.env.ARTIFACTS, digest);
+    const stored = digest === undefined ? undefined : await getArtifact(context.env.ARTIFACTS, digest);
+    const bytes = found(stored, `${file} of version ${version} of agent ${name}`);
     context.header("content-disposition", `attachment; filename="${file}"`);
     context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");
-    return context.body(found(bytes, `${file} of version ${version} of agent ${name}`));
+    return context.body(bytes);
   });
 
   app.get("/api/agents/:agent/audit", async (context) => {

@@ -65,6 +65,7 @@ export function mountKeys(app: App): void {
   app.post("/api/keys/:key/rotate", async (context) => {
     const row = await requireKeyRow(context);
     if (row.revokedAt !== null) throw new AppError("input/invalid", `key ${row.id}: one that is not revoked expected`);
+    await requireWithin(context, row);
     const secret = newSecret(row.kind);
     const rotated = { hash: await sha256(secret), rotatedAt: Date.now() };
     await rotateKey(context.env.DB, row.id, rotated);
@@ -89,6 +90,14 @@ async function requireKeyRow(context: Context<AppEnv>): Promise<KeyRow> {
   const row = await readKey(context.env.DB, id);
   if (row !== undefined && covers(context.var.key.agents, row.agents)) return row;
   throw new AppError("input/notFound", `key ${id}: not found`);
+}
+
+/** Whoever rotates a key has its secret: one that lasts longer, or may more, is not to be had that way. @throws {auth/forbidden} */
+async function requireWithin({ env, var: { key } }: Context<AppEnv>, row: KeyRow): Promise<void> {
+  const asking = await readKey(env.DB, key.id);
+  const [ends, limit] = [asking?.expiresAt ?? null, asking?.requestsPerMinute ?? null];
+  if (lesser(ends, row.expiresAt) === row.expiresAt && lesser(limit, row.requestsPerMinute) === row.requestsPerMinute) return;
+  throw new AppError("auth/forbidden", `key ${row.id}: one that lasts no longer and may no more than the asking one expected`);
 }
 
 /** Null is no bound. */

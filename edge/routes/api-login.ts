@@ -5,6 +5,7 @@ import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { keyOf } from "../middleware/auth.ts";
 import { bodyLimit } from "../middleware/limits.ts";
+import { takeRequest } from "../middleware/rate-limit.ts";
 import { beginLogin, endLogin, loginOf } from "../middleware/login.ts";
 
 export const LoginRequest = z.strictObject({ key: z.string().min(1).max(200) });
@@ -19,6 +20,7 @@ export function mountLogin(app: App): void {
       });
     const { key } = await parseJson(context.req.raw, LoginRequest);
     const row = await keyOf(context.env, key, { kind: "admin", path: context.req.path });
+    await takeRequest(context.env, row);
     return context.json(await beginLogin(context, row));
   });
 

@@ -27,19 +27,15 @@ export function mountPlayground(app: App): void {
     const body = { ...rest, model: agent, ...(version === null ? {} : { store: false }) };
     const request = parseChatRequest(body);
     const head = await requireHead(context, agent);
-    const scope = await scopeOf(context, request);
     const sent = parseTurnHeaders(context.req.raw.headers);
-    const named = sessionNameOf(sent, request);
+    const sessionName = sessionNameOf(sent, request);
+    // A version on trial here talks to somebody else, so that none of its conversations is one that is kept.
+    const scope = await scopeOf(context, version === null ? request : { ...request, user: `playground/v${version}/${request.user ?? ""}` });
     const asked =
       version === null
-        ? { headers: sent, head, sessionName: named }
-        : {
-            headers: { ...sent, turnKind: "side" as const },
-            head: await headOf(context.env, head, version),
-            // A conversation stays on the version that began it, so each version has one of its own.
-            sessionName: named === undefined ? undefined : `${named}/v${version}`,
-          };
-    const answering = await answerTurn(context, { request, scope, body: [version, body], asked: null, ...asked });
+        ? { headers: sent, head }
+        : { headers: { ...sent, turnKind: "side" as const }, head: await headOf(context.env, head, version) };
+    const answering = await answerTurn(context, { request, scope, sessionName, body: [version, body], asked: null, ...asked });
     return respond(context, request, answering);
   });
 }

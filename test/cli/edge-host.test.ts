@@ -41,6 +41,15 @@ describe("edge host", () => {
     }
   });
 
+  it("gives nobody a stored file without a key, whatever Miniflare serves ahead of the Worker", async () => {
+    const named = (bucket: string): Promise<number> =>
+      fetch(`${edge.url}/cdn-cgi/local/r2/public/${bucket}/files/${edge.baseDigest}`).then(({ status }) => status);
+    expect(await named("nextstate-artifacts")).toBe(404);
+    const secret = readFileSync(join(edge.stateFolder, "bucket"), "utf8").trim();
+    expect(statSync(join(edge.stateFolder, "bucket")).mode & 0o777).toBe(0o600);
+    expect([secret, await named(secret)]).toEqual([expect.stringMatching(/^nextstate-artifacts-[0-9a-f]{48}$/), 200]);
+  });
+
   it("records migrations where wrangler looks for them, and applies none twice", async () => {
     const db = await edge.getD1();
     const { results } = await db.prepare("SELECT name FROM d1_migrations ORDER BY id").all<{ name: string }>();

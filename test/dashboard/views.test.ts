@@ -83,6 +83,21 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await context.close();
   });
 
+  it("asks nothing of addresses that a crafted link would make of an agent's name", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    for (const link of ["..%5Ckeys%5Ckey_1%5Crotate%3F/playground", "desk%5Cpause%3F/playground", "desk/constructor"]) {
+      await page.goto(`/agents/${link}`);
+      await page.getByRole("alert").getByText("There is no").waitFor();
+    }
+    expect(
+      asked.filter((path) => path.startsWith("/api/")).filter((path) => !/^\/api\/(login|agents|agents\/desk\/stream)$/.test(path)),
+    ).toEqual([]);
+    await context.close();
+  });
+
   it("shows what a user wrote as text, whatever it is", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);

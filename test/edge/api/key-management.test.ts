@@ -26,6 +26,25 @@ const ask = (key: string, model: string): Promise<Answer> =>
   as(key, "POST /v1/chat/completions", { model, messages: [{ role: "user", content: "Hello" }], max_tokens: 1 });
 
 describe("a key", () => {
+  it("with a hundred agents, or one of the longest beginning, lists them", async () => {
+    await putAgent(edge, "listed-agent");
+    const agents = [...Array.from({ length: 99 }, (_, index) => `agent-${index}`), "listed-agent"];
+    for (const scope of [agents, [`${"listed-agent".padEnd(62, "-x")}*`, "listed-*"]]) {
+      const admin = await make({ kind: "admin", agents: scope });
+      const { status, body } = await as(admin.key, "GET /api/agents");
+      expect([status, body.agents.map(({ agent }: { agent: string }) => agent)]).toEqual([200, ["listed-agent"]]);
+      const client = await make({ kind: "client", agents: scope });
+      expect((await as(client.key, "GET /v1/models")).status).toBe(200);
+    }
+  });
+
+  it("that ends, or has a limit, rotates none that does not", async () => {
+    const bound = await make({ kind: "admin", requestsPerMinute: 60, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+    const free = await make({ kind: "admin" });
+    expect((await as(bound.key, `POST /api/keys/${free.id}/rotate`)).status).toBe(403);
+    expect((await as(free.key, `POST /api/keys/${bound.id}/rotate`)).status).toBe(200);
+  });
+
   it("is shown once, is listed without its secret, and opens what its kind opens", async () => {
     const made = await make({ kind: "client", name: "app" });
     expect(made.key).toMatch(/^nsk_client_/);

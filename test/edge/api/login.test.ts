@@ -89,6 +89,14 @@ describe("/api/login", () => {
     const [path, method] = move === "rotate" ? [`/api/keys/${key.id}/rotate`, "POST"] : [`/api/keys/${key.id}`, "DELETE"];
     expect(await status(path, { method, headers: bearer(edge.keys.admin) })).toBe(200);
     expect(await status("/api/agents", { headers: { cookie } })).toBe(401);
+    expect(await status("/api/login", { headers: { cookie } })).toBe(401);
+  });
+
+  it("is no way around the limit of its key", async () => {
+    const limited = await makeKey("admin", { requestsPerMinute: 2 });
+    const statuses = [];
+    for (let tries = 0; tries < 3; tries += 1) statuses.push((await logIn(limited.key)).status);
+    expect(statuses).toEqual([200, 200, 429]);
   });
 
   it("reaches what its key reaches", async () => {
