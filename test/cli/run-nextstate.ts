@@ -18,6 +18,7 @@ export function runCommand(command: string, args: readonly string[], { stdin = "
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdin.on("error", () => {}); // a command that reads no input may be gone before it is given
   child.stdin.end(stdin);
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
 }
