@@ -2,22 +2,20 @@
  * `npm run bench:dashboard`: what a person at the dashboard waits for, once an agent has had many turns: each list that a view
  * asks for, what the first page weighs, and, where a browser is found, how long until the overview can be used.
  */
-import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
 import { startEdgeHost, type EdgeHost } from "../cli/edge-host.ts";
 import { atMost, type Bar, ifAny, median, report, say } from "./bench.ts";
+import { CHROMIUM, launch } from "./browser.ts";
 import { openingTurn } from "./sim/logbook.ts";
 
 const AGENT = "busy";
 const USERS = 500;
 const DAYS = 30;
 const CHUNK = 5_000;
-const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 const { values: options } = parseArgs({
   options: {
@@ -133,9 +131,8 @@ async function bytesOfPage(): Promise<number> {
 
 /** ms from an address to the overview with its charts, each in a fresh tab without a cache. */
 async function timesToOverview({ url, keys }: EdgeHost, tries: number): Promise<number[]> {
-  const executablePath = BROWSERS.find((path) => existsSync(path));
-  if (executablePath === undefined) return [];
-  const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  if (CHROMIUM === undefined) return [];
+  const browser = await launch();
   const times: number[] = [];
   for (let round = 0; round < tries; round += 1) {
     const context = await browser.newContext({ baseURL: url });

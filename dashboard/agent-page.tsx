@@ -1,4 +1,5 @@
 /** One agent: its sections, and what all of them know of what is happening now. */
+import { AGENT_NAME } from "../shared/agent-name.ts";
 import { useLive, type Live } from "./live.ts";
 import { Audit } from "./views/audit.tsx";
 import { Conversations } from "./views/conversations.tsx";
@@ -27,8 +28,7 @@ const SECTIONS = {
 
 type Section = keyof typeof SECTIONS;
 const isSection = (name: string): name is Section => Object.hasOwn(SECTIONS, name);
-// As shared/agent.ts has it. A name from a link goes into addresses that change something, where a \ would be another path.
-const AGENT_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+// What a link names goes into addresses that change something, where a \ would be another path.
 const ITEM = /^[A-Za-z0-9_]+$/;
 
 type Params = { readonly agent: string; readonly section?: string; readonly item?: string };

@@ -15,10 +15,6 @@ export function percent(share: number): string {
   return PERCENT.format(share);
 }
 
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
-}
-
 export function seconds(value: number): string {
   return value < 120 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`;
 }

@@ -1,9 +1,10 @@
 /** An agent: a named endpoint. The OpenAI `model` field of a request names it. */
 import { z } from "zod";
+import { AGENT_NAME } from "./agent-name.ts";
 import { ToolDefinition } from "./chat.ts";
 import { ReleaseSettings } from "./release.ts";
 
-export const AgentName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be lower-case letters, digits and hyphens, at most 63");
+export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
 
 export const LearningSettings = z.object({
   enabled: z.boolean().default(true),

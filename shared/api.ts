@@ -27,6 +27,12 @@ export type AuditRow = {
 /** A version as it is listed: with its part in the release. */
 export type ListedVersion = PolicyVersion & { status: VersionStatus };
 
+/** A page of a line's versions, newest first. */
+export type VersionPage = { stable: number; latest: number; cursor: number; versions: ListedVersion[] };
+
+/** One version, with the users whose events it was trained on. */
+export type ShownVersion = ListedVersion & { users: string[] };
+
 /** An event that is not learned from until somebody lets it back in. */
 export type BarredEvent = { eventId: string; turnId: string; seq: number };
 export type QuarantinedEvent = BarredEvent & { reason: string | null; actor: Actor; createdAt: string };
@@ -121,6 +127,9 @@ export type ListedKey = {
   readonly rotatedAt: string | null;
   readonly revokedAt: string | null;
 };
+
+/** A key as it is shown the one time. */
+export type MadeKey = ListedKey & { readonly key: string };
 
 /** Who is logged in, and what a request that changes something has to carry as `x-csrf-token`. */
 export type Login = {

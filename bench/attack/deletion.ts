@@ -78,8 +78,11 @@ async function dependent({ town }: Stage, user: string): Promise<{ live: number;
   const made = versions.filter(({ events }) => events.some((event) => event.user === user));
   const bucket = await town.edge.getR2();
   let files = 0;
-  for (const { adapter } of made)
-    for (const digest of adapter === null ? [] : [adapter.weightsDigest, adapter.configDigest])
-      files += Number((await bucket.head(`files/${digest}`)) !== null);
+  const filesOf = ({ adapter }: (typeof versions)[number]): string[] =>
+    adapter === null ? [] : [adapter.weightsDigest, adapter.configDigest];
+  // Files are named by what is in them: a configuration that a version of others has too says nothing of the user.
+  const others = new Set(versions.filter((version) => !made.includes(version)).flatMap(filesOf));
+  for (const digest of new Set(made.flatMap(filesOf)))
+    if (!others.has(digest)) files += Number((await bucket.head(`files/${digest}`)) !== null);
   return { live: made.filter(({ status }) => LIVE.includes(status)).length, files };
 }

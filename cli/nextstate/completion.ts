@@ -17,7 +17,8 @@ export const completion = buildCommand<object, [Shell], Context>({
       "Print a script that completes commands and names of agents, behind `nextstate` and `npx nextstate`.",
       "Where the shell knows no `nextstate`, the script makes it one.",
       "",
-      '  source <(npx nextstate completion bash)   # or: eval "$(npx nextstate completion zsh)"',
+      "  source <(npx nextstate completion bash)",
+      '  eval "$(npx nextstate completion zsh)"   # written from zsh\'s manual and not tried in a zsh',
     ].join("\n"),
   },
   parameters: {

@@ -1,7 +1,7 @@
 /** /api as the commands ask it, with what each route answers. */
 import { z } from "zod";
 import type { Agent } from "../../shared/agent.ts";
-import type { ListedKey, ListedTurn, ListedVersion, Promoted, RolledBack, Unchanged } from "../../shared/api.ts";
+import type { ListedKey, ListedTurn, MadeKey, Promoted, RolledBack, ShownVersion, Unchanged, VersionPage } from "../../shared/api.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import type { FeedPage } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
@@ -12,10 +12,7 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 type Query = Readonly<Record<string, string | number | undefined>>;
 type KeySource = () => Promise<string>;
 
-export type VersionPage = { stable: number; latest: number; cursor: number; versions: ListedVersion[] };
-export type ShownVersion = ListedVersion & { users: string[] };
 export type KeyWish = { kind: string; name: string; agents?: string[]; expiresAt?: string; requestsPerMinute?: number };
-export type MadeKey = ListedKey & { key: string };
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 

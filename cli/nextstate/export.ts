@@ -5,7 +5,8 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { EventHeader, type LoggedEvent } from "../../shared/events.ts";
 import type { EdgeClient } from "./edge-client.ts";
-import { count, say, sayJsonLine } from "./output.ts";
+import { count } from "../../shared/count.ts";
+import { say, sayJsonLine } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
 

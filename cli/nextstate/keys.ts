@@ -1,8 +1,7 @@
 /** `nextstate keys`: who may ask. A key is shown once, when it is made or rotated. */
 import { buildCommand, buildRouteMap } from "@stricli/core";
-import type { ListedKey } from "../../shared/api.ts";
+import type { ListedKey, MadeKey } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { MadeKey } from "./edge-client.ts";
 import { clip, paint, remark, say, show, table, time } from "./output.ts";
 import { amount, COMMON, connect, type Common, type Context } from "./where.ts";
 

@@ -69,10 +69,6 @@ export function clip(text: string, length = 80): string {
   return line.length <= length ? line : `${line.slice(0, length - 1)}${CLIPPED}`;
 }
 
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
-}
-
 /** To the second, in UTC as the API has it, so that two outputs can be compared. */
 export function time(iso: string | null): string {
   return iso === null ? "–" : iso.replace("T", " ").replace(/\.\d+Z$/, "Z");

@@ -4,7 +4,8 @@ import type { ListedVersion } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
 import { whatIsLeft } from "../../shared/rollback-preview.ts";
 import { canAsk, confirm } from "./input.ts";
-import { clip, count, remark, say, show } from "./output.ts";
+import { count } from "../../shared/count.ts";
+import { clip, remark, say, show } from "./output.ts";
 import { AGENT, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
 import { readVersions } from "./versions.ts";
 

@@ -1,9 +1,10 @@
 /** `nextstate versions`: policy versions with their lineage, and one with its gate report and what changed. */
 import { buildCommand } from "@stricli/core";
-import type { ListedVersion } from "../../shared/api.ts";
+import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";
-import type { EdgeClient, ShownVersion, VersionPage } from "./edge-client.ts";
-import { clip, count, fields, harmless, paint, say, sayJson, show, table, time } from "./output.ts";
+import type { EdgeClient } from "./edge-client.ts";
+import { count } from "../../shared/count.ts";
+import { clip, fields, harmless, paint, say, sayJson, show, table, time } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { AGENT, amount, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
 

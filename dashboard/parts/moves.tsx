@@ -1,17 +1,33 @@
 /** Promote and roll back, each with what it will do before it does it. */
-import { useState } from "preact/hooks";
-import type { Promoted, RolledBack, Unchanged } from "../../shared/api.ts";
-import { send } from "../api.ts";
-import { count } from "../format.ts";
-import { whatIsLeft, type Lineal } from "../../shared/rollback-preview.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { ListedVersion, Promoted, RolledBack, Unchanged, VersionPage } from "../../shared/api.ts";
+import { get, send } from "../api.ts";
+import { count } from "../../shared/count.ts";
+import { useAction } from "../resource.ts";
+import { whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
+import { Problem } from "./shown.tsx";
 
 type Moving = { agent: string; version: number; onMoved: () => void; onClose: () => void };
 
-export function RollbackDialog({ agent, version, versions, onMoved, onClose }: Moving & { versions: readonly Lineal[] }) {
+/** A line may have more versions than a page: what is left is worked out from all of them. */
+async function readVersions(agent: string): Promise<ListedVersion[]> {
+  const all: ListedVersion[] = [];
+  for (let oldest: number | undefined; oldest !== 0;) {
+    const { versions } = await get<VersionPage>(`/api/agents/${agent}/versions${oldest === undefined ? "" : `?before=${oldest}`}`);
+    all.push(...versions);
+    oldest = versions.at(-1)?.version ?? 0;
+  }
+  return all;
+}
+
+export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
+  const [versions, setVersions] = useState<readonly ListedVersion[]>();
+  const { run, error } = useAction();
+  useEffect(() => run(async () => setVersions(await readVersions(agent))), [agent]);
   const [quarantine, setQuarantine] = useState(true);
   const [reason, setReason] = useState("");
-  const left = whatIsLeft(versions, version);
+  const left = whatIsLeft(versions ?? [], version);
   const move = async (): Promise<void> => {
     await send<RolledBack | Unchanged>("POST", `/api/agents/${agent}/rollback`, {
       to: version,
@@ -21,11 +37,21 @@ export function RollbackDialog({ agent, version, versions, onMoved, onClose }: M
     onMoved();
   };
   return (
-    <Dialog title={`Roll back to version ${version}`} verb="Roll back" danger onConfirm={move} onClose={onClose}>
-      <p>
-        {left.versions.length === 0
-          ? "No version in use is left."
-          : `Left: ${left.versions.map((each) => `version ${each.version}`).join(", ")}, with ${count(left.events.size, "event")} that nothing else has learned from.`}
+    <Dialog
+      title={`Roll back to version ${version}`}
+      verb="Roll back"
+      danger
+      disabled={versions === undefined}
+      onConfirm={move}
+      onClose={onClose}
+    >
+      <Problem error={error} />
+      <p aria-busy={versions === undefined}>
+        {versions === undefined
+          ? "Working out what is left"
+          : left.versions.length === 0
+            ? "No version in use is left."
+            : `Left: ${left.versions.map((each) => `version ${each.version}`).join(", ")}, with ${count(left.events.size, "event")} that nothing else has learned from.`}
       </p>
       {left.hints.size > 0 && (
         <ul>

@@ -1,9 +1,10 @@
 /** All agents that the key reaches, and how one is made. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { AGENT_NAME } from "../../shared/agent-name.ts";
 import { send } from "../api.ts";
 import type { Listed } from "../dashboard.tsx";
-import { count } from "../format.ts";
+import { count } from "../../shared/count.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/shown.tsx";
 import type { Resource } from "../resource.ts";
@@ -56,7 +57,7 @@ function NewAgent({ onMade, onClose }: { onMade: () => void; onClose: () => void
         <input
           name="name"
           required
-          pattern="[a-z0-9][a-z0-9\-]{0,62}"
+          pattern={AGENT_NAME.source}
           value={name}
           aria-describedby="name-rule"
           onInput={({ currentTarget }) => setName(currentTarget.value)}

@@ -1,18 +1,25 @@
 /** Turns as they were: what was asked and answered, what came next, how it was judged, and what was made of it. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { get, send } from "../api.ts";
+import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Loaded, Problem, RewardBadge } from "../parts/shown.tsx";
-import { useAction, useResource } from "../resource.ts";
+import { More } from "../parts/table.tsx";
+import { type Paging, usePages } from "../pages.ts";
+import { useAction } from "../resource.ts";
 
-type Page = { turns: ListedTurn[] };
 type Filter = { words: string; reward: "any" | "1" | "0" | "-1" | "none"; version: string; user: string };
 
 const PAGE = 20;
+const PAGING: Paging<{ turns: ListedTurn[] }, ListedTurn> = {
+  itemsOf: ({ turns }) => turns,
+  idOf: ({ turnId }) => turnId,
+  after: ({ seq }) => `before=${seq}`,
+  size: null, // fewer come where they are large
+};
 const EVERYTHING: Filter = { words: "", reward: "any", version: "", user: "" };
 
 /** @param item a session's id: that conversation alone */
@@ -21,20 +28,8 @@ export function Conversations({ agent, live, item }: AgentView) {
   const query = new URLSearchParams({ limit: String(PAGE) });
   if (item !== undefined) query.set("session", item);
   if (filter.user !== "") query.set("user", filter.user);
-  const path = `/api/agents/${agent}/turns?${query.toString()}`;
-  const newest = useResource<Page>(path, live.ticks);
-  const [older, setOlder] = useState<{ path: string; turns: ListedTurn[]; done: boolean }>({ path, turns: [], done: false });
-  useEffect(() => setOlder({ path, turns: [], done: false }), [path]);
-  const { run, busy, error } = useAction();
-  const first = newest.data?.turns ?? [];
-  const turns = merge(first, older.path === path ? older.turns : []);
-  const last = turns.at(-1);
-  const more = (): void =>
-    run(async () => {
-      const page = await get<Page>(`${path}&before=${last?.seq ?? 0}`);
-      setOlder((before) => ({ path, turns: [...before.turns, ...page.turns], done: page.turns.length === 0 }));
-    });
-  const shown = turns.filter((turn) => matches(turn, filter));
+  const turns = usePages(`/api/agents/${agent}/turns?${query.toString()}`, PAGING, live.ticks);
+  const shown = turns.items.filter((turn) => matches(turn, filter));
   return (
     <section>
       <header class="row">
@@ -42,31 +37,21 @@ export function Conversations({ agent, live, item }: AgentView) {
         {item !== undefined && <a href={`/agents/${agent}/conversations`}>All conversations</a>}
       </header>
       <Filters filter={filter} onChange={setFilter} />
-      <Loaded from={newest}>
+      <Loaded from={turns}>
         {() => (
           <>
             {shown.length === 0 && (
-              <Empty>{turns.length === 0 ? "No turn yet." : "None of the turns loaded so far; load more, or ask for less."}</Empty>
+              <Empty>{turns.items.length === 0 ? "No turn yet." : "None of the turns loaded so far; load more, or ask for less."}</Empty>
             )}
             {shown.map((turn) => (
               <Turn key={turn.turnId} agent={agent} turn={turn} onFilter={(user) => setFilter({ ...filter, user })} />
             ))}
-            <Problem error={error} />
-            {first.length === PAGE && !older.done && (
-              <button type="button" class="secondary" aria-busy={busy} disabled={busy} onClick={more}>
-                Load older turns
-              </button>
-            )}
+            <More what="turns" pages={turns} />
           </>
         )}
       </Loaded>
     </section>
   );
-}
-
-function merge(newest: readonly ListedTurn[], older: readonly ListedTurn[]): ListedTurn[] {
-  const seen = new Set(newest.map(({ turnId }) => turnId));
-  return [...newest, ...older.filter(({ turnId }) => !seen.has(turnId))];
 }
 
 function matches(turn: ListedTurn, { words, reward, version }: Filter): boolean {

@@ -1,22 +1,21 @@
 /** Who may ask: keys are made, rotated and revoked here, and shown once. */
 import { useState } from "preact/hooks";
-import type { ListedKey, Login } from "../../shared/api.ts";
+import type { ListedKey, Login, MadeKey } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Loaded, Scroll } from "../parts/shown.tsx";
+import { Loaded } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
 import { useResource } from "../resource.ts";
-
-type Made = ListedKey & { key: string };
 
 type Asked = { move: "rotate" | "revoke"; key: ListedKey };
 
 export function Keys({ login }: { login: Login }) {
   const keys = useResource<{ keys: ListedKey[] }>("/api/keys");
   const [making, setMaking] = useState(false);
-  const [shown, setShown] = useState<Made>();
+  const [shown, setShown] = useState<MadeKey>();
   const [asked, setAsked] = useState<Asked>();
-  const show = (made: Made): void => {
+  const show = (made: MadeKey): void => {
     setShown(made);
     keys.reload();
   };
@@ -35,58 +34,41 @@ export function Keys({ login }: { login: Login }) {
       )}
       <Loaded from={keys}>
         {({ keys: listed }) => (
-          <Scroll label="Keys, newest first">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">name</th>
-                  <th scope="col">kind</th>
-                  <th scope="col">agents</th>
-                  <th scope="col">a minute</th>
-                  <th scope="col">made</th>
-                  <th scope="col">ends</th>
-                  <th scope="col">moves</th>
-                </tr>
-              </thead>
-              <tbody>
-                {listed.map((key) => (
-                  <tr key={key.id}>
-                    <th scope="row">
-                      {key.name} <small class="block">{key.id}</small>
-                    </th>
-                    <td>{key.kind}</td>
-                    <td>{key.agents?.join(", ") ?? "all"}</td>
-                    <td>{key.requestsPerMinute ?? "any"}</td>
-                    <td>{key.createdAt === null ? "–" : time(key.createdAt)}</td>
-                    <td>
-                      {key.revokedAt !== null ? `revoked ${time(key.revokedAt)}` : key.expiresAt === null ? "–" : time(key.expiresAt)}
-                    </td>
-                    <td class="moves">
-                      {key.revokedAt === null && (
-                        <>
-                          <button type="button" class="small secondary" onClick={() => setAsked({ move: "rotate", key })}>
-                            Rotate
-                          </button>
-                          {key.id !== login.key.id && (
-                            <button type="button" class="small danger" onClick={() => setAsked({ move: "revoke", key })}>
-                              Revoke
-                            </button>
-                          )}
-                        </>
+          <Table label="Keys, newest first" columns={["name", "kind", "agents", "a minute", "made", "ends", "moves"]}>
+            {listed.map((key) => (
+              <tr key={key.id}>
+                <th scope="row">
+                  {key.name} <small class="block">{key.id}</small>
+                </th>
+                <td>{key.kind}</td>
+                <td>{key.agents?.join(", ") ?? "all"}</td>
+                <td>{key.requestsPerMinute ?? "any"}</td>
+                <td>{key.createdAt === null ? "–" : time(key.createdAt)}</td>
+                <td>{key.revokedAt !== null ? `revoked ${time(key.revokedAt)}` : key.expiresAt === null ? "–" : time(key.expiresAt)}</td>
+                <td class="moves">
+                  {key.revokedAt === null && (
+                    <>
+                      <button type="button" class="small secondary" onClick={() => setAsked({ move: "rotate", key })}>
+                        Rotate
+                      </button>
+                      {key.id !== login.key.id && (
+                        <button type="button" class="small danger" onClick={() => setAsked({ move: "revoke", key })}>
+                          Revoke
+                        </button>
                       )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Loaded>
       {asked?.move === "rotate" && (
         <Dialog
           title={`Rotate ${asked.key.name}`}
           verb="Rotate"
-          onConfirm={async () => show(await send<Made>("POST", `/api/keys/${asked.key.id}/rotate`))}
+          onConfirm={async () => show(await send<MadeKey>("POST", `/api/keys/${asked.key.id}/rotate`))}
           onClose={() => setAsked(undefined)}
         >
           <p>It gets another secret, and stays who it is. Whatever uses the old one is refused at once.</p>
@@ -108,7 +90,7 @@ export function Keys({ login }: { login: Login }) {
   );
 }
 
-function NewKey({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+function NewKey({ onMade, onClose }: { onMade: (made: MadeKey) => void; onClose: () => void }) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState<ListedKey["kind"]>("client");
   const [agents, setAgents] = useState("");
@@ -116,7 +98,7 @@ function NewKey({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
   const make = async (): Promise<void> => {
     const named = agents.split(/[\s,]+/).filter(Boolean);
     onMade(
-      await send<Made>("POST", "/api/keys", {
+      await send<MadeKey>("POST", "/api/keys", {
         kind,
         name,
         ...(named.length === 0 ? {} : { agents: named }),

@@ -2,9 +2,12 @@
 import type { Note, NoteStatus } from "../../shared/note.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
-import { count, time } from "../format.ts";
-import { Empty, Loaded, Problem, Scroll } from "../parts/shown.tsx";
-import { useAction, useResource } from "../resource.ts";
+import { count } from "../../shared/count.ts";
+import { time } from "../format.ts";
+import { Empty, Loaded, Problem } from "../parts/shown.tsx";
+import { More, Table } from "../parts/table.tsx";
+import { type Paging, usePages } from "../pages.ts";
+import { useAction } from "../resource.ts";
 
 const BECAME: Readonly<Record<NoteStatus, string>> = {
   inForce: "in force",
@@ -14,8 +17,15 @@ const BECAME: Readonly<Record<NoteStatus, string>> = {
   dropped: "dropped",
 };
 
+const PAGING: Paging<{ notes: Note[] }, Note> = {
+  itemsOf: ({ notes }) => notes,
+  idOf: ({ noteId }) => noteId,
+  after: ({ noteId }) => `before=${encodeURIComponent(noteId)}`,
+  size: 100,
+};
+
 export function Notes({ agent, live }: AgentView) {
-  const notes = useResource<{ notes: Note[] }>(`/api/agents/${agent}/notes`, live.ticks);
+  const notes = usePages(`/api/agents/${agent}/notes`, PAGING, live.ticks);
   const { run, busy, error } = useAction();
   const drop = (noteId: string): void =>
     run(async () => {
@@ -28,52 +38,39 @@ export function Notes({ agent, live }: AgentView) {
       <p>A correction stands before the next turns of whoever gave it within seconds, and goes once a version does the same without it.</p>
       <Problem error={error} />
       <Loaded from={notes}>
-        {({ notes: listed }) =>
-          listed.length === 0 ? (
+        {() =>
+          notes.items.length === 0 ? (
             <Empty>No note. Correct an answer in plain words, and it appears here.</Empty>
           ) : (
-            <Scroll label="Notes, newest first">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">note</th>
-                    <th scope="col">status</th>
-                    <th scope="col">for</th>
-                    <th scope="col">used</th>
-                    <th scope="col">given</th>
-                    <th scope="col">moves</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {listed.map((note) => (
-                    <tr key={note.noteId}>
-                      <td>
-                        <a href={`/agents/${agent}/conversations/${note.turnId.split("/")[0] ?? ""}`}>{note.text}</a>
-                      </td>
-                      <td>
-                        <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>
-                        {note.absorbedBy !== null && <small> by version {note.absorbedBy}</small>}
-                      </td>
-                      <td>{note.scope === "agent" ? "everybody" : <code>{note.user}</code>}</td>
-                      <td>{count(note.uses, "turn")}</td>
-                      <td>
-                        <time dateTime={note.createdAt}>{time(note.createdAt)}</time>
-                      </td>
-                      <td>
-                        {note.status === "inForce" && (
-                          <button type="button" class="small secondary" disabled={busy} onClick={() => drop(note.noteId)}>
-                            Take out
-                          </button>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table label="Notes, newest first" columns={["note", "status", "for", "used", "given", "moves"]}>
+              {notes.items.map((note) => (
+                <tr key={note.noteId}>
+                  <td>
+                    <a href={`/agents/${agent}/conversations/${note.turnId.split("/")[0] ?? ""}`}>{note.text}</a>
+                  </td>
+                  <td>
+                    <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>
+                    {note.absorbedBy !== null && <small> by version {note.absorbedBy}</small>}
+                  </td>
+                  <td>{note.scope === "agent" ? "everybody" : <code>{note.user}</code>}</td>
+                  <td>{count(note.uses, "turn")}</td>
+                  <td>
+                    <time dateTime={note.createdAt}>{time(note.createdAt)}</time>
+                  </td>
+                  <td>
+                    {note.status === "inForce" && (
+                      <button type="button" class="small secondary" disabled={busy} onClick={() => drop(note.noteId)}>
+                        Take out
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Loaded>
+      <More what="notes" pages={notes} />
     </section>
   );
 }

@@ -2,10 +2,12 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { count, number, percent, time } from "../format.ts";
+import { count } from "../../shared/count.ts";
+import { number, percent, time } from "../format.ts";
 import type { Live } from "../live.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
 import { useResource } from "../resource.ts";
 
 type Step = "hour" | "day";
@@ -64,7 +66,7 @@ function Tiles({ release, live, versions }: { release: Release; live: Live; vers
         {audience.users}
       </Tile>
       <Tile label="Trainer" note={backlog(live)}>
-        {live.head === undefined ? "–" : isBehind(live) ? "at work" : "up to date"}
+        {isBehind(live) ? "at work" : "–"}
       </Tile>
     </div>
   );
@@ -76,9 +78,12 @@ function isBehind({ head, happenings }: Live): boolean {
   return head !== undefined && newest !== undefined && newest.seq > head.cursor;
 }
 
+/** What happened before the page was opened it does not know. */
 function backlog(live: Live): string {
-  if (live.head === undefined) return "not heard of yet";
-  return isBehind(live) ? "a signal waits to become a version, or to be passed over" : "every signal seen here was looked at";
+  if (isBehind(live)) return "a signal waits to become a version, or to be passed over";
+  return live.happenings.length === 0
+    ? "nothing has come in since this page was opened"
+    : "what came in since this page was opened was looked at";
 }
 
 function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
@@ -109,30 +114,19 @@ function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions
       <Chart label="Turns and corrections" times={times} lines={counts} marks={marks} height={160} />
       <details>
         <summary>As a table</summary>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">from</th>
-              <th scope="col">turns</th>
-              <th scope="col">judged</th>
-              <th scope="col">mean reward</th>
-              <th scope="col">corrections</th>
-            </tr>
-          </thead>
-          <tbody>
-            {points
-              .filter(({ turns, judged }) => turns + judged > 0)
-              .map(({ at, turns, judged, reward: mean, corrections }) => (
-                <tr key={at}>
-                  <td>{time(at)}</td>
-                  <td>{turns}</td>
-                  <td>{judged}</td>
-                  <td>{mean === null ? "–" : number(mean)}</td>
-                  <td>{corrections}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <Table label="Figures by interval" columns={["from", "turns", "judged", "mean reward", "corrections"]}>
+          {points
+            .filter(({ turns, judged }) => turns + judged > 0)
+            .map(({ at, turns, judged, reward: mean, corrections }) => (
+              <tr key={at}>
+                <td>{time(at)}</td>
+                <td>{turns}</td>
+                <td>{judged}</td>
+                <td>{mean === null ? "–" : number(mean)}</td>
+                <td>{corrections}</td>
+              </tr>
+            ))}
+        </Table>
       </details>
     </>
   );

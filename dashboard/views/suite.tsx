@@ -6,10 +6,19 @@ import { send } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Loaded, Problem } from "../parts/shown.tsx";
-import { useAction, useResource } from "../resource.ts";
+import { More } from "../parts/table.tsx";
+import { type Paging, usePages } from "../pages.ts";
+import { useAction } from "../resource.ts";
+
+const PAGING: Paging<{ cases: SuiteCase[] }, SuiteCase> = {
+  itemsOf: ({ cases }) => cases,
+  idOf: ({ caseId }) => caseId,
+  after: ({ caseId }) => `after=${caseId}`,
+  size: 100,
+};
 
 export function Suite({ agent, live }: AgentView) {
-  const suite = useResource<{ cases: SuiteCase[] }>(`/api/agents/${agent}/suite`, live.head?.latest ?? 0);
+  const suite = usePages(`/api/agents/${agent}/suite`, PAGING, live.head?.latest ?? 0);
   const [adding, setAdding] = useState(false);
   const { run, busy, error } = useAction();
   const drop = (caseId: string): void =>
@@ -28,10 +37,10 @@ export function Suite({ agent, live }: AgentView) {
       <p>A version that loses more of these than its budget allows is refused before anybody meets it.</p>
       <Problem error={error} />
       <Loaded from={suite}>
-        {({ cases }) => (
+        {() => (
           <>
-            {cases.length === 0 && <Empty>No case yet. Every correction that a version learns becomes one.</Empty>}
-            {cases.map((each) => (
+            {suite.items.length === 0 && <Empty>No case yet. Every correction that a version learns becomes one.</Empty>}
+            {suite.items.map((each) => (
               <article key={each.caseId}>
                 <header class="row">
                   <h2>{each.name}</h2>
@@ -53,6 +62,7 @@ export function Suite({ agent, live }: AgentView) {
           </>
         )}
       </Loaded>
+      <More what="cases" pages={suite} />
       {adding && <NewCase agent={agent} onMade={suite.reload} onClose={() => setAdding(false)} />}
     </section>
   );

@@ -1,15 +1,15 @@
 /** One version: what it learned from whom, what it answers now instead of before, and how it came through its gate. */
 import { useState } from "preact/hooks";
-import type { ListedVersion } from "../../shared/api.ts";
+import type { ListedVersion, ShownVersion } from "../../shared/api.ts";
 import type { Agent } from "../../shared/agent.ts";
 import type { GateBudgets, GateCheck } from "../../shared/release.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { count, number, percent, seconds, time } from "../format.ts";
+import { count } from "../../shared/count.ts";
+import { number, percent, seconds, time } from "../format.ts";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
-import { Empty, Loaded, RewardBadge, Scroll, StatusBadge } from "../parts/shown.tsx";
+import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
 import { useResource } from "../resource.ts";
-
-type Shown = ListedVersion & { users: string[] };
 
 const CHECKS: Readonly<Record<keyof GateBudgets, string>> = {
   suite: "cases of the suite lost",
@@ -25,13 +25,11 @@ const CHECKS: Readonly<Record<keyof GateBudgets, string>> = {
 
 export function Version({ agent, live, item, onChanged }: AgentView) {
   const version = Number(item);
-  const shown = useResource<Shown>(`/api/agents/${agent}/versions/${version}`, live.head?.stable ?? 0);
-  const all = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.stable ?? 0);
+  const shown = useResource<ShownVersion>(`/api/agents/${agent}/versions/${version}`, live.head?.stable ?? 0);
   const settings = useResource<Agent>(`/api/agents/${agent}`);
   const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (): void => {
     shown.reload();
-    all.reload();
     onChanged();
   };
   const dialog = { agent, version, onMoved: moved, onClose: () => setAsking(undefined) };
@@ -64,7 +62,7 @@ export function Version({ agent, live, item, onChanged }: AgentView) {
             <Learned version={each} agent={agent} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} />
-            {asking === "rollBack" && <RollbackDialog {...dialog} versions={all.data?.versions ?? []} />}
+            {asking === "rollBack" && <RollbackDialog {...dialog} />}
             {asking === "promote" && <PromoteDialog {...dialog} />}
           </>
         )}
@@ -97,41 +95,28 @@ function Answers({ changes }: { changes: ListedVersion["changes"] }) {
   );
 }
 
-function Learned({ version: { events }, agent }: { version: Shown; agent: string }) {
+function Learned({ version: { events }, agent }: { version: ShownVersion; agent: string }) {
   if (events.length === 0) return null;
   return (
     <>
       <h2>What it learned from</h2>
-      <Scroll label="Events">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">hint</th>
-              <th scope="col">user</th>
-              <th scope="col">judged</th>
-              <th scope="col">share</th>
-              <th scope="col">lift of the teacher</th>
-            </tr>
-          </thead>
-          <tbody>
-            {events.map(({ eventId, turnId, user, reward, votes, hint, share, liftNats }) => (
-              <tr key={eventId}>
-                <td>
-                  <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>{hint ?? "no hint"}</a>
-                </td>
-                <td>
-                  <code>{user}</code>
-                </td>
-                <td>
-                  <RewardBadge reward={reward} votes={votes} />
-                </td>
-                <td>{share === undefined ? "–" : percent(share)}</td>
-                <td>{liftNats === undefined ? "–" : `${number(liftNats)} nats`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Events" columns={["hint", "user", "judged", "share", "lift of the teacher"]}>
+        {events.map(({ eventId, turnId, user, reward, votes, hint, share, liftNats }) => (
+          <tr key={eventId}>
+            <td>
+              <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>{hint ?? "no hint"}</a>
+            </td>
+            <td>
+              <code>{user}</code>
+            </td>
+            <td>
+              <RewardBadge reward={reward} votes={votes} />
+            </td>
+            <td>{share === undefined ? "–" : percent(share)}</td>
+            <td>{liftNats === undefined ? "–" : `${number(liftNats)} nats`}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }
@@ -143,44 +128,34 @@ function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budget
       {report === null ? (
         <Empty>It was not gated: it is the base, or the agent's gate was off.</Empty>
       ) : (
-        <table class="gate">
-          <thead>
-            <tr>
-              <th scope="col">check</th>
-              <th scope="col">measured</th>
-              <th scope="col">budget now</th>
-              <th scope="col">of cases</th>
-            </tr>
-          </thead>
-          <tbody>
-            {report.map(({ name, value, asked, cases }) => (
-              <tr key={name}>
-                <td>
-                  {CHECKS[name]}
-                  {cases.length > 0 && (
-                    <details>
-                      <summary>{count(cases.length, "case")}</summary>
-                      {cases.map((each, index) => (
-                        <div key={index} class="compared">
-                          <p class="words">{each.name}</p>
-                          <div class="sides">
-                            <pre>{each.before}</pre>
-                            <pre class="changed">{each.after}</pre>
-                          </div>
+        <Table label="Gate report" columns={["check", "measured", "budget now", "of cases"]}>
+          {report.map(({ name, value, asked, cases }) => (
+            <tr key={name}>
+              <td>
+                {CHECKS[name]}
+                {cases.length > 0 && (
+                  <details>
+                    <summary>{count(cases.length, "case")}</summary>
+                    {cases.map((each, index) => (
+                      <div key={index} class="compared">
+                        <p class="words">{each.name}</p>
+                        <div class="sides">
+                          <pre>{each.before}</pre>
+                          <pre class="changed">{each.after}</pre>
                         </div>
-                      ))}
-                    </details>
-                  )}
-                </td>
-                <td>
-                  <Meter value={value} most={budgets?.[name]} />
-                </td>
-                <td>{budgets === undefined ? "–" : number(budgets[name])}</td>
-                <td>{asked}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                      </div>
+                    ))}
+                  </details>
+                )}
+              </td>
+              <td>
+                <Meter value={value} most={budgets?.[name]} />
+              </td>
+              <td>{budgets === undefined ? "–" : number(budgets[name])}</td>
+              <td>{asked}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </>
   );
@@ -196,7 +171,7 @@ function Meter({ value, most }: { value: number; most: number | undefined }) {
   );
 }
 
-function Files({ version: { version, adapter, policyDigest }, agent }: { version: Shown; agent: string }) {
+function Files({ version: { version, adapter, policyDigest }, agent }: { version: ShownVersion; agent: string }) {
   return (
     <>
       <h2>Files</h2>

@@ -1,18 +1,25 @@
 /** The line's versions: as a graph, and one by one with what each learned and what became of it. */
 import { useState } from "preact/hooks";
-import type { ListedVersion } from "../../shared/api.ts";
+import type { ListedVersion, VersionPage } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { count, number, seconds, time } from "../format.ts";
+import { count } from "../../shared/count.ts";
+import { number, seconds, time } from "../format.ts";
 import { Lineage } from "../parts/lineage.tsx";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
-import { Loaded, Scroll, StatusBadge } from "../parts/shown.tsx";
-import { useResource } from "../resource.ts";
+import { Loaded, StatusBadge } from "../parts/shown.tsx";
+import { More, Table } from "../parts/table.tsx";
+import { type Paging, usePages } from "../pages.ts";
 
-type Page = { stable: number; latest: number; versions: ListedVersion[] };
+const PAGING: Paging<VersionPage, ListedVersion> = {
+  itemsOf: ({ versions }) => versions,
+  idOf: ({ version }) => version,
+  after: ({ version }) => `before=${version}`,
+  size: 100,
+};
 type Asked = { move: "rollBack" | "promote"; version: number };
 
 export function Versions({ agent, live, onChanged }: AgentView) {
-  const page = useResource<Page>(`/api/agents/${agent}/versions`, live.ticks);
+  const page = usePages(`/api/agents/${agent}/versions`, PAGING, live.ticks);
   const [asked, setAsked] = useState<Asked>();
   const moved = (): void => {
     page.reload();
@@ -23,31 +30,16 @@ export function Versions({ agent, live, onChanged }: AgentView) {
     <section>
       <h1>Versions of {agent}</h1>
       <Loaded from={page}>
-        {({ versions }) => (
+        {() => (
           <>
-            <Lineage agent={agent} versions={versions} />
-            <Scroll label="Versions, newest first">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">version</th>
-                    <th scope="col">status</th>
-                    <th scope="col">what it learned</th>
-                    <th scope="col">how</th>
-                    <th scope="col">made</th>
-                    <th scope="col">moves</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {versions.map((version) => (
-                    <Row key={version.version} agent={agent} version={version} onAsk={setAsked} />
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-            {asked?.move === "rollBack" && (
-              <RollbackDialog agent={agent} version={asked.version} versions={versions} onMoved={moved} onClose={close} />
-            )}
+            <Lineage agent={agent} versions={page.items} />
+            <Table label="Versions, newest first" columns={["version", "status", "what it learned", "how", "made", "moves"]}>
+              {page.items.map((version) => (
+                <Row key={version.version} agent={agent} version={version} onAsk={setAsked} />
+              ))}
+            </Table>
+            <More what="versions" pages={page} />
+            {asked?.move === "rollBack" && <RollbackDialog agent={agent} version={asked.version} onMoved={moved} onClose={close} />}
             {asked?.move === "promote" && <PromoteDialog agent={agent} version={asked.version} onMoved={moved} onClose={close} />}
           </>
         )}

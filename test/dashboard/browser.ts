@@ -1,21 +1,11 @@
-/** A real browser at a real edge's dashboard. Chromium is Debian's; where there is none, tests that need it are skipped. */
-import { existsSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-
-const PLACES = [process.env["NEXTSTATE_CHROMIUM"] ?? "", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
-export const CHROMIUM = PLACES.find((path) => path !== "" && existsSync(path));
+/** A page of a real browser at a real edge's dashboard, and what it complains about. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
 
 export type Opened = {
   readonly page: Page;
   readonly context: BrowserContext;
   /** What the page complained about. */ readonly problems: string[];
 };
-
-/** As root, Chromium has no sandbox of its own to offer. */
-export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM ?? "", args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-}
 
 export async function openPage(browser: Browser, { url, dark = false }: { url: string; dark?: boolean }): Promise<Opened> {
   const viewport = { width: 1280, height: 900 };

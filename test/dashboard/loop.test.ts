@@ -7,12 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM, launch } from "../../bench/browser.ts";
 import { startSystem, type System } from "../../cli/system.ts";
 import { type Scene, SCENES, SYSTEM, type Wish, YES } from "../../cli/demo-scenes.ts";
 import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { call } from "../helpers/call.ts";
 import { bearer } from "../helpers/edge.ts";
-import { CHROMIUM, launch, logIn, openPage } from "./browser.ts";
+import { logIn, openPage } from "./browser.ts";
 
 const LEARNED_MS = 6 * 60_000;
 const MOST_CORRECTIONS = 3;

@@ -2,11 +2,12 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM, launch } from "../../bench/browser.ts";
 import { putAdapter } from "../helpers/adapters.ts";
 import { call, lineage, manifestOf, putAgent } from "../helpers/call.ts";
 import { bearer, withEdge } from "../helpers/edge.ts";
 import { SEARCH } from "../trainer/hotel.ts";
-import { CHROMIUM, launch, logIn, openPage } from "./browser.ts";
+import { logIn, openPage } from "./browser.ts";
 
 const AGENT = "desk";
 const SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">";
@@ -107,6 +108,21 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
       expect(await page.title()).toBe("Nextstate");
     }
     expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("loads further pages, and loses none of what was loaded when something new comes in", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    for (let move = 0; move < 60; move += 1) await putAgent(edge, "moved", { instructions: `version ${move}` });
+    await logIn(page, edge.keys.admin);
+    await page.goto("/agents/moved/audit");
+    const rows = page.locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.getByRole("button", { name: "Load more moves" }).click();
+    await expect.poll(() => rows.count()).toBe(60);
+    expect(await page.getByRole("button", { name: "Load more moves" }).count()).toBe(0);
+    await putAgent(edge, "moved", { instructions: "one more" });
+    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(61);
     await context.close();
   });
 

@@ -1,0 +1,70 @@
+/** A list that comes in pages: the first is loaded again whenever something has happened, further ones when they are asked for. */
+import { useEffect, useState } from "preact/hooks";
+import { get } from "./api.ts";
+import { type Resource, useAction, useResource } from "./resource.ts";
+
+export type Paging<Page, Item> = {
+  readonly itemsOf: (page: Page) => readonly Item[];
+  readonly idOf: (item: Item) => string | number;
+  /** The query that asks for what comes after an item. */
+  readonly after: (item: Item) => string;
+  /** Items of a full page; null where a page may be shorter and yet not the last. */
+  readonly size: number | null;
+};
+
+export type Pages<Page, Item> = Resource<Page> & {
+  readonly items: readonly Item[];
+  /** Loads the next page; undefined where there is none. */
+  readonly more: (() => void) | undefined;
+  readonly busy: boolean;
+};
+
+type Held<Item> = { readonly path: string; readonly items: readonly Item[]; readonly ended: boolean };
+
+/** @param path with a query of its own or none */
+export function usePages<Page, Item>(path: string, paging: Paging<Page, Item>, version: number | string = 0): Pages<Page, Item> {
+  const first = useResource<Page>(path, version);
+  const [held, setHeld] = useState<Held<Item>>({ path, items: [], ended: true });
+  const { run, busy, error } = useAction();
+  const { data } = first;
+  useEffect(() => {
+    if (data !== undefined)
+      setHeld((before) => refreshed(before.path === path ? before : undefined, { path, page: paging.itemsOf(data), paging }));
+  }, [path, data]);
+  const own = held.path === path ? held : undefined;
+  const last = own?.items.at(-1);
+  const load = (from: Item): void =>
+    run(async () => {
+      const items = paging.itemsOf(await get<Page>(`${path}${path.includes("?") ? "&" : "?"}${paging.after(from)}`));
+      setHeld((before) => {
+        // Somebody may have changed the list, or the address, meanwhile.
+        if (before.path !== path || before.items.at(-1) !== from) return before;
+        return { path, items: [...before.items, ...items], ended: isLast(items, paging) };
+      });
+    });
+  return {
+    ...first,
+    error: first.error ?? (error === undefined ? undefined : new Error(error)),
+    items: own?.items ?? [],
+    more: own === undefined || own.ended || last === undefined ? undefined : () => load(last),
+    busy,
+  };
+}
+
+/**
+ * The first page with what is held behind its last item. Where that item is not held, more has come than a page holds, and what is
+ * held would leave a gap.
+ */
+export function refreshed<Page, Item>(
+  before: Held<Item> | undefined,
+  { path, page, paging }: { path: string; page: readonly Item[]; paging: Paging<Page, Item> },
+): Held<Item> {
+  const last = page.at(-1);
+  const place = last === undefined ? -1 : (before?.items.findIndex((item) => paging.idOf(item) === paging.idOf(last)) ?? -1);
+  if (before === undefined || place < 0) return { path, items: page, ended: isLast(page, paging) };
+  return { path, items: [...page, ...before.items.slice(place + 1)], ended: before.ended };
+}
+
+function isLast<Page, Item>(items: readonly Item[], { size }: Paging<Page, Item>): boolean {
+  return items.length < (size ?? 1);
+}

@@ -1,0 +1,32 @@
+/** A list in pages that is loaded again while others add to it and take from it: nothing twice, and no gap. */
+import { describe, expect, it } from "vitest";
+import { type Paging, refreshed } from "../../dashboard/pages.ts";
+
+const paging: Paging<readonly number[], number> = {
+  itemsOf: (page) => page,
+  idOf: (item) => item,
+  after: (item) => `before=${item}`,
+  size: 3,
+};
+const refresh = (held: readonly number[] | undefined, page: readonly number[], ended = false) =>
+  refreshed(held === undefined ? undefined : { path: "p", items: held, ended }, { path: "p", page, paging });
+
+describe("refreshed", () => {
+  it("begins with the first page, which is the last where it is not full", () => {
+    expect(refresh(undefined, [9, 8, 7])).toEqual({ path: "p", items: [9, 8, 7], ended: false });
+    expect(refresh(undefined, [9, 8])).toMatchObject({ ended: true });
+    expect(refresh(undefined, [])).toMatchObject({ items: [], ended: true });
+  });
+
+  it("keeps what was loaded behind the first page when something new pushes the page on", () => {
+    expect(refresh([9, 8, 7, 6, 5], [10, 9, 8], true)).toEqual({ path: "p", items: [10, 9, 8, 7, 6, 5], ended: true });
+  });
+
+  it("lets go of what is no longer there", () => {
+    expect(refresh([9, 8, 7, 6], [9, 7, 6]).items).toEqual([9, 7, 6]);
+  });
+
+  it("begins again where more has come than a page holds", () => {
+    expect(refresh([9, 8, 7, 6], [14, 13, 12], true)).toEqual({ path: "p", items: [14, 13, 12], ended: false });
+  });
+});
