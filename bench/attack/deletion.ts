@@ -1,7 +1,6 @@
 /** The end of a user: nothing that was said, and nothing that was made from it, is still there to be found. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { at } from "../../shared/assert.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { atLeast, atMost, say } from "../bench.ts";
@@ -9,6 +8,7 @@ import { correct } from "../sim/user.ts";
 import { sayTogether, type Outcome, type Stage } from "./scenario.ts";
 
 const MARK = "Zanzibarovich"; // a name that nobody else says
+const SAID = 4; // conversations of the one who leaves: a judge this small misses some wordings
 const FILE_TRIES = 30;
 const FILE_WAIT_MS = 1_000;
 const LIVE = ["stable", "canary", "candidate"];
@@ -21,9 +21,10 @@ export async function deletion(stage: Stage): Promise<Outcome> {
   const wish = wishes.at(-1);
   const [leaver] = residents;
   if (wish === undefined || leaver === undefined) throw new Error("a wish and a resident expected");
-  const request = at(wish.silent, 0);
-  const said = correct(wish, random);
-  await town.converse(leaver, request, { role: "user", content: `${said.content ?? ""} Yours, ${MARK}.` });
+  for (const request of wish.silent.slice(0, SAID)) {
+    const said = correct(wish, random);
+    await town.converse(leaver, request, { role: "user", content: `${said.content ?? ""} Yours, ${MARK}.` });
+  }
   await sayTogether(stage, wish);
   await town.learn();
   const user = await town.userId(leaver);
