@@ -149,7 +149,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await page.goto(`/agents/${AGENT}/versions`);
     await page.getByRole("button", { name: "Roll back to 0" }).click();
     const dialog = page.getByRole("dialog", { name: "Roll back to version 0" });
-    expect(await dialog.textContent()).toContain("Left: version 1, with 1 event that nothing else has learned from.");
+    await dialog.getByText("Left: version 1, with 1 event that nothing else has learned from.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     expect((await call(edge, "admin", `GET /api/agents/${AGENT}/release`)).body.stable).toBe(1);
     await page.getByRole("button", { name: "Roll back to 0" }).click();
