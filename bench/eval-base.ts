@@ -58,8 +58,8 @@ async function main(): Promise<void> {
     cases.replies(conversations, counts.replies, random),
   );
   const hints = await evaluateHints(policy, cases.hinted(conversations, lexicon, counts.hinted, random), config.contextTokens);
-  const silent = await shareUsed(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
-  const stated = await shareUsed(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
+  const silent = await evaluateNotes(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
+  const stated = await evaluateNotes(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
   const judge = await evaluateJudge(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
   const hintJob = await evaluateHintJob(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, lexicon, counts.hints, random);
 
@@ -144,25 +144,40 @@ async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase
     cases.map(({ guided, answer }) => ({ prompt: guided, answer })),
     context,
   );
-  const used = await shareUsed(policy, "hints", cases);
-  return { medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))), ...used };
+  const tools = cases.map((each) => each.tools);
+  const held = await policy.answers("hints, as served", guidedOf(cases), { maxTokens: ANSWER_TOKENS, tools });
+  const free = await policy.answers("hints", guidedOf(cases), { maxTokens: ANSWER_TOKENS });
+  return {
+    medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))),
+    asServed: shareUsed(cases, held),
+    free: shareUsed(cases, free),
+  };
 }
 
-/** Share of guided prompts whose greedy call is to the right tool and has the wanted value: as served, and unconstrained. */
-async function shareUsed(policy: EvaluatedPolicy, label: string, cases: readonly GuidedCase[]): Promise<{ asServed: Share; free: Share }> {
-  const prompts = cases.map(({ guided }) => guided);
-  const used = (texts: readonly string[]): Share =>
-    share(
-      cases.map(({ tool, parameter, wanted }, index) => {
-        const made = parseCall(texts[index] ?? "");
-        return made?.name === tool && argumentOf(made, parameter) === wanted;
-      }),
-    );
-  const tools = cases.map((each) => each.tools);
+/** Notes as served, held to the schema and yielding to what was said; and unconstrained, by the prompt alone. */
+async function evaluateNotes(
+  policy: EvaluatedPolicy,
+  label: string,
+  cases: readonly GuidedCase[],
+): Promise<{ asServed: Share; free: Share }> {
   return {
-    asServed: used(await policy.answers(`${label}, as served`, prompts, { maxTokens: ANSWER_TOKENS, tools })),
-    free: used(await policy.answers(label, prompts, { maxTokens: ANSWER_TOKENS })),
+    asServed: shareUsed(cases, await policy.answersUnderNotes(label, cases, ANSWER_TOKENS)),
+    free: shareUsed(cases, await policy.answers(label, guidedOf(cases), { maxTokens: ANSWER_TOKENS })),
   };
+}
+
+/** Share of guided prompts whose greedy call is to the right tool and has the wanted value. */
+function shareUsed(cases: readonly GuidedCase[], texts: readonly string[]): Share {
+  return share(
+    cases.map(({ tool, parameter, wanted }, index) => {
+      const made = parseCall(texts[index] ?? "");
+      return made?.name === tool && argumentOf(made, parameter) === wanted;
+    }),
+  );
+}
+
+function guidedOf(cases: readonly GuidedCase[]): number[][] {
+  return cases.map(({ guided }) => guided);
 }
 
 type EncodePrompt = (prompt: {

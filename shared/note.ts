@@ -48,6 +48,9 @@ export type Note = z.infer<typeof Note>;
 export const PromptNote = z.object({ noteId: z.string(), text: z.string() });
 export type PromptNote = z.infer<typeof PromptNote>;
 
+/** A note as a turn is given it: with the argument that it is about. */
+export type GivenNote = PromptNote & { readonly tool: string; readonly parameter: string };
+
 /** A version that does what the note says without it. */
 export const NoteAbsorbed = z.object({ version: z.number().int().min(0) });
 export type NoteAbsorbed = z.infer<typeof NoteAbsorbed>;

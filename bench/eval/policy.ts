@@ -1,14 +1,22 @@
 /** The policy under evaluation: greedy answers and log-probs of given answers, in batches, with progress on stderr. */
+import { at } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { type WrittenAnswer, yieldingNotes } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import { toBatch } from "../../trainer/pretrain/batches.ts";
+import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { say } from "../bench.ts";
+import type { GuidedCase } from "./cases.ts";
 
 const GENERATE_ROWS = 32;
 const SCORE_ROWS = 4;
+
+export type EvaluatedAnswer = WrittenAnswer & { readonly text: string };
+
+type AnswerOptions = { maxTokens: number; tools?: readonly (readonly ToolDefinition[])[] };
 
 export type ParsedCall = { name: string; arguments: unknown };
 
@@ -22,14 +30,15 @@ export class EvaluatedPolicy {
   }
 
   /** The text after each prompt, greedy, up to the end token: free, or held to the schemas of the prompts' tools as when it is served. */
-  async answers(
-    label: string,
-    prompts: readonly number[][],
-    { maxTokens, tools }: { maxTokens: number; tools?: readonly (readonly ToolDefinition[])[] },
-  ): Promise<string[]> {
+  async answers(label: string, prompts: readonly number[][], options: AnswerOptions): Promise<string[]> {
+    return (await this.written(label, prompts, options)).map(({ text }) => text);
+  }
+
+  /** The same with its tokens, ln p of each, and its first call. */
+  async written(label: string, prompts: readonly number[][], { maxTokens, tools }: AnswerOptions): Promise<EvaluatedAnswer[]> {
     // Like lengths together: a batch costs what its longest prompt costs.
     const order = prompts.map((_, index) => index).sort((a, b) => (prompts[a]?.length ?? 0) - (prompts[b]?.length ?? 0));
-    const texts = new Array<string>(prompts.length).fill("");
+    const answers: EvaluatedAnswer[] = prompts.map(() => ({ text: "", tokens: [], logProbs: [], call: undefined }));
     for (let start = 0; start < order.length; start += GENERATE_ROWS) {
       const rows = order.slice(start, start + GENERATE_ROWS);
       const generated = await this.#engine.generate({
@@ -40,13 +49,28 @@ export class EvaluatedPolicy {
         temperature: 0,
         seed: 0,
       });
-      generated.forEach(({ tokens }, index) => {
+      generated.forEach(({ tokens, logProbs }, index) => {
         const row = rows[index];
-        if (row !== undefined) texts[row] = this.#tokenizer.decode(Array.from(tokens).filter((token) => token !== this.#tokenizer.eosId));
+        if (row === undefined) return;
+        const text = this.#tokenizer.decode(Array.from(tokens).filter((token) => token !== this.#tokenizer.eosId));
+        const [call] = readAnswer(this.#tokenizer, Array.from(tokens)).calls;
+        answers[row] = { text, tokens: Array.from(tokens), logProbs, call };
       });
       say(`${label}: ${Math.min(start + GENERATE_ROWS, order.length)}/${order.length}`);
     }
-    return texts;
+    return answers;
+  }
+
+  /** What goes out under a note, as the edge decides it: the answer without the note where that says the argument itself. */
+  async answersUnderNotes(label: string, cases: readonly GuidedCase[], maxTokens: number): Promise<string[]> {
+    const tools = cases.map((each) => each.tools);
+    const [guided, plain] = [cases.map((each) => each.guided), cases.map((each) => each.plain)];
+    const under = await this.written(`${label}, under them`, guided, { maxTokens, tools });
+    const without = await this.written(`${label}, without them`, plain, { maxTokens, tools });
+    return cases.map(({ tool, parameter }, index) => {
+      const [a, b] = [at(under, index), at(without, index)];
+      return yieldingNotes(this.#tokenizer, [{ tool, parameter }], { under: a, without: b }).length > 0 ? b.text : a.text;
+    });
   }
 
   /** ln p of each answer after its prompt, summed over its tokens, nats. */

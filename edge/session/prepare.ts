@@ -1,7 +1,7 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { PromptNote } from "../../shared/note.ts";
+import type { GivenNote } from "../../shared/note.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
@@ -19,10 +19,13 @@ export type PreparedTurn = {
   readonly policy: Policy;
   /** The conversation as rendered into the prompt. */
   readonly messages: readonly ChatMessage[];
-  /** Those that stand in the prompt. */
-  readonly notes: readonly PromptNote[];
-  readonly completion: CompletionRequest;
+  readonly completion: NotedCompletion;
+  /** The same with fewer notes in its prompt. */
+  readonly completionUnder: (notes: readonly GivenNote[]) => NotedCompletion;
 };
+
+/** `notes` are those that stand in the prompt. */
+export type NotedCompletion = CompletionRequest & { readonly notes: readonly GivenNote[] };
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
 export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPolicy): Promise<PreparedTurn> {
@@ -41,19 +44,20 @@ export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPo
   const { policyDigest, adapter } = chosen;
   const sampling = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools: request.tools, toolChoice, parallelToolCalls, responseFormat };
-  return {
-    policy,
-    messages,
-    notes,
-    completion: { promptTokens, policyDigest, adapter, readFile, ...sampling, ...form, cacheKey: request.session.sessionId },
-  };
+  const asked = { policyDigest, adapter, readFile, ...sampling, ...form, cacheKey: request.session.sessionId };
+  const completion = { ...asked, notes, promptTokens };
+  const completionUnder = (fewer: readonly GivenNote[]): NotedCompletion => ({
+    ...asked,
+    ...encodeWithNotes(policy, { ...request, messages, notes: fewer }),
+  });
+  return { policy, messages, completion, completionUnder };
 }
 
 /** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
 function encodeWithNotes(
   policy: Policy,
   { messages, tools, notes, sampling: { answerLimit } }: Pick<TurnRequest, "messages" | "tools" | "notes" | "sampling">,
-): { notes: readonly PromptNote[]; promptTokens: readonly number[] } {
+): { notes: readonly GivenNote[]; promptTokens: readonly number[] } {
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
   const shown = policy.tokenizer.showsNotes && messages.some(({ role }) => role === "user") ? notes.length : 0;
   for (let count = shown; count > 0; count -= 1) {

@@ -16,7 +16,8 @@ import { registerTranscripts } from "./outbox.ts";
 import { choosePolicy } from "./choose.ts";
 import { pair, type Pairing } from "./pair.ts";
 import type { TurnDelta, TurnPolicy, TurnRequest } from "./port.ts";
-import { prepareTurn, type PreparedTurn } from "./prepare.ts";
+import { NotedAnswer } from "./noted-answer.ts";
+import { type NotedCompletion, prepareTurn, type PreparedTurn } from "./prepare.ts";
 import type { OpenedTurn, SessionStore } from "./store.ts";
 import { extendChain, messageDigest } from "./transcript.ts";
 
@@ -28,6 +29,7 @@ export type TurnHost = {
   readonly planAlarm: () => Promise<void>;
 };
 
+type Sampled = { readonly recorder: AnswerRecorder; readonly completion: NotedCompletion };
 type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly live: LiveTurn };
 
 export class TurnRun {
@@ -132,19 +134,20 @@ export class TurnRun {
   async #sample(running: Running): Promise<TurnDelta> {
     const { env } = this.#host;
     const { prepared, live } = running;
-    const { policy, completion } = prepared;
     const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, newCallId });
-    for await (const step of policy.complete({ ...completion, signal: this.#abort.signal })) {
+    const answer = new NotedAnswer(prepared, this.#abort.signal);
+    for await (const step of answer.steps()) {
       live.push(...recorder.accept(step));
       if (recorder.tokenCount === 1) await fault(env, "token:first");
     }
     await fault(env, "turn:sampled");
-    await this.#finish(running, recorder);
+    await this.#finish(running, { recorder, completion: answer.completion });
     return recorder.finished();
   }
 
   /** The finished turn and its event become durable; the directory learns of the transcript. */
-  async #finish(running: Running, recorder: AnswerRecorder): Promise<void> {
+  async #finish(running: Running, sampled: Sampled): Promise<void> {
+    const { recorder } = sampled;
     const { env, storage, store } = this.#host;
     const { store: stored, turnKind, closes, session, asked } = this.#request;
     const answer = recorder.message();
@@ -154,7 +157,7 @@ export class TurnRun {
     store.transaction(() => {
       const digests = { answerDigest, messageDigest: ownDigest };
       store.finishTurn({ turnId: this.turnId, ...digests, deltas, register: turnKind === "main", recallable: asked !== null });
-      if (stored) store.enqueue(this.#finishedEvent(running, recorder, now));
+      if (stored) store.enqueue(this.#finishedEvent(running, sampled, now));
       if (closes) store.close(now);
       if (closes) store.enqueue(sessionClosed({ session, turnId: this.turnId, now }, "done"));
     });
@@ -165,10 +168,11 @@ export class TurnRun {
     await fault(env, "turn:registered");
   }
 
-  #finishedEvent({ prepared, opened }: Running, recorder: AnswerRecorder, now: number): NewEvent {
+  #finishedEvent({ prepared, opened }: Running, { recorder, completion }: Sampled, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
-    const { promptTokens, seed, temperature, topP, toolChoice, parallelToolCalls, responseFormat } = prepared.completion;
+    const { promptTokens, seed, temperature, topP, toolChoice, parallelToolCalls, responseFormat } = completion;
+    const notes = completion.notes.map(({ noteId, text }) => ({ noteId, text }));
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
       { session, turnId: this.turnId, now },
@@ -179,7 +183,7 @@ export class TurnRun {
         policyVersion,
         policyDigest,
         messages: [...prepared.messages],
-        ...(prepared.notes.length === 0 ? {} : { notes: [...prepared.notes] }),
+        ...(notes.length === 0 ? {} : { notes }),
         tools: [...tools],
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,

@@ -9,7 +9,7 @@ import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
-import { argumentSpan } from "../data/span.ts";
+import { argumentSpan } from "../../shared/argument-span.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
 

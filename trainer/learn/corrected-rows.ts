@@ -11,7 +11,7 @@ import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
 import { readCalls } from "../data/calls.ts";
-import { argumentSpan } from "../data/span.ts";
+import { argumentSpan } from "../../shared/argument-span.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";

@@ -11,7 +11,7 @@ import { type CallStep, drawGuidance, type GuidedCall, isGuidable } from "./guid
 import type { Lexicon } from "./lexicon.ts";
 import { APPROVALS } from "./phrases.ts";
 import type { Random } from "../random.ts";
-import { argumentSpan } from "../data/span.ts";
+import { argumentSpan } from "../../shared/argument-span.ts";
 
 export type Example = { tokens: number[]; weights: number[] };
 

@@ -8,7 +8,7 @@ import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { findParameter, readParameters, typedValue } from "../data/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
-import { argumentSpan } from "../data/span.ts";
+import { argumentSpan } from "../../shared/argument-span.ts";
 
 export type ForcedArgument = {
   readonly tool: ToolDefinition;

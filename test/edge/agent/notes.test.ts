@@ -115,7 +115,9 @@ describe("promptNotes", () => {
 
   it("takes those about the tools at hand and their parameters", () => {
     const notes = judged(stored(), stored({ tool: "GetWeather", parameter: "place" }), stored({ parameter: "stars" }));
-    expect(promptNotes(notes, [SEARCH])).toEqual([{ noteId: notes[2]?.noteId, text: "number_of_rooms should be 2." }]);
+    expect(promptNotes(notes, [SEARCH])).toEqual([
+      { noteId: notes[2]?.noteId, text: "number_of_rooms should be 2.", tool: "SearchHotel", parameter: "number_of_rooms" },
+    ]);
     expect(promptNotes(notes, [SEARCH, WEATHER])).toHaveLength(2);
     expect(promptNotes(notes, [])).toEqual([]);
   });

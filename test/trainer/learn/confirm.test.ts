@@ -1,7 +1,7 @@
 /** What a look sees of a candidate, over an engine whose likeliest tokens are given. */
 import { describe, expect, it } from "vitest";
 import { findParameter } from "../../../trainer/data/parameters.ts";
-import { argumentSpan } from "../../../trainer/data/span.ts";
+import { argumentSpan } from "../../../shared/argument-span.ts";
 import { holdBack, look } from "../../../trainer/learn/confirm.ts";
 import type { Scoring } from "../../../trainer/learn/scores.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";

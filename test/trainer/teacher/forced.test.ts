@@ -8,7 +8,7 @@ import type { ToolDefinition } from "../../../shared/chat.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import { forceArgument, forceLogProbs } from "../../../trainer/teacher/forced.ts";
-import { argumentSpan } from "../../../trainer/data/span.ts";
+import { argumentSpan } from "../../../shared/argument-span.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 import { SEARCH } from "../hotel.ts";
 

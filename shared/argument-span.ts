@@ -1,5 +1,5 @@
 /** Where in an answer's tokens one argument of a call stands. */
-import type { Tokenizer } from "../../shared/tokenizer.ts";
+import type { Tokenizer } from "./tokenizer.ts";
 
 const SEPARATOR = ", ";
 const ARGUMENTS = '"arguments": {';
