@@ -94,6 +94,8 @@ export const JudgementMade = z.object({
   hint: z.string().optional(),
   /** The tool whose parameter the hint names. */
   tool: z.string().optional(),
+  /** What the tool's call held for it, where it held anything. */
+  held: z.string().optional(),
   /** Why a rejected answer gave no hint. */
   refused: z.object({ code: z.string(), detail: z.string() }).optional(),
 });

@@ -27,6 +27,8 @@ export const Note = z.object({
   tool: z.string(),
   parameter: z.string(),
   value: z.string(),
+  /** What the policy had put there by itself when it was corrected; null where nothing. */
+  corrected: z.string().nullable(),
   /** As the policy reads it. */
   text: z.string(),
   /** The user's words that it comes from. */
@@ -48,8 +50,8 @@ export type Note = z.infer<typeof Note>;
 export const PromptNote = z.object({ noteId: z.string(), text: z.string() });
 export type PromptNote = z.infer<typeof PromptNote>;
 
-/** A note as a turn is given it: with the argument that it is about. */
-export type GivenNote = PromptNote & { readonly tool: string; readonly parameter: string };
+/** A note as a turn is given it, with what decides whether it yields. */
+export type ServedNote = PromptNote & Pick<Note, "tool" | "parameter" | "corrected">;
 
 /** A version that does what the note says without it. */
 export const NoteAbsorbed = z.object({ version: z.number().int().min(0) });

@@ -13,24 +13,25 @@ export type WrittenAnswer = {
   readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | undefined;
 };
 
-/** The argument that a note is a default for. */
-export type DefaultFor = { readonly tool: string; readonly parameter: string };
+/** The argument that a note is a default for, and what the policy had made up for it when it was corrected. */
+export type DefaultFor = { readonly tool: string; readonly parameter: string; readonly corrected: string | null };
 
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
 /**
- * Notes that what was said without them overrules: the policy, asked without notes, calls the same tool and fills the argument
- * by itself, surely, with another value than under the notes.
+ * Notes that what was said overrules: the policy, asked without notes, calls the same tool and fills the argument by itself, surely,
+ * with another value than under the notes. The very value that the note corrects proves nothing: the policy had made it up.
  */
 export function yieldingNotes<Note extends DefaultFor>(
   tokenizer: Tokenizer,
   notes: readonly Note[],
   { under, without }: { under: WrittenAnswer; without: WrittenAnswer },
 ): Note[] {
-  return notes.filter(({ tool, parameter }) => {
+  return notes.filter(({ tool, parameter, corrected }) => {
     if (under.call?.name !== tool || without.call?.name !== tool) return false;
     const [used, own] = [under.call.arguments[parameter], without.call.arguments[parameter]];
-    return own !== undefined && JSON.stringify(own) !== JSON.stringify(used) && isSureOf(tokenizer, without, parameter);
+    if (own === undefined || JSON.stringify(own) === JSON.stringify(used)) return false;
+    return (typeof own === "string" ? own : JSON.stringify(own)) !== corrected && isSureOf(tokenizer, without, parameter);
   });
 }
 

@@ -69,7 +69,7 @@ export class EvaluatedPolicy {
     const without = await this.written(`${label}, without them`, plain, { maxTokens, tools });
     return cases.map(({ tool, parameter }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
-      return yieldingNotes(this.#tokenizer, [{ tool, parameter }], { under: a, without: b }).length > 0 ? b.text : a.text;
+      return yieldingNotes(this.#tokenizer, [{ tool, parameter, corrected: null }], { under: a, without: b }).length > 0 ? b.text : a.text;
     });
   }
 

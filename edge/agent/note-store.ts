@@ -5,7 +5,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS notes (
     position INTEGER PRIMARY KEY AUTOINCREMENT, note_id TEXT NOT NULL UNIQUE, line TEXT NOT NULL, user TEXT NOT NULL,
     scope TEXT NOT NULL, tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, text TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT NOT NULL,
-    uses INTEGER NOT NULL, last_used_at TEXT, created_at TEXT NOT NULL, learned_by INTEGER, absorbed_by INTEGER, dropped INTEGER NOT NULL);
+    uses INTEGER NOT NULL, last_used_at TEXT, created_at TEXT NOT NULL, learned_by INTEGER, absorbed_by INTEGER, dropped INTEGER NOT NULL, corrected TEXT);
   CREATE INDEX IF NOT EXISTS notes_line_user ON notes (line, user);
   CREATE INDEX IF NOT EXISTS notes_line_scope ON notes (line, scope) WHERE scope = 'agent';
   CREATE INDEX IF NOT EXISTS notes_event ON notes (event_id);
@@ -28,6 +28,7 @@ type NoteRow = {
   learned_by: number | null;
   absorbed_by: number | null;
   dropped: number;
+  corrected: string | null;
 };
 
 export class NoteStore {
@@ -39,14 +40,16 @@ export class NoteStore {
 
   create(): void {
     this.#sql.exec(TABLES);
+    const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('notes')").toArray();
+    if (!names.some(({ name }) => name === "corrected")) this.#sql.exec("ALTER TABLE notes ADD COLUMN corrected TEXT");
   }
 
   /** Whether it was new: the judgement of one event gives one note, however often it is told. */
   insert(note: Omit<StoredNote, "uses" | "lastUsedAt" | "learnedBy" | "absorbedBy" | "dropped">): boolean {
-    const { noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt } = note;
-    const query = `INSERT INTO notes (note_id, line, user, scope, tool, parameter, value, text, event_id, turn_id, uses, created_at, dropped)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0) ON CONFLICT (note_id) DO NOTHING RETURNING 1`;
-    const values = [noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt];
+    const { noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt, corrected } = note;
+    const query = `INSERT INTO notes (note_id, line, user, scope, tool, parameter, value, text, event_id, turn_id, uses, created_at, dropped, corrected)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?) ON CONFLICT (note_id) DO NOTHING RETURNING 1`;
+    const values = [noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt, corrected];
     return this.#sql.exec(query, ...values).toArray().length > 0;
   }
 
@@ -98,9 +101,9 @@ export class NoteStore {
 }
 
 function toNote({ note_id, event_id, turn_id, last_used_at, created_at, learned_by, absorbed_by, dropped, ...row }: NoteRow): StoredNote {
-  const { line, user, scope, tool, parameter, value, text, uses } = row;
+  const { line, user, scope, tool, parameter, value, corrected, text, uses } = row;
   return {
-    ...{ noteId: note_id, line, user, scope, tool, parameter, value, text, eventId: event_id, turnId: turn_id, uses },
+    ...{ noteId: note_id, line, user, scope, tool, parameter, value, corrected, text, eventId: event_id, turnId: turn_id, uses },
     ...{ lastUsedAt: last_used_at, createdAt: created_at, learnedBy: learned_by, absorbedBy: absorbed_by, dropped: dropped === 1 },
   };
 }

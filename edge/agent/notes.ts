@@ -1,7 +1,7 @@
 /** Which notes of a line are in force, and which of them a request gets. Pure. */
 import type { LearningSettings } from "../../shared/agent.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
-import type { GivenNote, Note, NoteStatus } from "../../shared/note.ts";
+import type { Note, NoteStatus, ServedNote } from "../../shared/note.ts";
 
 /** A note as it is kept; what has become of it depends on the version that is stable. */
 export type StoredNote = Omit<Note, "status"> & { readonly dropped: boolean };
@@ -73,11 +73,11 @@ export function overflowing(notes: readonly Note[], given: Pick<Note, "user" | "
  * The notes about the tools at hand, as the prompt has them: the two newest, then the most used.
  * @param notes newest first
  */
-export function promptNotes(notes: readonly Note[], tools: readonly ToolDefinition[]): GivenNote[] {
+export function promptNotes(notes: readonly Note[], tools: readonly ToolDefinition[]): ServedNote[] {
   const relevant = notes.filter((note) => tools.some((tool) => hasParameter(tool, note)));
   const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
   const given = [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT);
-  return given.map(({ noteId, text, tool, parameter }) => ({ noteId, text, tool, parameter }));
+  return given.map(({ noteId, text, tool, parameter, corrected }) => ({ noteId, text, tool, parameter, corrected }));
 }
 
 function hasParameter({ function: { name, parameters } }: ToolDefinition, note: Note): boolean {

@@ -61,7 +61,10 @@ export type AdvanceResult =
 export type PublishOutcome = PublishResult | { status: "refused"; reason: string };
 
 /** A note as a judgement gives it. */
-export type GivenNote = Pick<Note, "noteId" | "tool" | "parameter" | "value" | "text" | "eventId" | "turnId" | "createdAt"> & {
+export type GivenNote = Pick<
+  Note,
+  "noteId" | "tool" | "parameter" | "value" | "corrected" | "text" | "eventId" | "turnId" | "createdAt"
+> & {
   user: string;
   keyId: string | null;
 };

@@ -21,9 +21,16 @@ export async function notesOf(judgements: readonly Judgement[]): Promise<LineNot
   return [...lines.values()];
 }
 
-async function toNote({ turnId, user, keyId, createdAt, payload: { subject, hint, tool } }: Judgement): Promise<GivenNote | undefined> {
+async function toNote({
+  turnId,
+  user,
+  keyId,
+  createdAt,
+  payload: { subject, hint, tool, held },
+}: Judgement): Promise<GivenNote | undefined> {
   const parsed = hint === undefined ? undefined : parseHint(hint);
   if (tool === undefined || parsed?.kind !== "hint") return undefined;
   const noteId = `n_${(await sha256(subject)).slice(0, ID_DIGITS)}`;
-  return { noteId, tool, ...parsed.hint, text: parsed.text, eventId: subject, turnId, user, keyId: keyId ?? null, createdAt };
+  const from = { eventId: subject, turnId, user, keyId: keyId ?? null, createdAt };
+  return { noteId, tool, ...parsed.hint, corrected: held ?? null, text: parsed.text, ...from };
 }

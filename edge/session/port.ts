@@ -5,7 +5,7 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
-import type { GivenNote } from "../../shared/note.ts";
+import type { ServedNote } from "../../shared/note.ts";
 import type { ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import type { RetryFacts } from "./retry.ts";
@@ -50,7 +50,7 @@ export type TurnRequest = {
   readonly instructions: string;
   readonly tools: readonly ToolDefinition[];
   /** Put at the last user message, as far as the context has room for them; the most telling first. */
-  readonly notes: readonly GivenNote[];
+  readonly notes: readonly ServedNote[];
   readonly policies: OfferedPolicies;
   readonly sampling: TurnSampling;
   readonly metadata: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { GivenNote } from "../../shared/note.ts";
+import type { ServedNote } from "../../shared/note.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
@@ -21,11 +21,11 @@ export type PreparedTurn = {
   readonly messages: readonly ChatMessage[];
   readonly completion: NotedCompletion;
   /** The same with fewer notes in its prompt. */
-  readonly completionUnder: (notes: readonly GivenNote[]) => NotedCompletion;
+  readonly completionUnder: (notes: readonly ServedNote[]) => NotedCompletion;
 };
 
 /** `notes` are those that stand in the prompt. */
-export type NotedCompletion = CompletionRequest & { readonly notes: readonly GivenNote[] };
+export type NotedCompletion = CompletionRequest & { readonly notes: readonly ServedNote[] };
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
 export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPolicy): Promise<PreparedTurn> {
@@ -46,7 +46,7 @@ export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPo
   const form = { tools: request.tools, toolChoice, parallelToolCalls, responseFormat };
   const asked = { policyDigest, adapter, readFile, ...sampling, ...form, cacheKey: request.session.sessionId };
   const completion = { ...asked, notes, promptTokens };
-  const completionUnder = (fewer: readonly GivenNote[]): NotedCompletion => ({
+  const completionUnder = (fewer: readonly ServedNote[]): NotedCompletion => ({
     ...asked,
     ...encodeWithNotes(policy, { ...request, messages, notes: fewer }),
   });
@@ -57,7 +57,7 @@ export async function prepareTurn(env: Env, request: TurnRequest, chosen: TurnPo
 function encodeWithNotes(
   policy: Policy,
   { messages, tools, notes, sampling: { answerLimit } }: Pick<TurnRequest, "messages" | "tools" | "notes" | "sampling">,
-): { notes: readonly GivenNote[]; promptTokens: readonly number[] } {
+): { notes: readonly ServedNote[]; promptTokens: readonly number[] } {
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
   const shown = policy.tokenizer.showsNotes && messages.some(({ role }) => role === "user") ? notes.length : 0;
   for (let count = shown; count > 0; count -= 1) {

@@ -7,7 +7,7 @@ import { argumentSpan } from "../../shared/argument-span.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 
 const { tokenizer } = readCheckpoint("base");
-const NOTE = { tool: "SearchHotel", parameter: "number_of_rooms" };
+const NOTE = { tool: "SearchHotel", parameter: "number_of_rooms", corrected: null };
 const SURE = Math.log(0.9);
 const UNSURE = Math.log(0.4);
 
@@ -48,10 +48,16 @@ describe("a note", () => {
     expect(yieldingNotes(tokenizer, [NOTE], { under: calls("SearchHotel", { location: "Porto" }), without })).toEqual([NOTE]);
   });
 
+  it("stays where the policy says again what the note corrects", () => {
+    const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
+    expect(yieldingNotes(tokenizer, [{ ...NOTE, corrected: "1" }], { under, without })).toEqual([]);
+    expect(yieldingNotes(tokenizer, [{ ...NOTE, corrected: "3" }], { under, without })).toHaveLength(1);
+  });
+
   it("is about its own tool and its own argument", () => {
     const without = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
-    const place = { tool: "SearchHotel", parameter: "location" };
-    const other = { tool: "GetWeather", parameter: "number_of_rooms" };
+    const place = { tool: "SearchHotel", parameter: "location", corrected: null };
+    const other = { tool: "GetWeather", parameter: "number_of_rooms", corrected: null };
     expect(yieldingNotes(tokenizer, [NOTE, place, other], { under, without })).toEqual([NOTE, place]);
     expect(yieldingNotes(tokenizer, [NOTE], { under, without: text("How many rooms?") })).toEqual([]);
     expect(yieldingNotes(tokenizer, [NOTE], { under: text("How many rooms?"), without })).toEqual([]);

@@ -4,14 +4,15 @@ import { type EventHeader, judgementIdOf, type JudgementMade } from "../../share
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
-import { groundHint } from "./ground.ts";
+import { groundHint, heldText, lastCall } from "./ground.ts";
 import type { JudgeName, Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
 
-export function toJudgement({ event }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
+export function toJudgement({ event, exchange }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
   const { agent, line, sessionId, turnId, user, keyId, eventId } = event;
+  const held = hint === undefined ? undefined : heldText(lastCall(exchange, hint.toolName), hint.hint.parameter);
   const payload: Judgement["payload"] = {
     kind: "judgement:made",
     subject: eventId,
@@ -19,6 +20,7 @@ export function toJudgement({ event }: Signal, { judge, reward, votes, hint, ref
     votes: [...votes],
     judge,
     ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
+    ...(held === undefined ? {} : { held }),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
   };
   return {

@@ -17,7 +17,7 @@ function stored(changes: Partial<StoredNote> = {}): StoredNote {
   const [noteId, eventId] = [`n_${count}`, `t${count}/next`];
   return {
     ...{ noteId, line: "shared", user: "u1", scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
-    ...{ text: "number_of_rooms should be 2.", eventId, turnId: `t${count}`, uses: 0, lastUsedAt: null },
+    ...{ text: "number_of_rooms should be 2.", corrected: null, eventId, turnId: `t${count}`, uses: 0, lastUsedAt: null },
     ...{ createdAt: "2026-01-01T00:00:00.000Z", learnedBy: null, absorbedBy: null, dropped: false },
     ...changes,
   };
@@ -116,7 +116,13 @@ describe("promptNotes", () => {
   it("takes those about the tools at hand and their parameters", () => {
     const notes = judged(stored(), stored({ tool: "GetWeather", parameter: "place" }), stored({ parameter: "stars" }));
     expect(promptNotes(notes, [SEARCH])).toEqual([
-      { noteId: notes[2]?.noteId, text: "number_of_rooms should be 2.", tool: "SearchHotel", parameter: "number_of_rooms" },
+      {
+        noteId: notes[2]?.noteId,
+        text: "number_of_rooms should be 2.",
+        tool: "SearchHotel",
+        parameter: "number_of_rooms",
+        corrected: null,
+      },
     ]);
     expect(promptNotes(notes, [SEARCH, WEATHER])).toHaveLength(2);
     expect(promptNotes(notes, [])).toEqual([]);

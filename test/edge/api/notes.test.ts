@@ -26,7 +26,7 @@ async function hotel(agent: string, learning: object = {}) {
   const notes = async (query = "") => (await call(edge, "admin", `GET /api/agents/${agent}/notes${query}`)).body.notes;
   const judge = async (of: { user: string; turnId: string }, hint = NOTE, tool = "SearchHotel") => {
     const made = judgement(agent, of.turnId);
-    const judged = { ...made, user: of.user, payload: { ...made.payload, hint, tool } };
+    const judged = { ...made, user: of.user, payload: { ...made.payload, hint, tool, held: "1" } };
     const { status } = await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] });
     expect(status).toBe(200);
   };
@@ -45,7 +45,16 @@ describe("a correction", () => {
     const { audit } = (await call(edge, "admin", "GET /api/agents/memory/audit")).body;
     expect(audit.filter(({ move }: { move: string }) => move === "notes")).toHaveLength(1);
     expect(note).toMatchObject({
-      ...{ user: first.user, scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2", text: NOTE, status: "inForce" },
+      ...{
+        user: first.user,
+        scope: "user",
+        tool: "SearchHotel",
+        parameter: "number_of_rooms",
+        value: "2",
+        corrected: "1",
+        text: NOTE,
+        status: "inForce",
+      },
       ...{ turnId: first.turnId, eventId: `${first.turnId}/next`, uses: 0, lastUsedAt: null, learnedBy: null, absorbedBy: null },
     });
     const second = await turn("ann", { text: "A hotel in Faro." });

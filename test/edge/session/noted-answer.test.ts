@@ -13,8 +13,8 @@ const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
 const vocabulary = new Vocabulary(tokenizerFiles, config.vocabSize);
 const id = (token: string): number => tokenizer.specialIds.get(token) ?? -1;
 const [openId, closeId] = [id("<tool_call>"), id("</tool_call>")];
-const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms" };
-const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars" };
+const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms", corrected: null };
+const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars", corrected: null };
 
 const call = (args: object): number[] => [openId, ...tokenizer.encode(spacedJson({ name: "SearchHotel", arguments: args })), closeId];
 

@@ -77,6 +77,7 @@ describe("a judgement in the log", () => {
       if (verdict === undefined) throw new Error("a verdict expected");
       const { payload } = toJudgement(given, verdict, new Date(0));
       const { detail: _, ...told } = verdict;
+      expect(payload.held).toBe(verdict.hint === undefined ? undefined : "1"); // of the call that was corrected
       expect(verdictFromLog(payload, given)).toMatchObject(told);
     }
   });

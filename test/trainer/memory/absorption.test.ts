@@ -16,7 +16,16 @@ const tokenizer = new Tokenizer({
   config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" },
 });
 const note: Note = {
-  ...{ noteId: "n_1", line: "shared", user: "u1", scope: "user", tool: "SearchHotel", parameter: "number_of_rooms", value: "2" },
+  ...{
+    noteId: "n_1",
+    line: "shared",
+    user: "u1",
+    scope: "user",
+    tool: "SearchHotel",
+    parameter: "number_of_rooms",
+    corrected: null,
+    value: "2",
+  },
   ...{ text: "number_of_rooms should be 2.", eventId: "s_first/t0/next", turnId: "s_first/t0", uses: 3, lastUsedAt: null },
   ...{ createdAt: "2026-01-01T00:00:00.000Z", learnedBy: 1, absorbedBy: null, status: "inForce" },
 };
