@@ -108,7 +108,17 @@ async function workerOptions(configFile: string, vars: Record<string, string>): 
   if (main === undefined) throw new Error(`${configFile}: main expected, got none`);
   const modules = bundles.get(main) ?? (await bundleWorker(ROOT, main, define));
   bundles.set(main, modules);
-  return { ...options, modules, bindings: Object.assign({}, options["bindings"], vars) };
+  const bindings = Object.assign({}, options["bindings"], vars);
+  const serviceBindings = { PUBLIC_NETWORK: publicNetwork(vars["TOOLS_ON_LOOPBACK"] === "1") };
+  return { ...options, modules, bindings, serviceBindings };
+}
+
+/**
+ * The way out for tools that the edge runs. workerd checks each address that it connects to after it has looked the name up, so a name that
+ * leads to a private address does not lead there.
+ */
+export function publicNetwork(loopback: boolean): { network: { allow: string[]; tlsOptions: { trustBrowserCas: boolean } } } {
+  return { network: { allow: loopback ? ["public", "local"] : ["public"], tlsOptions: { trustBrowserCas: true } } };
 }
 
 function createMiniflare(

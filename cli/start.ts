@@ -12,7 +12,10 @@ const USAGE = `npm start -- [options]
   --port <n>        port of the endpoint (8787)
   --host <address>  address to listen on (127.0.0.1)
   --state <folder>  where everything is kept (.nextstate)
-  --base <folder>   Hugging Face folder of the base checkpoint (base)`;
+  --base <folder>   Hugging Face folder of the base checkpoint (base)
+Environment, for tools that the edge runs:
+  TOOL_SECRET_<NAME>   "<origin> <value>": a secret that an agent's settings may name, for that origin alone
+  TOOLS_ON_LOOPBACK=1  tools may be on this machine, http included`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -64,6 +67,12 @@ function demoCommand({ edge }: System, { state, base }: { state: string; base: s
     ...(base === "base" ? [] : ["--base", base]),
   ];
   return ["npm run demo", ...(where.length === 0 ? [] : ["--", ...where])].join(" ");
+}
+
+/** What tools that the edge runs need of their operator; a command line can be read by everybody on the machine. */
+function toolVars(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const named = Object.entries(environment).filter(([name]) => name === "TOOLS_ON_LOOPBACK" || name.startsWith("TOOL_SECRET_"));
+  return Object.fromEntries(named.map(([name, value = ""]) => [name, value]));
 }
 
 function banner(system: System, base: string): string {
@@ -118,7 +127,8 @@ async function main(): Promise<void> {
   say(`Starting edge and trainer on base ${options.base}, state in ${options.state} …`);
   // Loaded here, so that help and refusals come at once.
   const { startSystem } = await import("./system.ts");
-  system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, say, onHopeless });
+  const vars = toolVars(process.env);
+  system = await startSystem({ ...options, stateFolder: options.state, baseFolder: options.base, vars, say, onHopeless });
   if (stopping === undefined) say(banner(system, options.base));
   else await system.close();
 }

@@ -18,6 +18,10 @@ export type Env = {
   BASE_DIGEST: string;
   /** After how many milliseconds without a turn a session closes; half an hour where it is not set. */
   SESSION_IDLE_MS?: string;
+  /** `1` lets tools be on this machine, http included; empty everywhere else than in tests and beside a self-hosted edge. */
+  TOOLS_ON_LOOPBACK?: string;
+  /** Where there is one, the way out for tools: a network that reaches public addresses only. Beside it, `TOOL_SECRET_…` hold secrets of tools. */
+  PUBLIC_NETWORK?: { fetch(request: Request): Promise<Response> };
   /** Names a hand-over point at which the Worker stalls. Set by tests only. */
   FAULT?: string;
 };

@@ -22,7 +22,17 @@ export const FAULT_POINTS = [
   /** The outbox is empty. */
   "outbox:emptied",
 ] as const;
-export type FaultPoint = (typeof FAULT_POINTS)[number];
+
+/** Those that only an answer with tools of the edge's own comes to. */
+export const TOOL_FAULT_POINTS = [
+  /** The call is on record as begun; the tool has not been asked. */
+  "tool:started",
+  /** The tool has answered; its result is not on record. */
+  "tool:answered",
+  /** The result is on record; the next turn has not been opened. */
+  "tool:finished",
+] as const;
+export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof TOOL_FAULT_POINTS)[number];
 
 const STALL_MS = 60_000;
 

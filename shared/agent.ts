@@ -1,7 +1,7 @@
 /** An agent: a named endpoint. The OpenAI `model` field of a request names it. */
 import { z } from "zod";
 import { AGENT_NAME } from "./agent-name.ts";
-import { ToolDefinition } from "./chat.ts";
+import { AgentTool, McpServer } from "./agent-tools.ts";
 import { ReleaseSettings } from "./release.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
@@ -28,8 +28,12 @@ export type LearningSettings = z.infer<typeof LearningSettings>;
 export const AgentSettings = z.object({
   /** Put before the client's own system message. */
   instructions: z.string().default(""),
-  /** Used where a request names no tools. */
-  tools: z.array(ToolDefinition).default([]),
+  /** A request's own tools stand in for those that the client runs; those with an endpoint are the edge's to run, and stay. */
+  tools: z.array(AgentTool).default([]),
+  /** Whose tools the edge runs too. */
+  mcpServers: z.array(McpServer).max(8, "at most 8 servers expected").default([]),
+  /** How often in one answer the policy may call tools that the edge runs; then it has to answer. */
+  maxToolSteps: z.number().int().min(1).max(16).default(6),
   backend: z.literal("embedded").default("embedded"),
   /** Whether turns are kept and may be learned from where a request does not say; `store` of a request goes before it. */
   store: z.boolean().default(true),

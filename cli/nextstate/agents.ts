@@ -60,7 +60,7 @@ function toRow({ agent, stable, canary, settings }: LineHead): string[] {
 }
 
 function describe({ name, createdAt, settings }: Agent): void {
-  const { learning: rules, release, tools } = settings;
+  const { learning: rules, release, tools, mcpServers } = settings;
   fields({
     agent: paint("bold", name),
     created: time(createdAt),
@@ -70,7 +70,12 @@ function describe({ name, createdAt, settings }: Agent): void {
     instructions: settings.instructions === "" ? "–" : harmless(settings.instructions),
     tools: tools.length === 0 ? "–" : "",
   });
-  for (const { function: tool } of tools) say(`  ${paint("bold", tool.name)}  ${clip(tool.description ?? "")}`);
+  for (const { function: tool, endpoint } of tools) {
+    const place = endpoint === undefined ? "" : `  run by the edge at ${endpoint.url}`;
+    say(`  ${paint("bold", tool.name)}  ${clip(tool.description ?? "")}${harmless(place)}`);
+  }
+  for (const { label, url, allowedTools } of mcpServers)
+    say(`  ${paint("bold", label)}  MCP server at ${harmless(url)}, run by the edge: ${allowedTools?.join(", ") ?? "all its tools"}`);
 }
 
 function onOrOff(enabled: boolean): string {

@@ -1,4 +1,5 @@
 /** What an agent is: its instructions, its tools as OpenAI writes them, and how it learns and is released. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { AgentView } from "../agent-page.tsx";
@@ -25,14 +26,19 @@ export function Settings({ agent, onChanged }: AgentView) {
 function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSettings; onSaved: () => void }) {
   const [draft, setDraft] = useState(settings);
   const [tools, setTools] = useState(JSON.stringify(settings.tools, null, 2));
+  const [servers, setServers] = useState(JSON.stringify(settings.mcpServers, null, 2));
   const { run, busy, error } = useAction();
-  const toolsProblem = problemOf(tools);
+  const invalid = [tools, servers].some((list) => problemOf(list) !== undefined);
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const { learning, release } = draft;
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      await send("PUT", `/api/agents/${agent}`, { ...draft, tools: JSON.parse(tools) as unknown });
+      await send("PUT", `/api/agents/${agent}`, {
+        ...draft,
+        tools: JSON.parse(tools) as unknown,
+        mcpServers: JSON.parse(servers) as unknown,
+      });
       onSaved();
     });
   };
@@ -42,19 +48,12 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         Instructions, before the client's own
         <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
       </label>
-      <label>
-        Tools, as in a request to OpenAI
-        <textarea
-          class="code"
-          rows={16}
-          spellcheck={false}
-          value={tools}
-          aria-invalid={toolsProblem === undefined ? undefined : true}
-          aria-describedby="tools-problem"
-          onInput={({ currentTarget }) => setTools(currentTarget.value)}
-        />
-      </label>
-      <small id="tools-problem">{toolsProblem ?? "Used where a request names none."}</small>
+      <JsonList name="tools" label="Tools, as in a request to OpenAI" rows={16} value={tools} onChange={setTools}>
+        Used where a request names none. One with an endpoint, {'{"url": "https://…"}'}, is run by the edge, whatever a request names.
+      </JsonList>
+      <JsonList name="servers" label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
+        {'[{"label": "…", "url": "https://…"}]'}; a secret is named, never written here.
+      </JsonList>
       <fieldset>
         <legend>Learning</legend>
         <label>
@@ -153,16 +152,47 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         </div>
       </fieldset>
       <Problem error={error} />
-      <button type="submit" disabled={busy || toolsProblem !== undefined} aria-busy={busy}>
+      <button type="submit" disabled={busy || invalid} aria-busy={busy}>
         Save
       </button>
     </form>
   );
 }
 
-function problemOf(tools: string): string | undefined {
+type ListProps = {
+  name: string;
+  label: string;
+  rows: number;
+  value: string;
+  onChange: (text: string) => void;
+  children: ComponentChildren;
+};
+
+/** A list as JSON; what is wrong with it takes the place of what is said of it. */
+function JsonList({ name, label, rows, value, onChange, children }: ListProps) {
+  const problem = problemOf(value);
+  return (
+    <>
+      <label>
+        {label}
+        <textarea
+          class="code"
+          rows={rows}
+          spellcheck={false}
+          value={value}
+          aria-invalid={problem === undefined ? undefined : true}
+          aria-describedby={`${name}-problem`}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      </label>
+      <small id={`${name}-problem`}>{problem ?? children}</small>
+    </>
+  );
+}
+
+function problemOf(list: string): string | undefined {
   try {
-    return Array.isArray(JSON.parse(tools)) ? undefined : 'a list of tools expected: [{"type": "function", …}]';
+    return Array.isArray(JSON.parse(list)) ? undefined : "a list expected: […]";
   } catch (error) {
     return `JSON expected: ${error instanceof Error ? error.message : String(error)}`;
   }

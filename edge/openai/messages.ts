@@ -22,7 +22,7 @@ const Call = z.strictObject({
   index: z.int().optional(),
 });
 
-/** What clients send back of an answer of ours beside its content; empty always. */
+/** What clients send back of an answer of ours beside its content; empty, or known here anyway. */
 const EMPTY_ECHO = {
   refusal: z.null("refusals are not supported").optional(),
   audio: z.null("audio is not supported").optional(),
@@ -30,6 +30,8 @@ const EMPTY_ECHO = {
   /** The `openai` package's stream helper adds it to its final message. */
   parsed: z.null("parsed content is not supported").optional(),
   annotations: z.array(z.never("annotations are not supported")).optional(),
+  /** The session has what was run on this side itself. */
+  executed_tools: z.array(z.unknown()).optional(),
 };
 
 const Message = z.discriminatedUnion("role", [

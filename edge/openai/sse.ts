@@ -2,6 +2,7 @@
 import { fromErrorRecord, toErrorRecord, type ErrorRecord } from "../../shared/errors.ts";
 import { errorBody } from "../http-errors.ts";
 import type { TurnDelta } from "../session/port.ts";
+import { type ChatPiece, ChatView } from "./chat-view.ts";
 import { endless } from "./deltas.ts";
 import { toLogprobs, toUsage, type Envelope } from "./wire.ts";
 
@@ -28,10 +29,11 @@ export function streamEvents(events: AsyncGenerator<string, void, void>): Readab
 /** The events as text. A turn that fails ends with an `error` event and no `[DONE]`, as the API does. */
 export async function* toEvents(deltas: AsyncIterable<TurnDelta>, options: ChunkOptions): AsyncGenerator<string, void, void> {
   yield event(chunk(options, { delta: { role: "assistant", content: "", refusal: null } }));
+  const view = new ChatView();
   try {
     for await (const delta of deltas) {
       if (delta.kind === "failed") return yield failure(delta.error);
-      yield chunkOf(options, delta);
+      for (const piece of view.accept(delta)) yield chunkOf(options, piece);
       if (delta.kind === "finished") return yield "data: [DONE]\n\n";
     }
     yield failure(toErrorRecord(endless()));
@@ -40,8 +42,10 @@ export async function* toEvents(deltas: AsyncIterable<TurnDelta>, options: Chunk
   }
 }
 
-function chunkOf(options: ChunkOptions, delta: Exclude<TurnDelta, { kind: "failed" }>): string {
+function chunkOf(options: ChunkOptions, delta: ChatPiece): string {
   switch (delta.kind) {
+    case "executed":
+      return event(chunk(options, { delta: { executed_tools: [delta.tool] } }));
     case "content":
       return event(chunk(options, { delta: { content: delta.text }, logprobs: toLogprobs(delta.logprobs) }));
     case "call": {

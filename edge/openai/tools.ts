@@ -1,5 +1,6 @@
 /** Tools of a request: names, and parameters that are a JSON schema a call can be checked against. */
 import { z } from "zod";
+import { ToolEndpoint, ToolSecret } from "../../shared/agent-tools.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { ToolChoice } from "../../shared/grammar/answer-form.ts";
 import { argumentsRule } from "../../shared/grammar/calls.ts";
@@ -21,9 +22,14 @@ const Tool = z.strictObject({
   }),
 });
 
-/** An agent's own tools; there need not be any. */
-export const AgentTools = z.array(Tool).max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
-export const Tools = AgentTools.min(1, "at least one tool expected; leave it out where there are none");
+const TOO_MANY = `at most ${MAX_TOOLS} tools expected`;
+/** There need not be any. */
+export const AnyTools = z.array(Tool).max(MAX_TOOLS, TOO_MANY);
+/** An agent's own tools, some of which the edge may run. */
+export const AgentTools = z
+  .array(Tool.extend({ endpoint: ToolEndpoint.extend({ secret: ToolSecret.strict().optional() }).strict().optional() }))
+  .max(MAX_TOOLS, TOO_MANY);
+export const Tools = AnyTools.min(1, "at least one tool expected; leave it out where there are none");
 
 export const ToolChoiceParameter = z.union(
   [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) })],

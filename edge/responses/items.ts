@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { assertNever } from "../../shared/assert.ts";
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
+import { PARAGRAPH } from "../session/shown-answer.ts";
 
 const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
 const OutputText = z.strictObject({
@@ -50,10 +51,14 @@ const Item = z.discriminatedUnion(
       caller: Caller.nullish(),
       ...ECHO,
     }),
+    // What was run on this side; the session has it all itself, so whatever a client has left of it will do.
+    z.looseObject({ type: z.literal("mcp_call") }),
   ],
-  "message, function_call or function_call_output expected; other items are not supported",
+  "message, function_call, function_call_output or mcp_call expected; other items are not supported",
 );
 type Item = z.infer<typeof Item>;
+/** One that is a message or a part of one. */
+type SpokenItem = Exclude<Item, { type: "mcp_call" }>;
 
 export const Items = z.array(Item).min(1, "at least one item expected, got none");
 export const Input = z.union([z.string(), Items], "a text or a list of items expected");
@@ -70,25 +75,35 @@ export function toItems(input: z.infer<typeof Input>): PlacedItem[] {
 /** The conversation that the items are, each message with the place of its first item. */
 export function toMessages(items: readonly PlacedItem[]): PlacedMessage[] {
   const messages: PlacedMessage[] = [];
+  let ran = false; // tools, on this side, since the message before
   for (const { item, place } of items) {
+    if (item.type === "mcp_call") {
+      ran = true;
+      continue;
+    }
     const before = messages.at(-1);
-    const joined = before === undefined ? undefined : join(before.message, item);
+    const joined = before === undefined ? undefined : join(before.message, item, ran);
+    ran = false;
     if (before === undefined || joined === undefined) messages.push({ message: toMessage(item), place });
     else before.message = joined;
   }
   return messages;
 }
 
-/** Both as one message, where the item goes on with the answer that the message is: calls follow text, and text follows calls. */
-function join(before: ChatMessage, item: Item): ChatMessage | undefined {
+/**
+ * Both as one message, where the item goes on with the answer that the message is: calls follow text, text follows calls, and a
+ * paragraph follows another where tools were run between them.
+ */
+function join(before: ChatMessage, item: SpokenItem, ran: boolean): ChatMessage | undefined {
   if (before.role !== "assistant") return undefined;
   const { content, tool_calls: calls = [] } = before;
   if (item.type === "function_call") return { role: "assistant", content, tool_calls: [...calls, toCall(item)] };
-  const goesOn = calls.length > 0 && item.type !== "function_call_output" && item.role === "assistant";
-  return goesOn ? { role: "assistant", content: (content ?? "") + toText(item.content), tool_calls: calls } : undefined;
+  if (item.type === "function_call_output" || item.role !== "assistant") return undefined;
+  if (ran && calls.length === 0) return { role: "assistant", content: (content ?? "") + PARAGRAPH + toText(item.content) };
+  return calls.length > 0 ? { role: "assistant", content: (content ?? "") + toText(item.content), tool_calls: calls } : undefined;
 }
 
-function toMessage(item: Item): ChatMessage {
+function toMessage(item: SpokenItem): ChatMessage {
   switch (item.type) {
     case "function_call":
       return { role: "assistant", content: null, tool_calls: [toCall(item)] };

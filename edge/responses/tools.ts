@@ -1,6 +1,7 @@
 /** Tools and their choice as the Responses API writes them, flat, ↔ as Chat Completions does. */
 import { z } from "zod";
 import type { ToolDefinition } from "../../shared/chat.ts";
+import type { ToolOffer } from "../tools/offer.ts";
 import { FunctionName, FunctionType, type ToolChoiceParameter } from "../openai/tools.ts";
 
 const MAX_TOOLS = 128; // as the API
@@ -19,7 +20,7 @@ const FunctionTool = z.strictObject({
 });
 type FunctionTool = z.infer<typeof FunctionTool>;
 
-/** An empty list is a choice: nothing can be called, whatever the agent's own tools are. */
+/** An empty list is a choice: the client runs nothing, whatever tools of its own the agent has for it to run. */
 export const FunctionToolList = z.array(FunctionTool).max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
 
 export const FlatToolChoice = z.union(
@@ -28,13 +29,16 @@ export const FlatToolChoice = z.union(
 );
 export type FlatToolChoice = z.infer<typeof FlatToolChoice>;
 
-export type ToolOnWire = {
+export type FunctionOnWire = {
   type: "function";
   name: string;
   description: string | null;
   parameters: Record<string, unknown> | null;
   strict: boolean | null;
 };
+/** Tools that are run on this side, in the form in which clients know such: where they are is not told. */
+export type ServedOnWire = { type: "mcp"; server_label: string; allowed_tools: string[]; require_approval: "never" };
+export type ToolOnWire = FunctionOnWire | ServedOnWire;
 
 export function toDefinition({ name, description, parameters, strict }: FunctionTool): ToolDefinition {
   return {
@@ -43,7 +47,16 @@ export function toDefinition({ name, description, parameters, strict }: Function
   };
 }
 
-export function fromDefinition({ function: { name, description, parameters, strict } }: ToolDefinition): ToolOnWire {
+export function toolsOnWire({ tools, runners }: ToolOffer): ToolOnWire[] {
+  const served = new Map<string, string[]>();
+  for (const [name, { label }] of Object.entries(runners)) served.set(label, [...(served.get(label) ?? []), name]);
+  const mcp = [...served].map(([label, names]): ServedOnWire => ({
+    ...{ type: "mcp", server_label: label, allowed_tools: names, require_approval: "never" },
+  }));
+  return [...tools.filter(({ function: { name } }) => !Object.hasOwn(runners, name)).map(fromDefinition), ...mcp];
+}
+
+function fromDefinition({ function: { name, description, parameters, strict } }: ToolDefinition): FunctionOnWire {
   return { type: "function", name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null };
 }
 

@@ -8,7 +8,19 @@ type ItemStatus = "in_progress" | "completed" | "incomplete";
 export type OutputText = { type: "output_text"; text: string; annotations: never[]; logprobs: ContentLogprob[] };
 export type MessageItem = { type: "message"; id: string; role: "assistant"; status: ItemStatus; content: OutputText[] };
 export type CallItem = { type: "function_call"; id: string; call_id: string; name: string; arguments: string; status: ItemStatus };
-export type OutputItem = MessageItem | CallItem;
+/** A call that was run on this side, in the form in which clients know such: OpenAI's of remote MCP servers. */
+export type ServedCallItem = {
+  type: "mcp_call";
+  id: string;
+  server_label: string;
+  name: string;
+  arguments: string;
+  output: string | null;
+  error: { type: "mcp_tool_execution_error"; content: { type: "text"; text: string }[] } | null;
+  status: ItemStatus | "failed";
+  approval_request_id: null;
+};
+export type OutputItem = MessageItem | CallItem | ServedCallItem;
 
 export type ResponseUsage = {
   input_tokens: number;
@@ -75,6 +87,9 @@ export type UnnumberedEvent =
   | ({ type: "response.content_part.added" | "response.content_part.done"; part: OutputText } & Part)
   | ({ type: "response.output_text.delta"; delta: string; logprobs: ContentLogprob[] } & Part)
   | ({ type: "response.output_text.done"; text: string; logprobs: ContentLogprob[] } & Part)
+  | ({ type: "response.mcp_call.in_progress" | "response.mcp_call.completed" | "response.mcp_call.failed" } & Call)
+  | ({ type: "response.mcp_call_arguments.delta"; delta: string } & Call)
+  | ({ type: "response.mcp_call_arguments.done"; arguments: string } & Call)
   | ({ type: "response.function_call_arguments.delta"; delta: string } & Call)
   | ({ type: "response.function_call_arguments.done"; name: string; arguments: string } & Call);
 /** `sequence_number` counts from 0. */

@@ -16,6 +16,7 @@ import { dispatchTurn, type Answering } from "../session/dispatch.ts";
 import { scopedUser } from "../session/identity.ts";
 import type { OfferedPolicies, TurnHead } from "../session/port.ts";
 import type { Scope } from "../session/transcript.ts";
+import { offerTools, type ToolOffer } from "../tools/offer.ts";
 
 /** @throws {policy/unknown} where `model` names no agent that the key reaches */
 export async function requireHead({ env, var: { key } }: Context<AppEnv>, model: string): Promise<LineHead> {
@@ -47,16 +48,18 @@ type TurnParts = {
   readonly follows?: string | undefined;
   /** As it came, by which a retry is recognised. */
   readonly body: unknown;
+  /** What can be called, and by whom it is run. */
+  readonly offer: ToolOffer;
   /** As `TurnRequest` has it. */
   readonly asked: string | null;
 };
 
 /** Dispatches the turn to its session, and states in the answer's headers which version answers in which session. */
 export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Promise<Answering> {
-  const { request, headers, head, scope, sessionName, follows, body, asked } = parts;
+  const { request, headers, head, scope, sessionName, follows, body, offer, asked } = parts;
   const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
   const notes = headers.turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
-  const tools = toolsOf(request, head);
+  const { tools, runners } = offer;
   const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   const toolChoice = toToolChoice(request.toolChoice, tools);
   const answering = await dispatchTurn(context.env, {
@@ -68,6 +71,8 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     messages: request.messages,
     instructions: head.settings.instructions,
     tools,
+    runners,
+    maxToolSteps: head.settings.maxToolSteps,
     notes: promptNotes(notes, tools),
     policies: policiesOf(head),
     sampling: { seed, temperature, topP, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
@@ -83,9 +88,9 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
   return answering;
 }
 
-/** The request's tools stand in for the agent's own. */
-export function toolsOf({ tools }: Pick<AskedTurn, "tools">, { settings }: LineHead): LineHead["settings"]["tools"] {
-  return tools === undefined ? settings.tools : [...tools];
+/** What the request's turn can call. @throws as `offerTools` */
+export function offerOf({ env }: Context<AppEnv>, { tools }: Pick<AskedTurn, "tools">, { settings }: LineHead): Promise<ToolOffer> {
+  return offerTools(env, tools, settings);
 }
 
 export function storeOf({ store }: Pick<AskedTurn, "store">, { settings }: LineHead): boolean {

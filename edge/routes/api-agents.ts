@@ -1,6 +1,7 @@
 /** /api/agents: agents with their settings, versions and log. */
 import type { Context } from "hono";
 import { z } from "zod";
+import { ToolSecret } from "../../shared/agent-tools.ts";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
@@ -14,6 +15,7 @@ import { parseJson, parseWith } from "../http-errors.ts";
 import { mergePatch } from "../merge-patch.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
+import { checkToolSettings } from "../tools/check.ts";
 import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
 
 const StrictRelease = z
@@ -27,6 +29,13 @@ const StrictRelease = z
 // Strict at every level: a setting that is misspelt is refused, not ignored.
 export const SettingsRequest = AgentSettings.extend({
   tools: AgentTools.default([]),
+  mcpServers: AgentSettings.shape.mcpServers
+    .unwrap()
+    .element.extend({ secret: ToolSecret.strict().optional() })
+    .strict()
+    .array()
+    .max(8, "at most 8 servers expected")
+    .default([]),
   learning: LearningSettings.strict().prefault({}),
   release: StrictRelease,
 }).strict();
@@ -35,12 +44,19 @@ const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as co
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
-  checkDepth(settings);
-  checkTools(settings.tools);
   const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
   await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
   forgetLineHead(name, SHARED_LINE);
   return agent;
+}
+
+type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
+
+async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
+  checkDepth(settings);
+  checkTools(settings.tools);
+  await checkToolSettings(context.env, settings, before);
+  return putAgent(context, name, settings);
 }
 
 async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
@@ -55,7 +71,9 @@ export function mountAgents(app: App): void {
 
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
-    return context.json(await putAgent(context, name, await parseJson(context.req.raw, SettingsRequest)));
+    const settings = await parseJson(context.req.raw, SettingsRequest);
+    const before = await agentOf(context.env, name).read();
+    return context.json(await putChecked(context, name, { settings, before: before?.settings }));
   });
 
   app.patch("/api/agents/:agent", async (context) => {
@@ -63,7 +81,8 @@ export function mountAgents(app: App): void {
     const { settings } = found(await agentOf(context.env, name).read(), `agent ${name}`);
     const patch = await parseJson(context.req.raw, z.record(z.string(), z.unknown()));
     checkDepth(patch);
-    return context.json(await putAgent(context, name, parseWith(SettingsRequest, mergePatch(settings, patch))));
+    const patched = parseWith(SettingsRequest, mergePatch(settings, patch));
+    return context.json(await putChecked(context, name, { settings: patched, before: settings }));
   });
 
   app.post("/api/agents/:agent/pause", async (context) => context.json(await setLearning(context, false)));

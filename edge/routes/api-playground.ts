@@ -11,7 +11,7 @@ import type { App, Env } from "../env.ts";
 import { parseWith, readJson } from "../http-errors.ts";
 import { parseTurnHeaders } from "../openai/headers.ts";
 import { parseChatRequest } from "../openai/request.ts";
-import { answerTurn, requireHead, scopeOf, sessionNameOf } from "./answering.ts";
+import { answerTurn, offerOf, requireHead, scopeOf, sessionNameOf } from "./answering.ts";
 import { respond } from "./completions.ts";
 import { agentParam, found } from "./params.ts";
 
@@ -35,7 +35,8 @@ export function mountPlayground(app: App): void {
       version === null
         ? { headers: sent, head }
         : { headers: { ...sent, turnKind: "side" as const }, head: await headOf(context.env, head, version) };
-    const answering = await answerTurn(context, { request, scope, sessionName, body: [version, body], asked: null, ...asked });
+    const offer = await offerOf(context, request, head);
+    const answering = await answerTurn(context, { request, scope, sessionName, body: [version, body], offer, asked: null, ...asked });
     return respond(context, request, answering);
   });
 }

@@ -10,15 +10,16 @@ import { MOST_CASES } from "../agent/suite-store.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";
-import { AgentTools, checkTools } from "../openai/tools.ts";
+import { AnyTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
+import { definitionOf } from "../tools/offer.ts";
 import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
 
 export const CaseRequest = z.strictObject({
   name: z.string().min(1).max(200),
   messages: z.array(ChatMessage).min(1).max(100),
   /** The agent's where left out. */
-  tools: AgentTools.optional(),
+  tools: AnyTools.optional(),
   expect: Expectation,
 });
 export const CasePage = z.object({ after: z.string().max(100).optional(), limit: PageLimit });
@@ -36,7 +37,7 @@ export function mountSuite(app: App): void {
     const name = agentParam(context);
     const request = await parseJson(context.req.raw, CaseRequest);
     const agent = found(await agentOf(context.env, name).read(), `agent ${name}`);
-    const tools = request.tools ?? agent.settings.tools;
+    const tools = request.tools ?? agent.settings.tools.map(definitionOf);
     checkDepth(request);
     checkTools(tools);
     checkExpectation(request.expect, tools);

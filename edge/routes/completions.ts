@@ -9,7 +9,7 @@ import { collectCompletion } from "../openai/response.ts";
 import { streamEvents, toEvents } from "../openai/sse.ts";
 import { fingerprint, type Envelope } from "../openai/wire.ts";
 import type { Answering } from "../session/dispatch.ts";
-import { answerTurn, requireHead, respondEvents, scopeOf, sessionNameOf } from "./answering.ts";
+import { answerTurn, offerOf, requireHead, respondEvents, scopeOf, sessionNameOf } from "./answering.ts";
 
 export function mountCompletions(app: App): void {
   app.post("/v1/chat/completions", async (context) => {
@@ -19,7 +19,8 @@ export function mountCompletions(app: App): void {
     const head = await requireHead(context, request.model);
     const scope = await scopeOf(context, request);
     const sessionName = sessionNameOf(headers, request);
-    const answering = await answerTurn(context, { request, headers, head, scope, sessionName, body, asked: null });
+    const offer = await offerOf(context, request, head);
+    const answering = await answerTurn(context, { request, headers, head, scope, sessionName, body, offer, asked: null });
     return respond(context, request, answering);
   });
 }

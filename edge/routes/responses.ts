@@ -11,9 +11,9 @@ import { parseTurnHeaders } from "../openai/headers.ts";
 import { streamEvents } from "../openai/sse.ts";
 import { collectResponse, responseEvents, toEventText } from "../responses/answer.ts";
 import { parseResponseRequest, toAskedTurn } from "../responses/request.ts";
-import { fromDefinition } from "../responses/tools.ts";
+import { toolsOnWire } from "../responses/tools.ts";
 import { toEcho } from "../responses/wire.ts";
-import { answerTurn, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf, toolsOf } from "./answering.ts";
+import { answerTurn, offerOf, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf } from "./answering.ts";
 import { queryOf } from "./params.ts";
 import { baseOf, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
 
@@ -31,8 +31,9 @@ export function mountResponses(app: App): void {
     const named = sessionNameOf(headers, request);
     const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
     const scope = previous?.scope ?? (await scopeOf(context, request));
-    const echo = toEcho(parameters, { tools: toolsOf(request, head).map(fromDefinition), store: storeOf(request, head) });
-    const parts = { request, headers, head, scope, sessionName, follows: previous?.turnId, body, asked: JSON.stringify(echo) };
+    const offer = await offerOf(context, request, head);
+    const echo = toEcho(parameters, { tools: toolsOnWire(offer), store: storeOf(request, head) });
+    const parts = { request, headers, head, scope, sessionName, follows: previous?.turnId, body, offer, asked: JSON.stringify(echo) };
     const answering = await answerTurn(context, parts).catch(throwInOwnTerms);
     const [deltas, base] = [readDeltas(answering.deltas), baseOf(answering.head, echo)];
     if (parameters.stream !== true) return context.json(await collectResponse(deltas, base));

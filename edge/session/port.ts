@@ -8,6 +8,7 @@ import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
+import type { Runners } from "../tools/runner.ts";
 import type { RetryFacts } from "./retry.ts";
 import type { Scope } from "./transcript.ts";
 
@@ -33,7 +34,12 @@ export type TurnSampling = AnswerForm & {
   readonly stop: readonly string[];
   /** Most tokens of the answer and the parameter that says so; undefined: what is left of the context. */
   readonly answerLimit:
-    | { readonly param: "max_tokens" | "max_completion_tokens" | "max_output_tokens"; readonly tokens: number }
+    | {
+        readonly param: "max_tokens" | "max_completion_tokens" | "max_output_tokens";
+        readonly tokens: number;
+        /** What is left of a limit that a turn before has been held to; the context may leave less. */
+        readonly rest?: boolean;
+      }
     | undefined;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
@@ -49,6 +55,10 @@ export type TurnRequest = {
   /** The agent's, put before the client's own system message. */
   readonly instructions: string;
   readonly tools: readonly ToolDefinition[];
+  /** How the edge runs those of the tools that are its to run. */
+  readonly runners: Runners;
+  /** How often in one answer it runs tools before the policy has to answer. */
+  readonly maxToolSteps: number;
   /** Put at the last user message, as far as the context has room for them; the most telling first. */
   readonly notes: readonly ServedNote[];
   readonly policies: OfferedPolicies;
@@ -83,11 +93,16 @@ export type TurnHead = {
 export type TokenLogprob = { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] };
 export type ContentLogprob = TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] };
 
-/** A piece of an answer. The last one is `finished` or `failed`. */
+/** A piece of a turn's answer. The last one is `finished` or `failed`. */
 export type TurnDelta =
   | { readonly kind: "content"; readonly text: string; readonly logprobs?: readonly ContentLogprob[] }
-  | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
+  /** `runner`: the label of who runs it on this side; absent where the client does. */
+  | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string; readonly runner?: string }
   | { readonly kind: "arguments"; readonly index: number; readonly text: string }
+  /** What came of a call that was run on this side. */
+  | { readonly kind: "result"; readonly index: number; readonly output: string; readonly failed: boolean }
+  /** Tools have run, and the next turn of the same answer begins. */
+  | { readonly kind: "step" }
   | FinishedDelta
   | { readonly kind: "failed"; readonly error: ErrorRecord };
 export type FinishedDelta = {

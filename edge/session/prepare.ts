@@ -137,8 +137,8 @@ function fitContext({
   const left = contextTokens - promptCount;
   if (left < 1) throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and room for an answer`);
   if (answerLimit === undefined) return left;
-  const { param, tokens } = answerLimit;
-  if (tokens <= left) return tokens;
+  const { param, tokens, rest = false } = answerLimit;
+  if (tokens <= left || rest) return Math.min(tokens, left);
   throw new AppError(
     "input/invalid",
     `${param}: at most ${left} expected, which a prompt of ${promptCount} leaves of ${contextTokens} tokens of context, got ${tokens}; lower it or leave it out`,

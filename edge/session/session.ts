@@ -1,7 +1,7 @@
 /**
  * A conversation: orders its turns, answers retries from the record, pairs next states with the turns that they
  * follow, and owes its events to the log until the log has them. A shell: what is a retry and what is a next state is
- * decided in retry.ts and pair.ts, a turn's life is in turn-run.ts, everything periodic in chores.ts.
+ * decided in retry.ts and pair.ts, an answer's life is in answer-run.ts and a turn's in turn-run.ts, everything periodic in chores.ts.
  */
 import { DurableObject } from "cloudflare:workers";
 import { assertNever, invariant } from "../../shared/assert.ts";
@@ -11,16 +11,19 @@ import { logError } from "../log.ts";
 import { SessionChores } from "./chores.ts";
 import { feedbackGiven } from "./events.ts";
 import { parseAnswerId } from "./identity.ts";
+import { AnswerRun } from "./answer-run.ts";
 import { LiveTurn } from "./live-turn.ts";
-import type { AnswerResult, FeedbackRequest, FeedbackResult, RecallResult, SessionPort, TurnRequest } from "./port.ts";
+import type { AnswerResult, FeedbackRequest, FeedbackResult, RecallResult, SessionPort, TurnDelta, TurnHead, TurnRequest } from "./port.ts";
 import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
+import { ShownAnswer } from "./shown-answer.ts";
+import { lastTurnOf, recordedAnswer } from "./steps.ts";
 import { SessionStore } from "./store.ts";
 import type { Scope } from "./transcript.ts";
 import { TurnQueue } from "./turn-queue.ts";
-import { TurnRun, type TurnHost } from "./turn-run.ts";
+import type { TurnHost } from "./turn-run.ts";
 
-/** A turn from its arrival to its end; it may still wait for those before it. */
-type Flight = { readonly run: TurnRun; readonly retry: RetryFacts; readonly opened: Promise<LiveTurn> };
+/** An answer from its request's arrival to its end; it may still wait for those before it. */
+type Flight = { readonly run: AnswerRun; readonly retry: RetryFacts; readonly opened: Promise<LiveTurn> };
 
 /** How long a retry waits for a first request that the directory knows of and that has not arrived here. */
 const FIRST_REQUEST_MS = 1_000;
@@ -38,7 +41,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     super(ctx, env);
     const { storage } = ctx;
     this.#store = new SessionStore(storage);
-    this.#chores = new SessionChores({ env, storage, store: this.#store, runs: (turnId) => this.#flights.has(turnId) });
+    this.#chores = new SessionChores({ env, storage, store: this.#store, runs: (turnId) => this.#runs(turnId) });
     this.#host = { env, storage, store: this.#store, planAlarm: () => this.#chores.planAlarm() };
     // Nothing runs in a new object, so a turn that is open was cut off with its Worker.
     this.#chores.abortOrphans();
@@ -62,8 +65,10 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   /** Records feedback on a completion that this session holds, of the key that asked for it or of whoever looks after its agent. */
   async giveFeedback(request: FeedbackRequest): Promise<FeedbackResult> {
     const session = this.#store.state();
-    const turnId = parseAnswerId(request.completionId)?.turnId;
-    if (session === undefined || turnId === undefined) return { status: "unknown" };
+    const answerId = parseAnswerId(request.completionId)?.turnId;
+    if (session === undefined || answerId === undefined) return { status: "unknown" };
+    // Whoever judges an answer judges all of it, so it is the next state of its last turn.
+    const turnId = lastTurnOf(this.#store, answerId);
     if ("keyId" in request.by ? session.keyId !== request.by.keyId : session.agent !== request.by.agent) return { status: "unknown" };
     if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
     const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
@@ -78,7 +83,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const session = this.#store.state();
     if (session === undefined || session.keyId !== keyId) return { status: "unknown" };
     if (this.#store.isUnstored(turnId)) return { status: "unstored" };
-    const [request, record] = [this.#store.askedOf(turnId), this.#store.record(turnId)];
+    const [request, record] = [this.#store.askedOf(turnId), this.#recorded(turnId)];
     if (request === undefined || record === undefined) return { status: "unknown" };
     const { agent, user, sessionId } = session;
     return { status: "recalled", scope: { agent, keyId, user }, sessionId, turnId, ...record, ...request };
@@ -108,9 +113,9 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
       case "join":
         return answering(await this.#join(decision.turnId));
       case "replay":
-        return answering(this.#replay(decision.turnId));
+        return answering(await this.#replay(decision.turnId, request));
       case "new":
-        return request.retryOnly ? { status: "new" } : answering(await this.#start(request));
+        return request.retryOnly ? { status: "new" } : answering(await this.#start(request, undefined));
       default:
         return assertNever(decision);
     }
@@ -124,18 +129,13 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
   /** Turns that the request may be a retry of: those recorded, and those that are running or wait to run. */
   #turnsLike(retry: RetryFacts): KnownTurn[] {
     const recorded = this.#store.state() === undefined ? [] : this.#store.turnsLike(retry);
-    const running = [...this.#flights].map(
-      ([
-        turnId,
-        {
-          run,
-          retry: { requestDigest, idempotencyKey = null },
-        },
-      ]): KnownTurn => {
-        return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
-      },
-    );
-    return [...recorded.filter(({ turnId }) => !this.#flights.has(turnId)), ...running];
+    // An answer that nobody reads any more may still be waiting for a tool: what is on record of it is gone on from.
+    const running = [...this.#flights].filter(([turnId, { run }]) => !run.abandoned || !recorded.some((turn) => turn.turnId === turnId));
+    const live = running.map(([turnId, { run, retry: facts }]): KnownTurn => {
+      const { requestDigest, idempotencyKey = null } = facts;
+      return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
+    });
+    return [...recorded.filter(({ turnId }) => !live.some((turn) => turn.turnId === turnId)), ...live];
   }
 
   async #join(turnId: string): Promise<LiveTurn> {
@@ -146,11 +146,24 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     return live;
   }
 
-  #replay(turnId: string): LiveTurn {
-    const recorded = this.#store.record(turnId);
-    invariant(recorded !== undefined, `turn ${turnId}: a record expected, got none`);
+  /** Reads an answer again; one that was cut off between its turns is brought to its end first. */
+  async #replay(turnId: string, request: TurnRequest): Promise<LiveTurn> {
+    const recorded = this.#recorded(turnId);
     this.#countReplay();
+    if (recorded === undefined) return this.#start(request, turnId);
     return LiveTurn.recorded(recorded.head, recorded.deltas, { onDelivered: () => this.#store.setDelivered(turnId) });
+  }
+
+  /** The whole answer as its client has seen it, undefined where a part of it is not on record. */
+  #recorded(turnId: string): { head: TurnHead; deltas: TurnDelta[] } | undefined {
+    const record = this.#store.record(turnId);
+    if (record === undefined || this.#store.ledger.turnsOf(turnId).length === 0) return record;
+    const deltas = recordedAnswer(this.#store, new ShownAnswer(), turnId);
+    return deltas === undefined ? undefined : { head: record.head, deltas };
+  }
+
+  #runs(turnId: string): boolean {
+    return [...this.#flights.values()].some(({ run }) => run.samples(turnId));
   }
 
   #countReplay(): void {
@@ -158,21 +171,22 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     this.ctx.waitUntil(this.#chores.settle());
   }
 
-  /** Resolves once the turn is open and durable. */
-  #start(request: TurnRequest): Promise<LiveTurn> {
-    const run = new TurnRun(this.#host, request);
+  /** Resolves once the turn is open and durable. @param cutOff the answer on record to go on from; undefined for a new one */
+  #start(request: TurnRequest, cutOff: string | undefined): Promise<LiveTurn> {
+    const follows = request.follows === undefined ? undefined : lastTurnOf(this.#store, request.follows);
+    const run = new AnswerRun(this.#host, { ...request, follows }, cutOff);
     const opened = new Promise<LiveTurn>((resolve, reject) => this.ctx.waitUntil(this.#runInOrder(run, { resolve, reject })));
     this.#flights.set(run.turnId, { run, retry: request.retry, opened });
     return opened;
   }
 
-  async #runInOrder(run: TurnRun, opened: { resolve: (live: LiveTurn) => void; reject: (thrown: unknown) => void }): Promise<void> {
+  async #runInOrder(run: AnswerRun, opened: { resolve: (live: LiveTurn) => void; reject: (thrown: unknown) => void }): Promise<void> {
     const turn = this.#queue.run(async () => {
       opened.resolve(await run.open());
       await run.run();
     });
     await turn.catch(opened.reject);
-    this.#flights.delete(run.turnId);
+    if (this.#flights.get(run.turnId)?.run === run) this.#flights.delete(run.turnId);
     if (this.#store.state() !== undefined) await this.#chores.settle();
   }
 }

@@ -18,6 +18,7 @@ import {
 } from "./rows.ts";
 import { readRecord, writeRecord } from "./records.ts";
 import { createTables, hasTables } from "./schema.ts";
+import { StepLedger } from "./step-ledger.ts";
 
 export type OpenedTurn = {
   readonly turnIndex: number;
@@ -50,9 +51,12 @@ export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; re
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
+  /** Answers of several turns, and the calls that the edge runs. */
+  readonly ledger: StepLedger;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
+    this.ledger = new StepLedger(storage.sql);
   }
 
   /** All of `step` or nothing. */

@@ -1,23 +1,25 @@
 /**
  * One turn from opening to end. It is durable when it opens, before the first byte; and when it has finished, with its
- * event, before the last delta. The version is chosen when it opens, whatever is published meanwhile.
+ * event, before the last delta. The version is chosen when the answer begins, whatever is published meanwhile.
  */
 import { invariant } from "../../shared/assert.ts";
-import { AppError, toErrorRecord } from "../../shared/errors.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
+import { toErrorRecord, type ErrorRecord } from "../../shared/errors.ts";
 import type { NewEvent } from "../../shared/events.ts";
 import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import { AnswerRecorder } from "./answer-recorder.ts";
 import { CLIENT_LEFT, nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
-import { completionIdOf, newCallId, newTurnId } from "./identity.ts";
-import { LiveTurn } from "./live-turn.ts";
+import { completionIdOf, newCallId } from "./identity.ts";
 import { registerTranscripts } from "./outbox.ts";
 import { choosePolicy } from "./choose.ts";
 import { pair, type Pairing } from "./pair.ts";
-import type { TurnDelta, TurnPolicy, TurnRequest } from "./port.ts";
+import type { FinishedDelta, TurnDelta, TurnHead, TurnPolicy, TurnRequest } from "./port.ts";
 import { NotedAnswer } from "./noted-answer.ts";
 import { type NotedCompletion, prepareTurn, type PreparedTurn } from "./prepare.ts";
+import type { OwnCall } from "./step-ledger.ts";
+import { unfold, withOwnResults } from "./steps.ts";
 import type { OpenedTurn, SessionStore } from "./store.ts";
 import { extendChain, messageDigest } from "./transcript.ts";
 
@@ -30,53 +32,73 @@ export type TurnHost = {
 };
 
 type Sampled = { readonly recorder: AnswerRecorder; readonly completion: NotedCompletion };
-type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly live: LiveTurn };
+/** What a turn's end means to the answer that it is a part of. */
+export type TurnEnd = {
+  /** Another turn follows, and the client cannot know the conversation up to this one. */
+  readonly goesOn: boolean;
+  readonly own: readonly OwnCall[];
+  /** The digest of a conversation, and the message at its end, by which the client will refer to the turn. */
+  readonly from: string;
+  readonly message: ChatMessage;
+  /** What stands in the prompt for that message, where it is not all that was said. */
+  readonly unseen: readonly ChatMessage[] | undefined;
+};
+
+/** A turn's place in its answer. */
+export type TurnPlace = {
+  readonly turnId: string;
+  /** Undefined where nothing can make it an answer of several turns. */
+  readonly step: { readonly head: string; readonly step: number } | undefined;
+  /** The version that the answer began on; undefined where it begins. */
+  readonly policy: TurnPolicy | undefined;
+  readonly end: (answer: ChatMessage, finished: FinishedDelta) => TurnEnd;
+  readonly signal: AbortSignal;
+};
+
+type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn };
+export type TurnOutcome =
+  | { readonly status: "finished"; readonly answer: ChatMessage; readonly finished: FinishedDelta; readonly own: readonly OwnCall[] }
+  | { readonly status: "failed"; readonly error: ErrorRecord };
 
 export class TurnRun {
   readonly turnId: string;
   readonly #host: TurnHost;
   readonly #request: TurnRequest;
-  readonly #abort = new AbortController();
+  readonly #place: TurnPlace;
+  readonly #deltas: TurnDelta[] = [];
   #running: Running | undefined;
 
-  constructor(host: TurnHost, request: TurnRequest) {
+  constructor(host: TurnHost, request: TurnRequest, place: TurnPlace) {
     this.#host = host;
     this.#request = request;
-    this.turnId = newTurnId(request.session.sessionId);
-  }
-
-  /** Every reader has gone, so the turn is being aborted. */
-  get abandoned(): boolean {
-    return this.#abort.signal.aborted;
+    this.#place = place;
+    this.turnId = place.turnId;
   }
 
   /** Opens the turn; it is durable when this resolves. @throws {input/invalid} where it does not fit the context */
-  async open(): Promise<LiveTurn> {
-    const { env, storage, planAlarm } = this.#host;
+  async open(): Promise<{ head: TurnHead; policy: TurnPolicy }> {
+    const { env, storage, store, planAlarm } = this.#host;
     const { session, policies } = this.#request;
-    const policy = choosePolicy(session.sessionId, this.#host.store.pinned(), policies);
-    const prepared = await prepareTurn(env, this.#request, policy);
+    const policy = this.#place.policy ?? choosePolicy(session.sessionId, store.pinned(), policies);
+    const messages = unfold(this.#request, store.ledger);
+    const prepared = await prepareTurn(env, { ...this.#request, messages }, policy);
     const opened = await this.#record(prepared, policy);
     await planAlarm();
     await storage.sync();
     await fault(env, "turn:opened");
-    const live = this.#createLive(opened);
-    this.#running = { prepared, opened, live };
-    return live;
+    this.#running = { prepared, opened };
+    const { createdAt, policyVersion, policyDigest } = opened;
+    return { head: { completionId: completionIdOf(this.turnId), createdAt, policyVersion, policyDigest }, policy };
   }
 
   /** Samples the answer to its end. Never throws: a turn that fails is aborted, and its readers are told. */
-  async run(): Promise<void> {
+  async run(onDeltas: (deltas: readonly TurnDelta[]) => void): Promise<TurnOutcome> {
     invariant(this.#running !== undefined, `turn ${this.turnId}: open() expected before run()`);
-    const { live } = this.#running;
     try {
-      const finished = await this.#sample(this.#running);
-      live.push(finished);
+      return await this.#sample(this.#running, onDeltas);
     } catch (thrown) {
-      live.push(this.#fail(this.#running, thrown));
+      return { status: "failed", error: this.#fail(this.#running, thrown) };
     }
-    live.end();
-    await fault(this.#host.env, "turn:delivered");
   }
 
   async #record(prepared: PreparedTurn, policy: TurnPolicy): Promise<OpenedTurn> {
@@ -89,8 +111,9 @@ export class TurnRun {
     return store.transaction(() => {
       const pairing = pair({ messages, digests, lastAnswerDigest, follows }, store.answeredTurns());
       const opened = this.#toOpened(prepared, { policy, origin: ambiguous ? "ambiguous" : pairing.origin, now });
-      store.pin(policy);
+      if (this.#place.policy === undefined) store.pin(policy);
       store.openTurn(opened);
+      if (this.#place.step !== undefined) store.ledger.openStep(this.#place.step, this.turnId, policy);
       if (ambiguous) store.count("ambiguous");
       this.#recordNextState(pairing, now);
       return opened;
@@ -121,42 +144,46 @@ export class TurnRun {
   #recordNextState({ nextState }: Pairing, now: number): void {
     const { session, turnKind, store: stored } = this.#request;
     if (nextState === undefined || turnKind === "side") return;
-    this.#host.store.setNext(nextState.turnId, this.#transcriptDigest);
-    const kept = stored && this.#host.store.isRecorded(nextState.turnId);
-    if (kept) this.#host.store.enqueue(nextStateArrived({ session, turnId: nextState.turnId, now }, nextState.messages));
+    const { store } = this.#host;
+    const { turnId } = nextState;
+    store.setNext(turnId, this.#transcriptDigest);
+    if (!stored || !store.isRecorded(turnId)) return;
+    const messages = withOwnResults(nextState.messages, store.ledger.resultsOf(turnId));
+    store.enqueue(nextStateArrived({ session, turnId, now }, messages));
   }
 
-  #createLive({ createdAt, policyVersion, policyDigest }: OpenedTurn): LiveTurn {
-    const head = { completionId: completionIdOf(this.turnId), createdAt, policyVersion, policyDigest };
-    return new LiveTurn(head, { onAbandoned: () => this.#abort.abort(), onDelivered: () => this.#host.store.setDelivered(this.turnId) });
-  }
-
-  async #sample(running: Running): Promise<TurnDelta> {
+  async #sample(running: Running, onDeltas: (deltas: readonly TurnDelta[]) => void): Promise<TurnOutcome> {
     const { env } = this.#host;
-    const { prepared, live } = running;
     const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, newCallId });
-    const answer = new NotedAnswer(prepared, this.#abort.signal);
-    for await (const step of answer.steps()) {
-      live.push(...recorder.accept(step));
+    const noted = new NotedAnswer(running.prepared, this.#place.signal);
+    for await (const step of noted.steps()) {
+      const deltas = recorder.accept(step);
+      this.#deltas.push(...deltas);
+      onDeltas(deltas);
       if (recorder.tokenCount === 1) await fault(env, "token:first");
     }
     await fault(env, "turn:sampled");
-    await this.#finish(running, { recorder, completion: answer.completion });
-    return recorder.finished();
+    const [answer, finished] = [recorder.message(), recorder.finished()];
+    const end = this.#place.end(answer, finished);
+    await this.#finish(running, { recorder, completion: noted.completion }, end);
+    return { status: "finished", answer, finished, own: end.own };
   }
 
   /** The finished turn and its event become durable; the directory learns of the transcript. */
-  async #finish(running: Running, sampled: Sampled): Promise<void> {
+  async #finish(running: Running, sampled: Sampled, { goesOn, own, from, message, unseen }: TurnEnd): Promise<void> {
     const { recorder } = sampled;
     const { env, storage, store } = this.#host;
-    const { store: stored, turnKind, closes, session, asked } = this.#request;
-    const answer = recorder.message();
-    const [answerDigest, ownDigest] = await Promise.all([extendChain(this.#transcriptDigest, answer), messageDigest(answer)]);
-    const deltas = stored ? [...running.live.deltas, recorder.finished()] : null;
+    const { store: stored, turnKind, session, asked } = this.#request;
+    const closes = this.#request.closes && !goesOn;
+    const [answerDigest, ownDigest] = await Promise.all([extendChain(from, message), messageDigest(message)]);
+    const deltas = stored ? [...this.#deltas, recorder.finished()] : null;
     const now = Date.now();
     store.transaction(() => {
       const digests = { answerDigest, messageDigest: ownDigest };
-      store.finishTurn({ turnId: this.turnId, ...digests, deltas, register: turnKind === "main", recallable: asked !== null });
+      const register = turnKind === "main" && !goesOn;
+      store.finishTurn({ turnId: this.turnId, ...digests, deltas, register, recallable: asked !== null });
+      if (stored) store.ledger.plan(this.turnId, own);
+      if (stored && unseen !== undefined) store.ledger.hide(answerDigest, this.turnId, unseen);
       if (stored) store.enqueue(this.#finishedEvent(running, sampled, now));
       if (closes) store.close(now);
       if (closes) store.enqueue(sessionClosed({ session, turnId: this.turnId, now }, "done"));
@@ -194,11 +221,12 @@ export class TurnRun {
     );
   }
 
-  #fail({ opened }: Running, thrown: unknown): TurnDelta {
+  /** Aborts the turn. @returns the error as a client may read it */
+  #fail({ opened }: Running, thrown: unknown): ErrorRecord {
     const { store } = this.#host;
-    const error = toErrorRecord(thrown);
-    const reason = this.abandoned ? CLIENT_LEFT : error.message;
-    if (!this.abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
+    const { aborted: abandoned } = this.#place.signal;
+    const reason = abandoned ? CLIENT_LEFT : toErrorRecord(thrown).message;
+    if (!abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
     store.transaction(() => {
       store.abortTurn(this.turnId);
       store.enqueue(
@@ -208,9 +236,7 @@ export class TurnRun {
         ),
       );
     });
-    const shown =
-      thrown instanceof AppError && error.code !== "internal" ? error : { ...error, message: "internal error while the answer was made" };
-    return { kind: "failed", error: shown };
+    return shownError(thrown);
   }
 
   get #transcriptDigest(): string {
@@ -218,4 +244,10 @@ export class TurnRun {
     invariant(digest !== undefined, "a digest per message expected, got none");
     return digest;
   }
+}
+
+/** What is not ours to tell is told without its message. */
+export function shownError(thrown: unknown): ErrorRecord {
+  const error = toErrorRecord(thrown);
+  return error.code === "internal" ? { ...error, message: "internal error while the answer was made" } : error;
 }
