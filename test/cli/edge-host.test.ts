@@ -1,14 +1,44 @@
 /** The local edge: keys, base files and migrations as a first start leaves them, and as a second finds them. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { describe, expect, it } from "vitest";
+import { publicNetwork } from "../../cli/edge-host.ts";
 import { applyMigrations } from "../../cli/migrations.ts";
 import { keysFile, readKeys } from "../../cli/keys.ts";
 import { describeProcess } from "../../cli/processes.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { BaseManifest } from "../../shared/policy.ts";
 import { withEdge } from "../helpers/edge.ts";
+
+describe("the way out for tools", () => {
+  it.for([
+    [true, "200"],
+    [false, "refused"],
+  ] as const)(
+    "looks a name up before it is asked whether its address may be called: on this machine %s, %s",
+    async ([loopback, expected]) => {
+      const server = createServer((_, response) => void response.end("reached"));
+      await new Promise<void>((resolve) => server.listen(0, resolve));
+      const address = server.address();
+      const port = typeof address === "object" ? address?.port : undefined;
+      const script = `export default { async fetch(_, env) {
+      try { return new Response(String((await env.PUBLIC_NETWORK.fetch("http://localhost:${port}/")).status)); } catch { return new Response("refused"); }
+    } }`;
+      const worker = { modules: true as const, script, serviceBindings: { PUBLIC_NETWORK: publicNetwork(loopback) } };
+      const miniflare = new Miniflare(convertV4MiniflareOptions({ cf: false, telemetry: { enabled: false }, workers: [worker] }));
+      try {
+        const response = await fetch(await miniflare.ready);
+        expect(await response.text()).toBe(expected);
+      } finally {
+        await miniflare.dispose();
+        server.close();
+      }
+    },
+  );
+});
 
 describe("edge host", () => {
   const edge = withEdge();

@@ -1,5 +1,6 @@
 /** Talks to an edge as a client that keeps its own history, and reads what the log made of it. */
 import { expect } from "vitest";
+import type { ChatMessage } from "../../../shared/chat.ts";
 import { LoggedEvent, type TurnFinished } from "../../../shared/events.ts";
 import { call } from "../../helpers/call.ts";
 import { bearer, type TestEdge } from "../../helpers/edge.ts";
@@ -56,9 +57,9 @@ export const turnsOf = (events: LoggedEvent[]): TurnFinished[] =>
   events.flatMap(({ payload }) => (payload.kind === "turn:finished" ? [payload] : []));
 
 /** Next states as pairs of the turn's completion id and what followed it. */
-export const nextStatesOf = (events: LoggedEvent[]): [completionId: string, messages: unknown][] =>
+export const nextStatesOf = (events: LoggedEvent[]): [completionId: string, messages: ChatMessage[]][] =>
   events.flatMap(({ payload }) =>
-    payload.kind === "nextState:arrived" ? [[payload.completionId, payload.messages] satisfies [string, unknown]] : [],
+    payload.kind === "nextState:arrived" ? [[payload.completionId, payload.messages] satisfies [string, ChatMessage[]]] : [],
   );
 
 /** The text and the id of a streamed answer, and whether it came to its end. */

@@ -6,6 +6,7 @@ import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/emb
 import { hintText } from "../../../shared/jobs.ts";
 import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
 import { groundHint } from "../../../trainer/judge/ground.ts";
+import { failed, type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../../../edge/tools/outcome.ts";
 import { verifiableJudge } from "../../../trainer/judge/verifiable.ts";
 import { call, nextState, result, turn, user } from "../hotel.ts";
 
@@ -67,6 +68,16 @@ describe("verifiableJudge", () => {
   ])("gives −1 to $name", async ({ answer, next, detail }) => {
     const verdict = await verifiableJudge.judge(signalOf(answer, next), { votes: 1, seed: 0 });
     expect(verdict).toMatchObject({ judge: "verifiable", reward: -1, detail: expect.stringMatching(detail) });
+  });
+
+  it("counts what a tool that the edge ran says against the call, and not that it could not be reached", async () => {
+    const rewardOf = async ({ text }: ToolOutcome) =>
+      (await verifiableJudge.judge(signalOf(call("SearchHotel", { city: "Porto" }), [result(text)]), { votes: 1, seed: 1 }))?.reward;
+    expect([
+      await rewardOf(failed("no such city")),
+      await rewardOf(unavailable("it took too long")),
+      await rewardOf(UNKNOWN_OUTCOME),
+    ]).toEqual([-1, 0, 0]);
   });
 
   it("gives 0 to a call that ran, even one with an empty error member", async () => {
