@@ -152,7 +152,8 @@ export class AnswerRun {
   }
 
   #turnRun(request: TurnRequest, step: number, turnId: string): TurnRun {
-    const offered = Object.keys(this.#request.runners).length > 0;
+    // An answer that is taken up again has its place, whatever the agent offers by now.
+    const offered = this.#cutOff || Object.keys(this.#request.runners).length > 0;
     this.#current = turnId;
     return new TurnRun(this.#host, request, {
       turnId,
