@@ -18,7 +18,9 @@ export type Verdict = {
   readonly detail: string;
 };
 
+export type JudgeOptions = { readonly votes: number; readonly seed: number };
+
 export interface Judge {
   /** A verdict, or undefined where the signal holds nothing this judge can read. */
-  judge(signal: Signal, options: { votes: number; seed: number }): Promise<Verdict | undefined>;
+  judge(signal: Signal, options: JudgeOptions): Promise<Verdict | undefined>;
 }
