@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
+import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -27,7 +28,9 @@ const StrictRelease = z
 // Strict at every level: a setting that is misspelt is refused, not ignored.
 export const SettingsRequest = AgentSettings.extend({
   tools: AgentTools.default([]),
-  learning: LearningSettings.strict().prefault({}),
+  learning: LearningSettings.extend({ judge: JudgeSettings.strict().prefault({}) })
+    .strict()
+    .prefault({}),
   release: StrictRelease,
 }).strict();
 /** An adapter in PEFT's format. */
@@ -37,6 +40,7 @@ export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
   checkDepth(settings);
   checkTools(settings.tools);
+  judgeServerOf(settings); // throws where nobody could judge
   const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
   await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
   forgetLineHead(name, SHARED_LINE);
