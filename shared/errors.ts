@@ -33,6 +33,7 @@ export const ERROR_TRAITS = {
   "upstream/invalid": { status: 502, retryable: false, exitCode: 1 },
   "upstream/timeout": { status: 504, retryable: true, exitCode: 1 },
   "judge/unparsable": FAULT,
+  "judge/unavailable": { status: 503, retryable: true, exitCode: 1 },
   "graph/shape": FAULT,
   "graph/unsupported": FAULT,
   "train/lengths": FAULT,

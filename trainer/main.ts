@@ -16,6 +16,7 @@ import { Random } from "./random.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
 import { retryForever } from "./feed/retry.ts";
+import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createGate } from "./gate/gate.ts";
 import { createLearner } from "./learn/update.ts";
@@ -63,7 +64,7 @@ async function main(): Promise<void> {
     await followAgents(
       {
         edge,
-        judge: createPanel(sampler),
+        judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
         learner: { update: (request) => inTurn(() => learner.update(request)) },
         metrics,
         config,
