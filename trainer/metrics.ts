@@ -9,6 +9,7 @@ export type MetricName =
   | "feed:retried"
   | "signal:judged"
   | "signal:refused"
+  | "signal:unjudged"
   | "update:taught"
   | "update:learned"
   | "update:refused"
