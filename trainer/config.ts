@@ -47,10 +47,10 @@ export const TrainerConfig = z.object({
   url: z.url(),
   /** A trainer key. */
   key: z.string().min(1),
-  /** Hugging Face folder of the base checkpoint. */
-  base: z.string().min(1),
-  /** Folder for metrics. */
-  state: z.string().min(1),
+  /** Hugging Face folder of the base checkpoint; absent: the base that the edge serves is fetched from it. */
+  base: z.string().min(1).optional(),
+  /** Folder for metrics, and for a base that was fetched. */
+  state: z.string().min(1).default(".nextstate/trainer"),
   /** What the trainer's leases run under. One that comes back under its own name works on at once; no two may have the same. */
   name: z
     .string()

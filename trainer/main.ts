@@ -5,13 +5,16 @@
  * and SIGINT, and when its parent process is gone.
  */
 import { cpus } from "node:os";
+import { join } from "node:path";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { AppError } from "../shared/errors.ts";
+import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { TrainerConfig } from "./config.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
+import type { EdgePort } from "./feed/edge-port.ts";
+import { retryForever } from "./feed/retry.ts";
 import { followAgents, type FollowOptions } from "./follow.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
@@ -19,11 +22,13 @@ import { createGate } from "./gate/gate.ts";
 import { createLearner } from "./learn/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createNoteReview } from "./memory/absorption.ts";
-import { createMetrics } from "./metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
+import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader } from "./policy/parent.ts";
+import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
@@ -34,15 +39,17 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   watchParent(config.parentPid, stop);
-  const base = loadBase(config.base);
+  const { url, key, name, leaseMs, waitMs, threads, seed } = config;
+  const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
+  const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
+  if (folder === undefined) return; // it was told to stop
+  const base = loadBase(folder);
   const engine = await Engine.start({ config: base.config, threads: config.threads, tokenizer: base.tokenizerFiles });
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
     await engine.loadWeights(base.weights);
-    const { url, key, name, leaseMs, waitMs, threads, seed } = config;
-    metrics("trainer:started", { url, name, base: config.base, threads, seed });
-    const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
+    metrics("trainer:started", { url, name, base: folder, threads, seed });
     const sampler = createJobSampler(engine, base);
     const learner = createLearner({
       engine,
@@ -51,7 +58,7 @@ async function main(): Promise<void> {
       now: () => performance.now(),
       onTaught: (counts) => metrics("update:taught", counts),
     });
-    const loadAdapter = createParentLoader(edge, { base, folder: config.base });
+    const loadAdapter = createParentLoader(edge, { base, folder });
     const gate = createGate({ engine, base });
     const inTurn = createQueue();
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.shape, adapter, base.name);
@@ -77,6 +84,25 @@ async function main(): Promise<void> {
     await engine.close();
     metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
   }
+}
+
+/** The folder of the base that the edge's first agent is made of; waits for there to be one. Undefined where it is told to stop. */
+async function fetchServed(
+  edge: EdgePort,
+  { state }: TrainerConfig,
+  { metrics, signal }: { metrics: Metrics; signal: AbortSignal },
+): Promise<string | undefined> {
+  const fetching = async (): Promise<string> => {
+    const [first] = await edge.listAgents();
+    if (first === undefined)
+      throw new AppError("upstream/unreachable", "GET /agents: an agent that the key reaches expected, got none yet");
+    const { baseDigest } = await edge.readHead(first);
+    metrics("base:fetching", { digest: baseDigest });
+    return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
+  };
+  const onRetry = (error: unknown, delayMs: number): void =>
+    metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry });
 }
 
 /** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
@@ -131,7 +157,10 @@ function readConfig(argv: readonly string[]): TrainerConfig {
   ]);
   const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
   if (parsed.success) return parsed.data;
-  throw new AppError("input/invalid", `trainer: --url URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`);
+  throw new AppError(
+    "input/invalid",
+    `trainer: --url URL --key K expected, and --base folder, --state folder, --name where they are other than usual\n${z.prettifyError(parsed.error)}`,
+  );
 }
 
 const [command, ...rest] = process.argv.slice(2);

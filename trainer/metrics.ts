@@ -5,6 +5,7 @@ import { join } from "node:path";
 export type MetricName =
   | "trainer:started"
   | "trainer:stopped"
+  | "base:fetching"
   | "line:opened"
   | "lease:waiting"
   | "lease:lost"
