@@ -27,8 +27,9 @@ export type SignalDependencies = {
 type Taken = {
   readonly event: LoggedEvent;
   readonly assembled: Assembled;
-  readonly known: Parameters<typeof verdictFromLog>[0] | undefined;
+  readonly known: Logged | undefined;
 };
+type Logged = Parameters<typeof verdictFromLog>[0];
 
 const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
@@ -71,15 +72,32 @@ export class Signals {
 
   /** Judges what is pending and new. @param stop asked before each signal */
   async judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
-    const logged = new Map(
-      this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
-    );
+    const logged = await this.#loggedJudgements();
     for (const event of this.#window.pending) {
       if (stop()) return;
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       if (assembled !== undefined) await this.#take(head, { event, assembled, known: logged.get(event.eventId) });
     }
+  }
+
+  /**
+   * What the log says of pending signals that are new here, by event. After a restart, or where another trainer worked before, a judgement
+   * may lie further on than has been read; asking a model again would give another one than the log keeps.
+   */
+  async #loggedJudgements(): Promise<Map<string, Logged>> {
+    const { pending } = this.#window;
+    const logged = new Map(
+      pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
+    );
+    const known = [this.#judged, this.#refusals, this.#unjudged, logged];
+    const open = pending.filter(({ eventId, payload }) => isSignal(payload) && !known.some((each) => each.has(eventId)));
+    for (let start = 0; start < open.length; start += MOST_RECALLED) {
+      const ids = open.slice(start, start + MOST_RECALLED).map(({ eventId }) => eventId);
+      for (const { payload } of await this.#deps.edge.readEvents(this.#line, ids))
+        if (payload.kind === "judgement:made") logged.set(payload.subject, payload);
+    }
+    return logged;
   }
 
   /** Takes in what is to be learned from again, with the judgement that the log has of it. */
@@ -180,6 +198,10 @@ export class Signals {
     turns.forEach((turn) => this.#window.cache.add(turn));
     return assembleSignal(event, this.#window.cache);
   }
+}
+
+function isSignal({ kind }: LoggedEvent["payload"]): boolean {
+  return kind === "nextState:arrived" || kind === "feedback:given";
 }
 
 /** What was opened again and is no signal any more: refused, so that it is closed. */
