@@ -12,9 +12,11 @@ const Token = z.number().int().min(0);
 
 /** A request for a lease, and with the `token` that it has its heartbeat. Members of later trainers are let pass. */
 export const LeaseRequest = z.object({
-  /** The trainer's name. One that comes back under its own name need not wait until its old lease ends. */
+  /** The trainer's name. A process that begins under a name need not wait until the lease of the one before it ends. */
   holder: z.string().min(1).max(200),
   token: Token.optional(),
+  /** The last lease of a process that had one, where it asks again: it takes none from another process of its name. */
+  last: Token.optional(),
   /** How long the lease holds without a heartbeat, ms. */
   ttlMs: z.number().int().min(1_000).max(600_000).default(LEASE_MS),
 });

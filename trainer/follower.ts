@@ -4,7 +4,7 @@ import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { SHARED_LINE } from "../shared/policy.ts";
 import type { LineName } from "./feed/edge-port.ts";
 import { retryForever } from "./feed/retry.ts";
-import { Lease, type LeaseOptions } from "./lease.ts";
+import { Lease, twinError, type LeaseOptions } from "./lease.ts";
 import type { LineLoop } from "./loop.ts";
 import { Random } from "./random.ts";
 import type { Roster } from "./roster.ts";
@@ -27,6 +27,8 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #roster: Roster;
   readonly #random: Random;
+  /** The token of the last lease. */
+  #last: number | undefined;
 
   constructor(agent: string, options: FollowerOptions, roster: Roster) {
     this.#agent = agent;
@@ -61,8 +63,6 @@ export class Follower {
       return GIVEN_MS;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "lease/lost") throw error;
-      await lease.beat(); // a trainer that has it under our own name would lose it to us again
-      lease.throwTwin();
       this.#options.metrics("lease:lost", { agent: this.#agent, ...toErrorRecord(error) });
       return 0;
     } finally {
@@ -90,10 +90,15 @@ export class Follower {
     const { edge, metrics, name, leaseMs } = this.#options;
     let told: string | null = null;
     while (!signal.aborted) {
-      const ask = () => edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs });
+      const ask = () =>
+        edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) });
       const answer = await retryForever(ask, { random: this.#random, signal, onRetry: this.#onRetry });
       if (answer === undefined) return undefined;
-      if (answer.status === "held") return new Lease(this.#agent, answer, this.#options);
+      if (answer.status === "held") {
+        this.#last = answer.token;
+        return new Lease(this.#agent, answer, this.#options);
+      }
+      if (answer.holder === name) throw twinError(name);
       if (answer.holder !== told) metrics("lease:waiting", { agent: this.#agent, holder: answer.holder });
       told = answer.holder;
       // Who has enough leaves what comes free to the others, and takes what nobody wants.

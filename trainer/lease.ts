@@ -32,18 +32,12 @@ export class Lease {
     this.token = token;
     this.waiting = waiting;
     this.#options = options;
-    this.#timer = setInterval(() => void this.beat(), options.leaseMs / BEATS);
+    this.#timer = setInterval(() => void this.#beat(), options.leaseMs / BEATS);
   }
 
   /** Aborted once the lease is another's; the reason is an AppError that says whose. */
   get lost(): AbortSignal {
     return this.#lost.signal;
-  }
-
-  /** @throws {lease/twin} where another trainer has the agent under this one's name */
-  throwTwin(): void {
-    const { reason } = this.#lost.signal;
-    if (reason instanceof AppError && reason.code === "lease/twin") throw reason;
   }
 
   /** Gives the agent back, so that nobody has to wait for the lease's end. */
@@ -54,8 +48,7 @@ export class Lease {
     await this.#options.edge.endLease(this.#agent, this.token).catch(() => undefined);
   }
 
-  /** Says that this trainer is alive, and hears whether the lease is still its own. */
-  async beat(): Promise<void> {
+  async #beat(): Promise<void> {
     const { edge, name, leaseMs, metrics } = this.#options;
     try {
       const answer = await edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, token: this.token });
@@ -70,13 +63,12 @@ export class Lease {
   #lose(to: string | null): void {
     clearInterval(this.#timer);
     const { name } = this.#options;
-    this.#lost.abort(
-      to === name
-        ? new AppError("lease/twin", `--name: one for each trainer expected, got another trainer that runs as ${name}`)
-        : new AppError(
-            "lease/lost",
-            `agent ${this.#agent}: lease ${this.token} to hold expected, got its end; ${to ?? "nobody"} has the agent now`,
-          ),
-    );
+    const message = `agent ${this.#agent}: lease ${this.token} to hold expected, got its end; ${to ?? "nobody"} has the agent now`;
+    this.#lost.abort(to === name ? twinError(name) : new AppError("lease/lost", message));
   }
+}
+
+/** What a trainer ends with whose name another one has. */
+export function twinError(name: string): AppError {
+  return new AppError("lease/twin", `--name: one for each trainer expected, got another trainer that runs as ${name}`);
 }

@@ -13,11 +13,12 @@ export const NO_LEASE: LeaseState = { token: 0, holder: null, endsAt: 0 };
  */
 export function grant(
   state: LeaseState,
-  { holder, token, ttlMs }: LeaseRequest,
+  { holder, token, last, ttlMs }: LeaseRequest,
   now: number,
 ): { next: LeaseState; answer: { status: "held"; token: number } | Extract<LeaseAnswer, { status: "taken" }> } {
   const keeps = token !== undefined && token === state.token && state.holder === holder;
-  const free = state.holder === null || state.endsAt <= now || (token === undefined && state.holder === holder);
+  const own = state.holder === holder && (last === undefined || last === state.token);
+  const free = state.holder === null || state.endsAt <= now || own;
   if (!keeps && (!free || token !== undefined))
     return { next: state, answer: { status: "taken", holder: state.holder, endsInMs: Math.max(0, state.endsAt - now) } };
   const next = { token: keeps ? state.token : state.token + 1, holder, endsAt: now + ttlMs };

@@ -22,7 +22,8 @@ export type ClientOptions = {
 };
 
 const CALL_TIMEOUT_MS = 30_000;
-const LEASE_TIMEOUT_MS = 3_000; // a heartbeat that is late is worth less than the next one
+const LEASE_TIMEOUT_MS = 8_000; // a heartbeat that is late is worth less than the next one
+const END_TIMEOUT_MS = 3_000; // whoever stops does not wait for long
 
 const AgentList = z.object({ agents: z.array(z.object({ agent: z.string(), line: z.string() })) });
 const NoteList = z.object({ notes: z.array(Note) });
@@ -94,7 +95,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     takeLease: (agent, request) =>
       callJson(LeaseAnswer, `${agentPath(agent)}/lease`, { method: "POST", body: JSON.stringify(request), timeoutMs: LEASE_TIMEOUT_MS }),
     async endLease(agent, token) {
-      await call(`${agentPath(agent)}/lease/end`, { method: "POST", body: JSON.stringify({ token }), timeoutMs: LEASE_TIMEOUT_MS });
+      await call(`${agentPath(agent)}/lease/end`, { method: "POST", body: JSON.stringify({ token }), timeoutMs: END_TIMEOUT_MS });
     },
     readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
     readVersion: (line, version) => callJson(VersionAnswer, `${linePath(line)}/versions/${version}`),

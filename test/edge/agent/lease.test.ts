@@ -29,6 +29,12 @@ describe("a lease", () => {
     expect(ask(first.next, "a", 10)).toMatchObject({ next: { token: 2, holder: "a", endsAt: 1_010 }, status: "held" });
   });
 
+  it("is not taken from another process of the name by one that had it before, unless it is that one's own", () => {
+    const again = (last: number) => grant(first.next, { holder: "a", ttlMs: 1_000, last }, 10).answer;
+    expect(again(1)).toEqual({ status: "held", token: 2 });
+    expect(again(0)).toMatchObject({ status: "taken", holder: "a" });
+  });
+
   it("is not kept under another's name", () => {
     expect(ask(first.next, "b", 10, 1)).toMatchObject({ next: first.next, status: "taken" });
   });

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const lease = async (body: unknown) => (await call(edge, "trainer", `POST /trainer/v1/agents/${AGENT}/lease`, body)).body;
 
-describe("npm run trainer", { timeout: 60_000 }, () => {
+describe("npm run trainer", { timeout: 200_000 }, () => {
   it("needs a URL and a key, and nothing else", async () => {
     await putAgent(edge, AGENT);
     const args = [
@@ -41,7 +41,7 @@ describe("npm run trainer", { timeout: 60_000 }, () => {
     });
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => void (said += chunk.toString()));
-    await expect.poll(() => said, { timeout: 30_000 }).toContain("line:opened");
+    await expect.poll(() => said, { timeout: 100_000 }).toContain("line:opened");
     expect(await lease({ holder: "near" })).toMatchObject({ status: "taken", holder: "far" });
     expect((await readdir(join(folder, ".nextstate", "trainer", "bases", edge.baseDigest, "base"))).toSorted()).toContain(
       "model.safetensors",

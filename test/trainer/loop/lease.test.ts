@@ -6,15 +6,16 @@ import { followAgents } from "../../../trainer/follow.ts";
 import { Roster } from "../../../trainer/roster.ts";
 import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
 
-const LEASE_MS = 1_500;
-const SOON = { timeout: 30_000 };
+/** Short enough to wait for its end, long enough for heartbeats of a process that a busy machine lets wait. */
+const LEASE_MS = 4_000;
+const SOON = { timeout: 100_000 };
 
 const started: ChildProcess[] = [];
 afterEach(() => started.splice(0).forEach((child) => child.kill("SIGKILL")));
 
 /** A trainer in a process of its own; it learns once it is told to. */
-function startTrainer(agent: string, name: string) {
-  const child = spawn(process.execPath, ["test/trainer/loop/leasing-trainer.ts", edge.url, agent, name, String(LEASE_MS)], {
+function startTrainer(agent: string, name: string, leaseMs = LEASE_MS) {
+  const child = spawn(process.execPath, ["test/trainer/loop/leasing-trainer.ts", edge.url, agent, name, String(leaseMs)], {
     env: { ...process.env, NEXTSTATE_TRAINER_KEY: edge.keys.trainer, NEXTSTATE_SHAPE: JSON.stringify(shape) },
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -32,7 +33,7 @@ function startTrainer(agent: string, name: string) {
 
 const numbersOf = async (agent: string): Promise<number[]> => (await versionsOf(agent)).map(({ version }) => version);
 
-describe("two trainers of one agent", { timeout: 120_000 }, () => {
+describe("two trainers of one agent", { timeout: 300_000 }, () => {
   it("that is killed in the middle of an update is replaced by the other, which learns the same events once", async () => {
     const agent = await calledAgent();
     const first = startTrainer(agent, "first");
@@ -67,9 +68,9 @@ describe("two trainers of one agent", { timeout: 120_000 }, () => {
 
   it("that comes back under its name works on at once, and its twin ends", async () => {
     const agent = await calledAgent();
-    const first = startTrainer(agent, "twin");
+    const first = startTrainer(agent, "twin", 600_000);
     await first.saysSoon("learning");
-    const second = startTrainer(agent, "twin");
+    const second = startTrainer(agent, "twin", 600_000);
     await second.saysSoon("learning");
     first.learn();
     await first.saysSoon("--name: one for each trainer expected, got another trainer that runs as twin");
@@ -80,7 +81,7 @@ describe("two trainers of one agent", { timeout: 120_000 }, () => {
   });
 });
 
-describe("many agents", { timeout: 120_000 }, () => {
+describe("many agents", { timeout: 300_000 }, () => {
   it("are shared out between the trainers that ask, and taken over from one that stops", async () => {
     const agents = [await newAgent(), await newAgent(), await newAgent(), await newAgent()];
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
