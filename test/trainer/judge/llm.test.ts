@@ -277,12 +277,12 @@ describe("a server that is away", () => {
   });
 
   it.each([
-    { name: "does not answer in time", reply: { hangs: true } as const, why: /nothing within 50 ms/ },
+    { name: "does not answer in time", reply: { hangs: true } as const, timeoutMs: 50, why: /nothing within 50 ms/ },
     { name: "knows another key", reply: { status: 401, body: refusal("Incorrect API key provided") }, why: /got 401/ },
     { name: "knows no such model", reply: { status: 404, body: refusal("The model does not exist") }, why: /got 404/ },
     { name: "sends elsewhere", reply: { status: 307, headers: { location: "http://127.0.0.1:9/v1/chat/completions" } }, why: /redirect/ },
-  ])("where it $name", async ({ reply, why }) => {
-    await expect(judged([reply], { asked: 1, timeoutMs: 50 })).rejects.toMatchObject({
+  ])("where it $name", async ({ reply, why, timeoutMs = 60_000 }) => {
+    await expect(judged([reply], { asked: 1, timeoutMs })).rejects.toMatchObject({
       code: "judge/unavailable",
       message: expect.stringMatching(why),
     });
