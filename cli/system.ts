@@ -61,11 +61,26 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return { edge, edgeLog, close };
 }
 
+/** The one trainer of this system: it works on at once where it was killed and started again. */
+const TRAINER_NAME = "start";
+
 function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string; say: (line: string) => void }): SupervisedChild {
   const { stateFolder, url, keys } = edge;
   return new SupervisedChild({
     command: process.execPath,
-    args: ["trainer/main.ts", "--edge", url, "--base", baseFolder, "--state", stateFolder, "--parent-pid", String(process.pid)],
+    args: [
+      "trainer/main.ts",
+      "--url",
+      url,
+      "--base",
+      baseFolder,
+      "--state",
+      stateFolder,
+      "--name",
+      TRAINER_NAME,
+      "--parent-pid",
+      String(process.pid),
+    ],
     // By environment, because a command line can be read by everybody on the machine.
     env: { NEXTSTATE_TRAINER_KEY: keys.trainer },
     onStart: (pid) => writePid(stateFolder, "trainer", pid),

@@ -30,6 +30,7 @@ import { mountHealth } from "./routes/health.ts";
 import { mountModels } from "./routes/models.ts";
 import { mountTrainerFeed } from "./routes/trainer-feed.ts";
 import { mountTrainerFiles } from "./routes/trainer-files.ts";
+import { mountTrainerLease } from "./routes/trainer-lease.ts";
 import { mountTrainerLines } from "./routes/trainer-lines.ts";
 
 export function createApp(): App {
@@ -64,6 +65,6 @@ export function createApp(): App {
     mountStats,
   ])
     mount(app);
-  for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLines]) mount(app);
+  for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLease, mountTrainerLines]) mount(app);
   return app;
 }

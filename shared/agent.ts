@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AGENT_NAME } from "./agent-name.ts";
 import { AgentTool, McpServer } from "./agent-tools.ts";
+import { JudgeSettings } from "./judge.ts";
 import { ReleaseSettings } from "./release.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
@@ -17,6 +18,7 @@ export const LearningSettings = z.object({
   notes: z.enum(["off", "user", "agent"]).default("user"),
   /** Votes per judgement; odd, so that ties are rare. */
   votes: z.number().int().min(1).max(9).default(3),
+  judge: JudgeSettings.prefault({}),
   /** Client keys of people who are trusted, by id: the share of an update's loss weight that they may have. 1 teaches everybody's policy alone. */
   trusted: z
     .record(z.string().min(1).max(64), z.number().min(0).max(1))

@@ -84,6 +84,23 @@ export const FeedbackGiven = z.object({
 
 export const SessionClosed = z.object({ kind: z.literal("session:closed"), reason: z.enum(["idle", "done"]) });
 
+/** What a vote of several calls to a server came to and cost. */
+export const Poll = z.object({
+  model: z.string(),
+  /** Votes asked for. */
+  asked: z.number().int(),
+  /** Votes and hints that could not be counted, by reason. */
+  failed: z.record(z.string(), z.number().int()),
+  /** Share of the counted votes that are not the most frequent one, 0 to 1. */
+  disagreement: z.number(),
+  /** HTTP requests, repeated ones included. */
+  requests: z.number().int(),
+  /** As the server told; null where an answer did not tell. */
+  promptTokens: z.number().int().nullable(),
+  completionTokens: z.number().int().nullable(),
+});
+export type Poll = z.infer<typeof Poll>;
+
 export const JudgementMade = z.object({
   kind: z.literal("judgement:made"),
   /** The event that was judged. */
@@ -98,6 +115,8 @@ export const JudgementMade = z.object({
   held: z.string().optional(),
   /** Why a rejected answer gave no hint. */
   refused: z.object({ code: z.string(), detail: z.string() }).optional(),
+  /** Where a server was asked. */
+  poll: Poll.optional(),
 });
 
 /** What is left of an event whose user was deleted: its place. */

@@ -1,5 +1,7 @@
 /** What a trainer process is started with, and what an update is made of. Everything has a unit and, where one exists, a source. */
+import { hostname } from "node:os";
 import { z } from "zod";
+import { LEASE_MS } from "../shared/lease.ts";
 
 const count = z.number().int().min(0);
 const ContextCounts = z.object({ silent: count, stated: count, other: count, anchor: count });
@@ -41,14 +43,22 @@ export const UpdateSettings = z.object({
 export type UpdateSettings = z.infer<typeof UpdateSettings>;
 
 export const TrainerConfig = z.object({
-  /** URL of the edge. */
-  edge: z.url(),
+  /** Of the edge. */
+  url: z.url(),
   /** A trainer key. */
   key: z.string().min(1),
-  /** Hugging Face folder of the base checkpoint. */
-  base: z.string().min(1),
-  /** Folder for metrics. */
-  state: z.string().min(1),
+  /** Hugging Face folder of the base checkpoint; absent: the base that the edge serves is fetched from it. */
+  base: z.string().min(1).optional(),
+  /** Folder for metrics, and for a base that was fetched. */
+  state: z.string().min(1).default(".nextstate/trainer"),
+  /** What the trainer's leases run under. One that comes back under its own name works on at once; no two may have the same. */
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .default(() => `${hostname()}/${process.pid}`),
+  /** How long its agents wait for it, ms, where it says nothing more; then another trainer takes over. */
+  leaseMs: z.coerce.number().int().min(1_000).max(600_000).default(LEASE_MS),
   /** The trainer ends when this process is gone. */
   parentPid: z.coerce.number().int().positive().optional(),
   /** Threads inside one operator. */

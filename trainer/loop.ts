@@ -46,6 +46,7 @@ type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
 
 const JUDGE_EVERY_MS = 500; // while an update runs
+const JUDGE_AGAIN_MS = 2_000; // where it was away
 const MOST_PENDING = 300; // events beyond the cursor, above which judging waits for the update: what they say goes into one audit row
 const QUIET_EVENTS = 200; // so many events without a signal are consumed without one
 
@@ -69,7 +70,7 @@ export class LineLoop {
     const corrected = this.#signals.corrected.length > 0;
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
-    await this.#window.pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    await this.#pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
@@ -81,6 +82,13 @@ export class LineLoop {
     const result = batch === undefined ? (this.#window.pending.length > 0 ? "waiting" : "idle") : await this.#advance(batch, []);
     await this.#reviewNotes(head).catch((error: unknown) => this.#report(error));
     return result;
+  }
+
+  /** Reads on; while a judge is away it is not waited for longer than for the judge, and no more is read than can be kept. */
+  async #pull(waitMs: number): Promise<void> {
+    const patienceMs = this.#signals.frontier === Number.POSITIVE_INFINITY ? waitMs : Math.min(waitMs, JUDGE_AGAIN_MS);
+    if (patienceMs < waitMs && this.#window.pending.length >= MOST_PENDING) await sleep(patienceMs);
+    else await this.#window.pull(patienceMs);
   }
 
   /** Retires the notes that the stable version does not need. */
@@ -278,15 +286,16 @@ export class LineLoop {
 
   /** What to do with the open signals now, or undefined while there is reason to wait. */
   #assemble(head: LineHead): Batch | undefined {
-    const { judged, refusals, corrected: candidates } = this.#signals;
-    const last = this.#window.pending.at(-1);
+    const { judged, refusals, corrected: candidates, frontier } = this.#signals;
+    const pending = this.#window.pending.filter(({ seq }) => seq < frontier);
+    const last = pending.at(-1);
     if (last === undefined && judged.length + refusals.length === 0) return undefined;
     const { learning } = head.settings;
     const toSeq = last?.seq ?? head.cursor;
     const batch = { head, toSeq, judged, corrected: learning.enabled ? candidates : [], refusals };
     if (candidates.length > 0)
       return candidates.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
-    return judged.length + refusals.length > 0 || this.#window.pending.length >= QUIET_EVENTS ? batch : undefined;
+    return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
   /** Drops what is consumed, by us or by another trainer of the line. */

@@ -1,21 +1,22 @@
 /**
- * The trainer process: `node trainer/main.ts --edge URL --key K --base folder --state folder`.
+ * The trainer process: `npm run trainer -- --url URL --key K`.
  * `node trainer/main.ts rebuild …` makes one version again instead (rebuild/command.ts).
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
  */
 import { cpus } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
-import { SHARED_LINE } from "../shared/policy.ts";
 import { TrainerConfig } from "./config.ts";
-import { Random } from "./random.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
+import type { EdgePort } from "./feed/edge-port.ts";
 import { retryForever } from "./feed/retry.ts";
+import { followAgents, type FollowOptions } from "./follow.ts";
+import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createGate } from "./gate/gate.ts";
 import { createLearner } from "./learn/update.ts";
@@ -25,14 +26,12 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
+import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader } from "./policy/parent.ts";
+import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 
-const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
 const PARENT_CHECK_MS = 1_000;
-const REOPEN_MS = 30_000;
-/** The edge serves another base, or knows our key no more: nobody can be taught anything. */
-const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing"]);
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
@@ -40,14 +39,17 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   watchParent(config.parentPid, stop);
-  const base = loadBase(config.base);
+  const { url, key, name, leaseMs, waitMs, threads, seed } = config;
+  const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
+  const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
+  if (folder === undefined) return; // it was told to stop
+  const base = loadBase(folder);
   const engine = await Engine.start({ config: base.config, threads: config.threads, tokenizer: base.tokenizerFiles });
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
     await engine.loadWeights(base.weights);
-    metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
-    const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
+    metrics("trainer:started", { url, name, base: folder, threads, seed });
     const sampler = createJobSampler(engine, base);
     const learner = createLearner({
       engine,
@@ -56,69 +58,51 @@ async function main(): Promise<void> {
       now: () => performance.now(),
       onTaught: (counts) => metrics("update:taught", counts),
     });
-    const loadAdapter = createParentLoader(edge, { base, folder: config.base });
+    const loadAdapter = createParentLoader(edge, { base, folder });
     const gate = createGate({ engine, base });
     const inTurn = createQueue();
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.shape, adapter, base.name);
-    await followAgents(
-      {
-        edge,
-        judge: createPanel(sampler),
-        learner: { update: (request) => inTurn(() => learner.update(request)) },
-        metrics,
-        config,
-        now: () => new Date(),
-        loadAdapter,
-        gate: (request) => inTurn(() => gate(request)),
-        reviewNotes: createNoteReview({ engine, base, loadAdapter }),
-        writeAdapter,
-        runtime: describeRuntime(config),
-      },
-      stop,
-    );
+    const shared: Omit<LoopDependencies, "edge"> = {
+      judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
+      learner: { update: (request) => inTurn(() => learner.update(request)) },
+      metrics,
+      config,
+      now: () => new Date(),
+      loadAdapter,
+      gate: (request) => inTurn(() => gate(request)),
+      reviewNotes: createNoteReview({ engine, base, loadAdapter }),
+      writeAdapter,
+      runtime: describeRuntime(config),
+    };
+    const openLoop: FollowOptions["openLoop"] = (line, lease) =>
+      new LineLoop(line, { ...shared, edge: createEdgeClient({ edge: url, key, signal: stop.signal, lease }) });
+    // Leases are given back after the stop, by a client that does not hear of it.
+    const unstopped = createEdgeClient({ edge: url, key });
+    const leasing = { ...edge, endLease: (agent: string, token: number) => unstopped.endLease(agent, token) };
+    await followAgents({ edge: leasing, metrics, name, leaseMs, waitMs, openLoop }, stop);
   } finally {
     await engine.close();
     metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
   }
 }
 
-/** Starts a loop per agent as agents appear; returns when the signal stops them all. @throws what stopped one of them */
-async function followAgents(deps: LoopDependencies, stop: AbortController): Promise<void> {
-  const { signal } = stop;
-  const loops = new Map<string, Promise<void>>();
-  const random = new Random(process.pid);
-  while (!signal.aborted) {
-    const agents = await retryForever(() => deps.edge.listAgents(), { random, signal, onRetry: reportRetry(deps.metrics, "agents") });
-    for (const { agent, line } of agents ?? [])
-      if (line === SHARED_LINE && !loops.has(agent)) loops.set(agent, followLine(agent, deps, stop));
-    await sleep(AGENTS_REFRESH_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
-  }
-  await Promise.all(loops.values()); // throws what stopped one of them
-}
-
-/** What fails in one line is that line's: it begins again, a while later. @throws what no line can go on with */
-async function followLine(agent: string, deps: LoopDependencies, stop: AbortController): Promise<void> {
-  const { signal } = stop;
-  const random = new Random(process.pid + agent.length);
-  while (!signal.aborted) {
-    const loop = new LineLoop({ agent, line: SHARED_LINE }, deps);
-    deps.metrics("line:opened", { agent, line: SHARED_LINE });
-    try {
-      while (!signal.aborted)
-        await retryForever(() => loop.step(deps.config.waitMs), { random, signal, onRetry: reportRetry(deps.metrics, agent) });
-    } catch (error) {
-      deps.metrics("line:failed", { agent, ...toErrorRecord(error) });
-      if (!(error instanceof AppError) || FATAL.has(error.code)) {
-        stop.abort("a line failed");
-        throw error;
-      }
-      await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-}
-
-function reportRetry(metrics: Metrics, agent: string): (error: unknown, delayMs: number) => void {
-  return (error, delayMs) => metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+/** The folder of the base that the edge's first agent is made of; waits for there to be one. Undefined where it is told to stop. */
+async function fetchServed(
+  edge: EdgePort,
+  { state }: TrainerConfig,
+  { metrics, signal }: { metrics: Metrics; signal: AbortSignal },
+): Promise<string | undefined> {
+  const fetching = async (): Promise<string> => {
+    const [first] = await edge.listAgents();
+    if (first === undefined)
+      throw new AppError("upstream/unreachable", "GET /agents: an agent that the key reaches expected, got none yet");
+    const { baseDigest } = await edge.readHead(first);
+    metrics("base:fetching", { digest: baseDigest });
+    return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
+  };
+  const onRetry = (error: unknown, delayMs: number): void =>
+    metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry });
 }
 
 /** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
@@ -165,7 +149,7 @@ function runtimeVersion(): string {
 }
 
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
+  const names = ["url", "key", "base", "state", "name", "lease-ms", "parent-pid", "threads", "seed", "wait-ms"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const fields = Object.entries(values).map(([name, value]) => [
     name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
@@ -175,7 +159,7 @@ function readConfig(argv: readonly string[]): TrainerConfig {
   if (parsed.success) return parsed.data;
   throw new AppError(
     "input/invalid",
-    `trainer: --edge URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`,
+    `trainer: --url URL --key K expected, and --base folder, --state folder, --name where they are other than usual\n${z.prettifyError(parsed.error)}`,
   );
 }
 

@@ -2,15 +2,17 @@
  * The signals of one line that an update may learn from: pending ones beyond the cursor, and consumed ones that were opened
  * again. Each is judged once; what was judged is held here, and rebuilt from the log.
  */
+import { AppError } from "../shared/errors.ts";
 import { judgementIdOf, type LoggedEvent } from "../shared/events.ts";
+import { judgeServerOf } from "../shared/judge.ts";
 import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
-import { type Assembled, assembleSignal } from "./data/exchange.ts";
+import { type Assembled, assembleSignal, type Signal } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
-import type { Judge } from "./judge/judge.ts";
+import type { Judge, Verdict } from "./judge/judge.ts";
 import type { Judged } from "./learn/batch.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -22,6 +24,13 @@ export type SignalDependencies = {
   readonly now: () => Date;
 };
 
+type Taken = {
+  readonly event: LoggedEvent;
+  readonly assembled: Assembled;
+  readonly known: Logged | undefined;
+};
+type Logged = Parameters<typeof verdictFromLog>[0];
+
 const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
 export class Signals {
@@ -29,7 +38,9 @@ export class Signals {
   readonly #deps: SignalDependencies;
   readonly #window: EventWindow;
   readonly #judged = new Map<string, Judged>();
-  readonly #refusals = new Map<string, Refusal>();
+  readonly #refusals = new Map<string, { seq: number; refusal: Refusal }>();
+  /** Pending signals whose judge is away, by event with its `seq`. */
+  readonly #unjudged = new Map<string, number>();
   #reopened = new Set<string>();
 
   constructor(line: LineName, deps: SignalDependencies, window: EventWindow) {
@@ -38,13 +49,20 @@ export class Signals {
     this.#window = window;
   }
 
-  /** In log order: of two corrections of one argument the later counts, whichever was judged first. */
-  get judged(): readonly Judged[] {
-    return [...this.#judged.values()].toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
+  /** The first pending event whose judge is away: it and those after it wait, so that nothing is consumed unjudged. Infinity where none is. */
+  get frontier(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#unjudged.values());
   }
 
+  /** Before the frontier, in log order: of two corrections of one argument the later counts, whichever was judged first. */
+  get judged(): readonly Judged[] {
+    const ready = [...this.#judged.values()].filter(({ signal }) => signal.event.seq < this.frontier);
+    return ready.toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
+  }
+
+  /** Before the frontier. */
   get refusals(): readonly Refusal[] {
-    return [...this.#refusals.values()];
+    return [...this.#refusals.values()].filter(({ seq }) => seq < this.frontier).map(({ refusal }) => refusal);
   }
 
   /** Judged signals that say what should have been different, oldest first. */
@@ -54,15 +72,32 @@ export class Signals {
 
   /** Judges what is pending and new. @param stop asked before each signal */
   async judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
-    const logged = new Map(
-      this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
-    );
+    const logged = await this.#loggedJudgements();
     for (const event of this.#window.pending) {
       if (stop()) return;
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
-      if (assembled !== undefined) await this.#take(head, assembled, logged.get(event.eventId));
+      if (assembled !== undefined) await this.#take(head, { event, assembled, known: logged.get(event.eventId) });
     }
+  }
+
+  /**
+   * What the log says of pending signals that are new here, by event. After a restart, or where another trainer worked before, a judgement
+   * may lie further on than has been read; asking a model again would give another one than the log keeps.
+   */
+  async #loggedJudgements(): Promise<Map<string, Logged>> {
+    const { pending } = this.#window;
+    const logged = new Map(
+      pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
+    );
+    const known = [this.#judged, this.#refusals, this.#unjudged, logged];
+    const open = pending.filter(({ eventId, payload }) => isSignal(payload) && !known.some((each) => each.has(eventId)));
+    for (let start = 0; start < open.length; start += MOST_RECALLED) {
+      const ids = open.slice(start, start + MOST_RECALLED).map(({ eventId }) => eventId);
+      for (const { payload } of await this.#deps.edge.readEvents(this.#line, ids))
+        if (payload.kind === "judgement:made") logged.set(payload.subject, payload);
+    }
+    return logged;
   }
 
   /** Takes in what is to be learned from again, with the judgement that the log has of it. */
@@ -80,8 +115,8 @@ export class Signals {
       if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
       const assembled = await this.#pair(event);
       const judgement = judgements.get(judgementIdOf(event.eventId));
-      const signal = assembled ?? refuseUnknown(event);
-      await this.#take(head, signal, judgement?.kind === "judgement:made" ? judgement : undefined);
+      const known = judgement?.kind === "judgement:made" ? judgement : undefined;
+      await this.#take(head, { event, assembled: assembled ?? refuseUnknown(event), known });
     }
   }
 
@@ -100,6 +135,7 @@ export class Signals {
       this.#judged.delete(eventId);
       this.#refusals.delete(eventId);
     }
+    for (const eventId of this.#unjudged.keys()) if (!open.has(eventId)) this.#unjudged.delete(eventId);
   }
 
   #close(still: ReadonlySet<string> = new Set()): void {
@@ -107,17 +143,16 @@ export class Signals {
     this.forget();
   }
 
-  async #take(head: LineHead, assembled: Assembled, known: Parameters<typeof verdictFromLog>[0] | undefined): Promise<void> {
-    const { judge, metrics, config, edge, now } = this.#deps;
+  async #take(head: LineHead, { event, assembled, known }: Taken): Promise<void> {
+    const { metrics, edge, now } = this.#deps;
     if (assembled.status === "refused") {
-      this.#refusals.set(assembled.refusal.eventId, assembled.refusal);
+      this.#refusals.set(assembled.refusal.eventId, { seq: event.seq, refusal: assembled.refusal });
       metrics("signal:refused", { agent: head.agent, ...assembled.refusal });
       return;
     }
     const { signal } = assembled;
-    const { eventId, seq } = signal.event;
-    const votes = { votes: head.settings.learning.votes, seed: config.seed + seq };
-    const verdict = known === undefined ? await judge.judge(signal, votes) : verdictFromLog(known, signal);
+    const { eventId } = signal.event;
+    const verdict = known === undefined ? await this.#judge(head, signal) : verdictFromLog(known, signal);
     if (verdict === undefined) return;
     // Logged before it counts: where the edge is away the next step judges again, with the same seed. One with a hint is
     // told again after a restart: the log may have it, and the agent not yet its note.
@@ -133,7 +168,26 @@ export class Signals {
       votes: verdict.votes,
       hint: verdict.hint?.text,
       refused: verdict.refused?.code,
+      ...(verdict.poll === undefined ? {} : { poll: verdict.poll }),
     });
+  }
+
+  /** Undefined where there is nothing to judge, or nobody to judge it now: the next step asks again. */
+  async #judge(head: LineHead, signal: Signal): Promise<Verdict | undefined> {
+    const { judge, config, metrics } = this.#deps;
+    const { eventId, seq } = signal.event;
+    try {
+      const { votes } = head.settings.learning;
+      const verdict = await judge.judge(signal, { votes, seed: config.seed + seq, server: judgeServerOf(head.settings) });
+      this.#unjudged.delete(eventId);
+      return verdict;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "judge/unavailable") throw error;
+      if (!this.#unjudged.has(eventId)) metrics("signal:unjudged", { agent: head.agent, eventId, detail: error.message });
+      // What is behind the cursor is consumed already, and keeps nothing back.
+      if (seq > head.cursor) this.#unjudged.set(eventId, seq);
+      return undefined;
+    }
   }
 
   /** The event with its turn; one that is further back than the cache goes is read from the log again. */
@@ -144,6 +198,10 @@ export class Signals {
     turns.forEach((turn) => this.#window.cache.add(turn));
     return assembleSignal(event, this.#window.cache);
   }
+}
+
+function isSignal({ kind }: LoggedEvent["payload"]): boolean {
+  return kind === "nextState:arrived" || kind === "feedback:given";
 }
 
 /** What was opened again and is no signal any more: refused, so that it is closed. */

@@ -82,7 +82,7 @@ export class Town {
     const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });
     await engine.loadWeights(base.weights);
     const port = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
-    const config = TrainerConfig.parse({ edge: edge.url, key: edge.keys.trainer, base: baseFolder, state: folder, threads });
+    const config = TrainerConfig.parse({ url: edge.url, key: edge.keys.trainer, base: baseFolder, state: folder, threads });
     const gate = createGate({ engine, base });
     const loop = new LineLoop(
       { agent, line: "shared" },

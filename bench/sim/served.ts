@@ -72,7 +72,7 @@ export class ServedSystem implements LearningSystem {
       command: process.execPath,
       args: [
         "trainer/main.ts",
-        "--edge",
+        "--url",
         edge.url,
         "--base",
         baseFolder,

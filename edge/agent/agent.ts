@@ -7,6 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
@@ -26,12 +27,14 @@ import type {
   EventUse,
   FinishRequest,
   GivenNote,
+  Lost,
   Page,
   PromoteResult,
   PublishOutcome,
   Reason,
   RollbackRequest,
   RollbackResult,
+  Trainer,
   TurnFact,
 } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -109,11 +112,21 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     };
   }
 
+  async lease(request: LeaseRequest): Promise<LeaseAnswer | undefined> {
+    if (this.#store.readAgent() === undefined) return undefined;
+    return this.#store.transaction(() => this.#store.lease.take(request, Date.now()));
+  }
+
+  async endLease(token: number): Promise<boolean | undefined> {
+    if (this.#store.readAgent() === undefined) return undefined;
+    return this.#store.transaction(() => this.#store.lease.end(token));
+  }
+
   async publish(
     line: string,
     { parent, manifest, refused, cases, rebuild }: PublishRequest,
-    actor: Actor,
-  ): Promise<PublishOutcome | undefined> {
+    { actor, lease }: Trainer,
+  ): Promise<PublishOutcome | Lost | undefined> {
     const agent = this.#store.readAgent();
     const parentVersion = this.#store.readVersion(line, parent);
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
@@ -125,12 +138,13 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
-    const outcome = this.#store.transaction(() => {
+    // Asked last, with nothing awaited before the flip: a lease may end while files are read.
+    const outcome = this.#inLease(line, lease, (): PublishOutcome => {
       const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
       return flipped;
     });
-    if (outcome.status === "published") await this.#planLook(rebuild);
+    if (outcome?.status === "published") await this.#planLook(rebuild);
     return outcome;
   }
 
@@ -146,8 +160,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#trials.read(line, Date.now());
   }
 
-  async advance(line: string, request: CursorAdvance, actor: Actor): Promise<AdvanceResult | undefined> {
-    return this.#inLine(line, () => this.#lines.advance(line, request, actor));
+  async advance(line: string, request: CursorAdvance, { actor, lease }: Trainer): Promise<AdvanceResult | Lost | undefined> {
+    return this.#inLease(line, lease, () => this.#lines.advance(line, request, actor));
   }
 
   async version(line: string, version: number): Promise<ListedVersion | undefined> {
@@ -228,8 +242,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? undefined : (this.#lineage.rebuildOf(line) ?? null);
   }
 
-  async finishRebuild(line: string, { from, refused }: FinishRequest, actor: Actor): Promise<boolean | undefined> {
-    const finished = this.#inLine(line, () => this.#lines.finishRebuild(line, from, refused, actor));
+  async finishRebuild(line: string, { from, refused }: FinishRequest, { actor, lease }: Trainer): Promise<boolean | Lost | undefined> {
+    const finished = this.#inLease(line, lease, () => this.#lines.finishRebuild(line, from, refused, actor));
     if (finished === true) await this.#planLook(true);
     return finished;
   }
@@ -267,8 +281,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     });
   }
 
-  async absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined> {
-    return this.#store.transaction(() => {
+  async absorbNote(line: string, noteId: string, version: number, { actor, lease }: Trainer): Promise<AbsorbResult | Lost | undefined> {
+    return this.#inLease(line, lease, (): AbsorbResult | undefined => {
       const note = this.#notebook.find(line, noteId);
       if (note === undefined) return undefined;
       const { stable } = this.#lines.state(line);
@@ -331,6 +345,14 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */
   #inLine<Result>(line: string, move: () => Result): Result | undefined {
     return this.#store.transaction(() => (this.#lines.read(line) === undefined ? undefined : move()));
+  }
+
+  /** The same for a trainer, unless its lease is another's by now. */
+  #inLease<Result>(line: string, token: number, move: () => Result): Result | Lost | undefined {
+    return this.#inLine(line, (): Result | Lost => {
+      const reason = this.#store.lease.fault(token);
+      return reason === undefined ? move() : { status: "lost", reason };
+    });
   }
 
   #decide(line: string, now: Date): void {

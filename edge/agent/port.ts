@@ -16,11 +16,17 @@ import type {
 } from "../../shared/api.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { Env } from "../env.ts";
 import type { ForgetRequest, ForgottenUser } from "./deletion.ts";
+
+/** A trainer that moves a line: for the audit trail, and the token of its lease. */
+export type Trainer = { readonly actor: Actor; readonly lease: number };
+/** The lease is another trainer's by now. */
+export type Lost = { status: "lost"; reason: string };
 
 export type Reason = { actor: Actor; reason?: string | undefined };
 
@@ -78,7 +84,11 @@ export interface AgentPort {
   put(request: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent>;
   read(): Promise<Agent | undefined>;
   head(line: string): Promise<LineHead | undefined>;
-  publish(line: string, request: PublishRequest, actor: Actor): Promise<PublishOutcome | undefined>;
+  /** Gives a trainer the agent, or says who has it. */
+  lease(request: LeaseRequest): Promise<LeaseAnswer | undefined>;
+  /** Whether the token was the current one. */
+  endLease(token: number): Promise<boolean | undefined>;
+  publish(line: string, request: PublishRequest, trainer: Trainer): Promise<PublishOutcome | Lost | undefined>;
   /** Makes `to` the stable version. With `quarantine` the events first used by the versions left are barred from learning, else learned from again. */
   rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined>;
   /** Makes the canary, or a version that waits behind it, the stable one. */
@@ -91,7 +101,7 @@ export interface AgentPort {
   /** What a rebuild starts from and learns again; null where none is due. */
   rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined>;
   /** Ends a rebuild that has nothing to learn. */
-  finishRebuild(line: string, request: FinishRequest, actor: Actor): Promise<boolean | undefined>;
+  finishRebuild(line: string, request: FinishRequest, trainer: Trainer): Promise<boolean | Lost | undefined>;
   /** Bars events from learning; returns how many were not barred before. */
   quarantine(line: string, events: readonly BarredEvent[], audit: Reason): Promise<number | undefined>;
   /** Lets events be learned from; those that a version of before had used are learned from again. Returns how many were barred. */
@@ -99,7 +109,7 @@ export interface AgentPort {
   quarantined(line: string, page: { after?: string | undefined; limit: number }): Promise<QuarantinedEvent[] | undefined>;
   /** Consumed events that wait to be learned from again. */
   reopened(line: string, limit: number): Promise<string[] | undefined>;
-  advance(line: string, request: CursorAdvance, actor: Actor): Promise<AdvanceResult | undefined>;
+  advance(line: string, request: CursorAdvance, trainer: Trainer): Promise<AdvanceResult | Lost | undefined>;
   version(line: string, version: number): Promise<ListedVersion | undefined>;
   /** Newest first. */
   versions(line: string, page: Page): Promise<ListedVersion[]>;
@@ -121,7 +131,7 @@ export interface AgentPort {
   /** Takes a note away with those that it superseded. */
   dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined>;
   /** Takes a note out of force for as long as a descendant of `version`, which must be the stable one, answers. */
-  absorbNote(line: string, noteId: string, version: number, actor: Actor): Promise<AbsorbResult | undefined>;
+  absorbNote(line: string, noteId: string, version: number, trainer: Trainer): Promise<AbsorbResult | Lost | undefined>;
   /** Tells those who wait that the log holds events up to `seq`; `usedNotes` names a note once for every turn that had it. */
   eventsAppended(seq: number, told?: { usedNotes?: readonly string[]; turns?: readonly TurnFact[] }): Promise<void>;
   /** What the judge said of turns. */

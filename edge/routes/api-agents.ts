@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { ToolSecret } from "../../shared/agent-tools.ts";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
+import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -36,7 +37,9 @@ export const SettingsRequest = AgentSettings.extend({
     .array()
     .max(8, "at most 8 servers expected")
     .default([]),
-  learning: LearningSettings.strict().prefault({}),
+  learning: LearningSettings.extend({ judge: JudgeSettings.strict().prefault({}) })
+    .strict()
+    .prefault({}),
   release: StrictRelease,
 }).strict();
 /** An adapter in PEFT's format. */
@@ -55,6 +58,7 @@ type Change = { readonly settings: AgentSettings; readonly before: AgentSettings
 async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
   checkDepth(settings);
   checkTools(settings.tools);
+  judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
   return putAgent(context, name, settings);
 }

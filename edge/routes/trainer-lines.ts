@@ -1,14 +1,16 @@
 /** /trainer/v1: which versions exist, and how trainers add to them. Outcomes that a trainer must expect answer 200 with a `status`. */
+import type { Context } from "hono";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/events.ts";
+import { LEASE_HEADER } from "../../shared/lease.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
-import { agentOf } from "../agent/port.ts";
+import { agentOf, type Lost, type Trainer } from "../agent/port.ts";
 import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
-import type { App } from "../env.ts";
-import { parseJson } from "../http-errors.ts";
+import type { App, AppEnv } from "../env.ts";
+import { parseJson, parseWith } from "../http-errors.ts";
 import { notesOf } from "./given-notes.ts";
 import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, scoped, versionParam } from "./params.ts";
 
@@ -38,7 +40,8 @@ export function mountTrainerLines(app: App): void {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const request = await parseJson(context.req.raw, PublishRequest);
     await checkLogged(context.env, "manifest.toSeq", request.manifest.toSeq);
-    const result = found(await agentOf(context.env, agent).publish(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
+    const result = found(await agentOf(context.env, agent).publish(line, request, trainerOf(context)), `line ${line} of agent ${agent}`);
+    throwLost(result);
     if (result.status === "refused") throw new AppError("policy/refused", result.reason);
     forgetLineHead(agent, line);
     return context.json(result);
@@ -48,7 +51,8 @@ export function mountTrainerLines(app: App): void {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const request = await parseJson(context.req.raw, CursorAdvance);
     await checkLogged(context.env, "to", request.to);
-    const result = found(await agentOf(context.env, agent).advance(line, request, actorOf(context)), `line ${line} of agent ${agent}`);
+    const result = found(await agentOf(context.env, agent).advance(line, request, trainerOf(context)), `line ${line} of agent ${agent}`);
+    throwLost(result);
     if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "to" } });
     return context.json(result);
   });
@@ -88,9 +92,10 @@ export function mountTrainerLines(app: App): void {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const request = await parseJson(context.req.raw, FinishRequest);
     const finished = found(
-      await agentOf(context.env, agent).finishRebuild(line, request, actorOf(context)),
+      await agentOf(context.env, agent).finishRebuild(line, request, trainerOf(context)),
       `line ${line} of agent ${agent}`,
     );
+    if (typeof finished !== "boolean") throwLost(finished);
     forgetLineHead(agent, line);
     return context.json({ status: finished ? "finished" : "stale" });
   });
@@ -111,9 +116,11 @@ export function mountTrainerLines(app: App): void {
   app.post(`${LINE}/notes/:note/absorbed`, async (context) => {
     const [agent, line, noteId] = [agentParam(context), lineParam(context), noteParam(context)];
     const { version } = await parseJson(context.req.raw, NoteAbsorbed);
-    const result = await agentOf(context.env, agent).absorbNote(line, noteId, version, actorOf(context));
+    const absorbed = await agentOf(context.env, agent).absorbNote(line, noteId, version, trainerOf(context));
+    const result = found(absorbed, `note ${noteId} of line ${line} of agent ${agent}`);
+    throwLost(result);
     forgetLineHead(agent, line);
-    return context.json(found(result, `note ${noteId} of line ${line} of agent ${agent}`));
+    return context.json(result);
   });
 
   app.post("/trainer/v1/judgements", async (context) => {
@@ -140,6 +147,22 @@ export function mountTrainerLines(app: App): void {
     }
     return context.json({ seq });
   });
+}
+
+const LeaseToken = z.object({ [LEASE_HEADER]: z.coerce.number().int().min(0).default(0) });
+
+/** Who moves a line, under which lease. @throws {input/invalid} */
+function trainerOf(context: Context<AppEnv>): Trainer {
+  return { actor: actorOf(context), lease: parseWith(LeaseToken, { [LEASE_HEADER]: context.req.header(LEASE_HEADER) })[LEASE_HEADER] };
+}
+
+/** @throws {lease/lost} where the lease is another trainer's by now */
+function throwLost<Result extends { status: string }>(result: Result | Lost): asserts result is Exclude<Result, Lost> {
+  if (isLost(result)) throw new AppError("lease/lost", result.reason);
+}
+
+function isLost(result: { status: string }): result is Lost {
+  return result.status === "lost";
 }
 
 /** What judgements say about the versions that answered. A call that merely ran says nothing: counted as 0, it would speak against every version that calls tools. */

@@ -38,7 +38,21 @@ describe("the trainer", () => {
     expect(made.status).toBe(200);
     trainer = new SupervisedChild({
       command: process.execPath,
-      args: ["trainer/main.ts", "--edge", edge.url, "--base", baseFolder, "--state", folder, "--threads", "1", "--wait-ms", "1000"],
+      args: [
+        "trainer/main.ts",
+        "--url",
+        edge.url,
+        "--name",
+        "t",
+        "--base",
+        baseFolder,
+        "--state",
+        folder,
+        "--threads",
+        "1",
+        "--wait-ms",
+        "1000",
+      ],
       env: { NEXTSTATE_TRAINER_KEY: edge.keys.trainer },
       onStart: () => void (lines = 0),
       onLine: () => {

@@ -4,6 +4,7 @@ import { sha256 } from "../../shared/digest.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { Audience, Evidence } from "../../shared/influence.ts";
+import { LEASE_HEADER, LeaseAnswer } from "../../shared/lease.ts";
 import { Note } from "../../shared/note.ts";
 import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
@@ -11,9 +12,18 @@ import { SuiteCase } from "../../shared/suite.ts";
 import { parseObject } from "../data/calls.ts";
 import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
 
-export type ClientOptions = { readonly edge: string; readonly key: string; readonly signal?: AbortSignal; readonly fetch?: typeof fetch };
+export type ClientOptions = {
+  readonly edge: string;
+  readonly key: string;
+  readonly signal?: AbortSignal;
+  readonly fetch?: typeof fetch;
+  /** The token of the lease under which lines are moved. */
+  readonly lease?: number;
+};
 
 const CALL_TIMEOUT_MS = 30_000;
+const LEASE_TIMEOUT_MS = 8_000; // a heartbeat that is late is worth less than the next one
+const END_TIMEOUT_MS = 3_000; // whoever stops does not wait for long
 
 const AgentList = z.object({ agents: z.array(z.object({ agent: z.string(), line: z.string() })) });
 const NoteList = z.object({ notes: z.array(Note) });
@@ -33,7 +43,7 @@ const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), tu
 const EventList = z.object({ events: z.array(LoggedEvent) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
 
-export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: ClientOptions): EdgePort {
+export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease }: ClientOptions): EdgePort {
   const root = `${edge.replace(/\/$/, "")}/trainer/v1`;
 
   async function call(
@@ -44,6 +54,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
     const what = `${method} ${path}`;
     const headers = {
       authorization: `Bearer ${key}`,
+      ...(lease === undefined ? {} : { [LEASE_HEADER]: String(lease) }),
       ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }),
     };
     let status: number;
@@ -67,6 +78,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
       );
     }
     if (status >= 200 && status < 300) return bytes;
+    if (status === 409 && codeOf(bytes) === "lease/lost") throw new AppError("lease/lost", `${what}: ${textOf(bytes).slice(0, 300)}`);
     throw new AppError(codeOfStatus(status), `${what}: 2xx expected, got ${status} ${textOf(bytes).slice(0, 300)}`, {
       details: { status },
     });
@@ -80,6 +92,11 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
 
   return {
     listAgents: async () => (await callJson(AgentList, "/agents")).agents.map(({ agent, line }) => ({ agent, line })),
+    takeLease: (agent, request) =>
+      callJson(LeaseAnswer, `${agentPath(agent)}/lease`, { method: "POST", body: JSON.stringify(request), timeoutMs: LEASE_TIMEOUT_MS }),
+    async endLease(agent, token) {
+      await call(`${agentPath(agent)}/lease/end`, { method: "POST", body: JSON.stringify({ token }), timeoutMs: END_TIMEOUT_MS });
+    },
     readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
     readVersion: (line, version) => callJson(VersionAnswer, `${linePath(line)}/versions/${version}`),
     pull: ({ agent, cursor, limit, waitMs }) =>
@@ -135,8 +152,18 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch }: Cli
 
 type CallOptions = { method?: string; body?: string | Uint8Array<ArrayBuffer>; timeoutMs?: number };
 
+function agentPath(agent: string): string {
+  return `/agents/${encodeURIComponent(agent)}`;
+}
+
 function linePath({ agent, line }: LineName): string {
-  return `/agents/${encodeURIComponent(agent)}/lines/${encodeURIComponent(line)}`;
+  return `${agentPath(agent)}/lines/${encodeURIComponent(line)}`;
+}
+
+const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+function codeOf(bytes: Uint8Array): string | undefined {
+  return ErrorBody.safeParse(parseObject(textOf(bytes))).data?.error.code;
 }
 
 function textOf(bytes: Uint8Array): string {

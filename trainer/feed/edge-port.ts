@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
@@ -22,6 +23,9 @@ export type BarredEvent = { readonly eventId: string; readonly turnId: string };
 
 export interface EdgePort {
   listAgents(): Promise<LineName[]>;
+  /** Asks for an agent, or with the token of its lease keeps it. */
+  takeLease(agent: string, request: LeaseRequest): Promise<LeaseAnswer>;
+  endLease(agent: string, token: number): Promise<void>;
   readHead(line: LineName): Promise<LineHead>;
   readVersion(line: LineName, version: number): Promise<ListedVersion>;
   /** Events after the cursor, in order; waits up to `waitMs` for the first. */

@@ -2,13 +2,14 @@
  * The embedded judge: m votes and m hint candidates sampled from the base under the judge and hint prompts, which are
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
-import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type Hint, type JobPrompt } from "../../shared/jobs.ts";
+import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type JobPrompt } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { groundedCandidates } from "./candidates.ts";
+import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
-import { groundHint, type Grounded } from "./ground.ts";
+import { groundHint } from "./ground.ts";
+import { mostFrequentHint, withoutSpoken } from "./hints.ts";
 import type { Judge, Verdict } from "./judge.ts";
-import { spokenBefore } from "./standing.ts";
 import { countVotes, type Reward } from "./vote.ts";
 
 /** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
@@ -59,11 +60,19 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   }
 }
 
+/** Reads a correction in words with the hint job. */
+export function createEmbeddedHints(sampler: JobSampler): HintFinder {
+  return async (signal, { seed }) => {
+    const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
+    return chooseHint(texts, { signal, sampler });
+  };
+}
+
 /**
  * The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds
  * likeliest. Where the base says `none` every time, only a candidate whose parameter the user names outright stands against it.
  */
-export async function chooseHint(
+async function chooseHint(
   texts: readonly string[],
   { signal, sampler }: { signal: Signal; sampler: JobSampler },
 ): Promise<Partial<Verdict>> {
@@ -76,31 +85,13 @@ export async function chooseHint(
   const best = Math.max(...scores);
   const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
   const grounded = likeliest === undefined ? undefined : groundHint(likeliest, signal);
-  return grounded?.status === "grounded" ? toVerdict(grounded, signal) : written;
+  return grounded?.status === "grounded" ? withoutSpoken(grounded, signal) : written;
 }
 
 function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdict> {
-  const parsed = texts.map(parseHint).filter((candidate) => candidate.kind === "hint");
-  if (parsed.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
-  const grounded = parsed.map(({ hint }) => groundHint(hint, signal));
-  const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
-  if (best !== undefined) return toVerdict(best, signal);
-  const [first] = grounded.filter((each) => each.status === "refused");
-  return { refused: first === undefined ? { code: "hint/none", detail: "no candidate" } : { code: first.code, detail: first.detail } };
-}
-
-function toVerdict({ hint, toolName }: { hint: Hint; toolName: string }, signal: Signal): Partial<Verdict> {
-  const spoken = spokenBefore(signal, { hint, toolName });
-  if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
-  return { hint: { text: hintText(hint), hint, toolName } };
-}
-
-function mostFrequent(candidates: readonly Extract<Grounded, { status: "grounded" }>[]): { toolName: string; hint: Hint } | undefined {
-  const counts = new Map<string, number>();
-  const keyOf = ({ hint }: { hint: Hint }): string => hintText(hint);
-  for (const candidate of candidates) counts.set(keyOf(candidate), (counts.get(keyOf(candidate)) ?? 0) + 1);
-  const most = Math.max(0, ...counts.values());
-  return candidates.find((candidate) => counts.get(keyOf(candidate)) === most);
+  const hints = texts.map(parseHint).flatMap((parsed) => (parsed.kind === "hint" ? [parsed.hint] : []));
+  if (hints.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
+  return mostFrequentHint(hints, signal);
 }
 
 function verdict({

@@ -1,21 +1,19 @@
-/** Explicit feedback: a score is its own judgement; a correction in words goes through the hint job. */
-import { hintPrompt } from "../../shared/jobs.ts";
-import { chooseHint, type JobSampler } from "./embedded.ts";
-import type { Judge } from "./judge.ts";
+/** Explicit feedback: a score is its own judgement; a correction in words goes to whoever finds hints. */
+import type { Signal } from "../data/exchange.ts";
+import type { Judge, JudgeOptions, Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
-const HINT_TOKENS = 48;
+/** What should have been different by the user's words, or why that cannot be told. */
+export type HintFinder = (signal: Signal, options: JudgeOptions) => Promise<Partial<Verdict>>;
 
-export function createFeedbackJudge(sampler: JobSampler): Judge {
+export function createFeedbackJudge(findHint: HintFinder): Judge {
   return {
-    async judge(signal, { seed }) {
+    async judge(signal, options) {
       const { feedback } = signal;
       if (feedback === undefined) return undefined;
       const reward = rewardOf(feedback);
       const verdict = { judge: "feedback", reward, votes: [reward], detail: "given by a person" } as const;
-      if (feedback.correction === undefined) return verdict;
-      const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-      return { ...verdict, ...(await chooseHint(texts, { signal, sampler })) };
+      return feedback.correction === undefined ? verdict : { ...verdict, ...(await findHint(signal, options)) };
     },
   };
 }

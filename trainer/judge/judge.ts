@@ -1,10 +1,12 @@
 /** The judge port. A judge reads one signal and says how the answer did; next-state text is quoted, never obeyed. */
+import type { Poll } from "../../shared/events.ts";
+import type { JudgeServer } from "../../shared/judge.ts";
 import type { Hint } from "../../shared/jobs.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Reward } from "./vote.ts";
 
-export type JudgeName = "verifiable" | "embedded" | "feedback";
+export type JudgeName = "verifiable" | "embedded" | "llm" | "feedback";
 
 export type Verdict = {
   readonly judge: JudgeName;
@@ -16,9 +18,18 @@ export type Verdict = {
   readonly refused?: { readonly code: RefusalCode; readonly detail: string };
   /** The reason in words, for people. */
   readonly detail: string;
+  /** What asking a server came to and cost. */
+  readonly poll?: Poll;
+};
+
+export type JudgeOptions = {
+  readonly votes: number;
+  readonly seed: number;
+  /** Who judges in the base's place, where an agent's settings say so. */
+  readonly server?: JudgeServer | undefined;
 };
 
 export interface Judge {
-  /** A verdict, or undefined where the signal holds nothing this judge can read. */
-  judge(signal: Signal, options: { votes: number; seed: number }): Promise<Verdict | undefined>;
+  /** A verdict, or undefined where the signal holds nothing this judge can read. @throws {judge/unavailable} where it has to be judged later */
+  judge(signal: Signal, options: JudgeOptions): Promise<Verdict | undefined>;
 }

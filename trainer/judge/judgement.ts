@@ -5,12 +5,12 @@ import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
 import { groundHint, heldText, lastCall } from "./ground.ts";
-import type { JudgeName, Verdict } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
 
-export function toJudgement({ event, exchange }: Signal, { judge, reward, votes, hint, refused }: Verdict, now: Date): Judgement {
+export function toJudgement({ event, exchange }: Signal, { judge, reward, votes, hint, refused, poll }: Verdict, now: Date): Judgement {
   const { agent, line, sessionId, turnId, user, keyId, eventId } = event;
   const held = hint === undefined ? undefined : heldText(lastCall(exchange, hint.toolName), hint.hint.parameter);
   const payload: Judgement["payload"] = {
@@ -22,6 +22,7 @@ export function toJudgement({ event, exchange }: Signal, { judge, reward, votes,
     ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
     ...(held === undefined ? {} : { held }),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
+    ...(poll === undefined ? {} : { poll }),
   };
   return {
     eventId: judgementIdOf(eventId),
@@ -36,13 +37,14 @@ export function toJudgement({ event, exchange }: Signal, { judge, reward, votes,
   };
 }
 
-export function verdictFromLog({ judge, reward, votes, hint, refused }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
+export function verdictFromLog({ judge, reward, votes, hint, refused, poll }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
   const code = REFUSAL_CODES.find((known) => known === refused?.code);
   const verdict = {
-    judge: judgeName(judge),
+    judge,
     reward: toReward(reward),
     votes: votes.map(toReward),
     detail: "read from the log",
+    ...(poll === undefined ? {} : { poll }),
     ...(code === undefined || refused === undefined ? {} : { refused: { code, detail: refused.detail } }),
   };
   const parsed = hint === undefined ? undefined : parseHint(hint);
@@ -54,8 +56,4 @@ export function verdictFromLog({ judge, reward, votes, hint, refused }: z.infer<
 
 function toReward(value: number): Reward {
   return value > 0 ? 1 : value < 0 ? -1 : 0;
-}
-
-function judgeName(judge: z.infer<typeof JudgementMade>["judge"]): JudgeName {
-  return judge === "llm" ? "embedded" : judge;
 }

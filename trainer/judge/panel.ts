@@ -1,19 +1,22 @@
-/** Who judges a signal: a person's feedback itself, the base where a user spoke, and facts where tool results came alone. */
+/** Who judges a signal: a person's feedback itself, the base or a server where a user spoke, and facts where tool results came alone. */
 import type { Signal } from "../data/exchange.ts";
-import { createEmbeddedJudge, type JobSampler } from "./embedded.ts";
+import { createEmbeddedHints, createEmbeddedJudge, type JobSampler } from "./embedded.ts";
 import { createFeedbackJudge } from "./feedback.ts";
 import type { Judge, Verdict } from "./judge.ts";
+import { LlmJudge } from "./llm/judge.ts";
 import { verifiableJudge } from "./verifiable.ts";
 
-/** Judges every signal; a signal of tool results alone never reaches the model. */
-export function createPanel(sampler: JobSampler): Judge {
-  const feedback = createFeedbackJudge(sampler);
+/** Judges every signal; a signal of tool results alone never reaches a model. @param llm without one, no server's key is known */
+export function createPanel(sampler: JobSampler, llm: LlmJudge = new LlmJudge({ environment: {} })): Judge {
   const embedded = createEmbeddedJudge(sampler);
+  const embeddedHints = createEmbeddedHints(sampler);
   return {
     async judge(signal: Signal, options): Promise<Verdict | undefined> {
-      if (signal.feedback !== undefined) return feedback.judge(signal, options);
-      if (signal.userMessages.length > 0) return embedded.judge(signal, options);
-      return verifiableJudge.judge(signal, options);
+      const { server } = options;
+      if (signal.feedback !== undefined)
+        return createFeedbackJudge(server === undefined ? embeddedHints : llm.hintsBy(server)).judge(signal, options);
+      if (signal.userMessages.length === 0) return verifiableJudge.judge(signal, options);
+      return server === undefined ? embedded.judge(signal, options) : llm.judge(signal, { ...options, server });
     },
   };
 }

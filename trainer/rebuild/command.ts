@@ -15,7 +15,7 @@ import { createParentLoader } from "../policy/parent.ts";
 import { rebuildVersion, type Rebuilt } from "./rebuild.ts";
 
 const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
-  --edge <url>      where the edge is (http://127.0.0.1:8787)
+  --url <url>       where the edge is (http://127.0.0.1:8787)
   --state <folder>  whose keys.json has the trainer key (.nextstate)
   --key <key>       the trainer key itself
   --base <folder>   the base checkpoint (base)`;
@@ -23,7 +23,7 @@ const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
 const Options = z.object({
   agent: z.string().min(1),
   version: z.coerce.number().int().min(1),
-  edge: z.url().default("http://127.0.0.1:8787"),
+  url: z.url().default("http://127.0.0.1:8787"),
   state: z.string().default(".nextstate"),
   base: z.string().default("base"),
   key: z.string().optional(),
@@ -31,7 +31,7 @@ const Options = z.object({
 
 /** Prints one JSON object; returns the exit code: 0 where the bytes are the same. @throws {input/invalid} with the usage */
 export async function rebuildCommand(argv: readonly string[], print: (line: string) => void): Promise<number> {
-  const names = ["agent", "version", "edge", "state", "base", "key"];
+  const names = ["agent", "version", "url", "state", "base", "key"];
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const parsed = Options.safeParse(values);
   if (!parsed.success) throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
@@ -40,7 +40,7 @@ export async function rebuildCommand(argv: readonly string[], print: (line: stri
   return rebuilt.same ? 0 : 1;
 }
 
-async function rebuild({ agent, version, edge: url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
+async function rebuild({ agent, version, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
   const edge = createEdgeClient({ edge: url, key: key ?? keyIn(state) });
   const line = { agent, line: SHARED_LINE };
   const { runtime } = await edge.readVersion(line, version);

@@ -119,17 +119,23 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(await refusedCodes(agent)).toEqual(["judge/notNegative"]);
   });
 
-  it("after a restart reads its judgements from the log instead of judging again", async () => {
-    const agent = await correctedAgent();
-    const judge = judging(REJECTS);
-    const dying: Learner = { update: () => Promise.reject(new Error("killed")) };
-    await expect(loopOf(agent, { judge, learner: dying }).step(2_000)).rejects.toThrow("killed");
-    expect(judge.calls).toBe(1);
-    const second = judging(ACCEPTS);
-    const result = await loopOf(agent, { judge: second, learner: learning(shape) }).step(2_000);
-    expect(second.calls).toBe(0);
-    expect(result).toBe("advanced"); // the random base made no call, so the logged hint finds no tool to be grounded in
-  });
+  it.each([100, 1])(
+    "after a restart reads its judgements from the log instead of judging again, read %i events at a time",
+    async (limit) => {
+      const agent = await correctedAgent();
+      const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+      const pull: EdgePort["pull"] = (span) => client.pull({ ...span, limit: Math.min(span.limit, limit) });
+      const judge = judging(REJECTS);
+      const dying: Learner = { update: () => Promise.reject(new Error("killed")) };
+      await expect(loopOf(agent, { judge, learner: dying }).step(2_000)).rejects.toThrow("killed");
+      expect(judge.calls).toBe(1);
+      const second = judging(ACCEPTS);
+      const loop = loopOf(agent, { judge: second, learner: learning(shape), changed: { pull } });
+      await expect.poll(async () => (await loop.step(200), (await headOf(agent)).cursor), { timeout: 10_000 }).toBeGreaterThan(0);
+      expect(second.calls).toBe(0);
+      expect(await refusedCodes(agent)).not.toContain("judge/notNegative"); // the random base made no call, so the logged hint finds no tool to be grounded in
+    },
+  );
 
   it("lets exactly one of two trainers publish from the same events", async () => {
     const agent = await correctedAgent();

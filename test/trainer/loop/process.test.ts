@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Nothing listens on port 9: the trainer has to live with an edge that is away. */
 function startTrainer(args: readonly string[]): ChildProcess {
-  const fixed = ["trainer/main.ts", "--edge", "http://127.0.0.1:9", "--base", base, "--state", folder, "--threads", "1"];
+  const fixed = ["trainer/main.ts", "--url", "http://127.0.0.1:9", "--base", base, "--state", folder, "--threads", "1"];
   return spawn(process.execPath, [...fixed, ...args], {
     env: { ...process.env, NEXTSTATE_TRAINER_KEY: "nsk_trainer_x" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -53,11 +53,11 @@ describe("trainer/main.ts", { timeout: 60_000 }, () => {
   });
 
   it("names every missing option at once and exits with 2", async () => {
-    const child = spawn(process.execPath, ["trainer/main.ts", "--edge", "nowhere"], { env: { PATH: process.env["PATH"] ?? "" } });
+    const child = spawn(process.execPath, ["trainer/main.ts", "--url", "nowhere"], { env: { PATH: process.env["PATH"] ?? "" } });
     let said = "";
     child.stderr.on("data", (chunk) => (said += String(chunk)));
     const [code] = await once(child, "close");
     expect(code).toBe(2);
-    for (const name of ["edge", "key", "base", "state"]) expect(said).toContain(name);
+    for (const name of ["url", "key"]) expect(said).toContain(name);
   });
 });

@@ -60,7 +60,7 @@ function constantAdapter(shape: ModelConfig, value: number): AdapterTensors {
 }
 
 export type LoopParts = {
-  readonly edge: { readonly url: string; readonly key: string };
+  readonly edge: { readonly url: string; readonly key: string; readonly lease?: number };
   readonly shape: ModelConfig;
   readonly judge: Judge;
   readonly learner: Learner;
@@ -87,14 +87,14 @@ export function loopOf(
     changed,
   }: LoopParts,
 ): LineLoop {
-  const client = createEdgeClient({ edge: edge.url, key: edge.key });
+  const client = createEdgeClient({ edge: edge.url, key: edge.key, ...(edge.lease !== undefined && { lease: edge.lease }) });
   const port = { ...client, ...changed?.(client) };
   const deps: LoopDependencies = {
     edge: port,
     judge,
     learner,
     metrics,
-    config: TrainerConfig.parse({ edge: edge.url, key: edge.key, base: "base", state: "state", ...config }),
+    config: TrainerConfig.parse({ url: edge.url, key: edge.key, base: "base", state: "state", ...config }),
     now: () => new Date(),
     loadAdapter: async ({ adapter }) => {
       if (adapter === null) return null;

@@ -54,7 +54,7 @@ async function correct(name: string): Promise<void> {
 }
 
 async function trainUntil(version: number): Promise<void> {
-  const args = ["trainer/main.ts", "--edge", edge.url, "--base", base, "--state", folder, "--threads", "1"];
+  const args = ["trainer/main.ts", "--url", edge.url, "--name", "t", "--base", base, "--state", folder, "--threads", "1"];
   const child = spawn(process.execPath, args, { env: { ...process.env, NEXTSTATE_TRAINER_KEY: edge.keys.trainer }, stdio: "ignore" });
   const latest = async () => (await call(edge, "admin", `GET /api/agents/${AGENT}/versions`)).body.latest;
   await expect.poll(latest, { timeout: 60_000 }).toBe(version);
@@ -63,7 +63,7 @@ async function trainUntil(version: number): Promise<void> {
 }
 
 async function rebuild(version: number): Promise<{ code: number; said: string }> {
-  const args = ["trainer/main.ts", "rebuild", "--agent", AGENT, "--version", String(version), "--edge", edge.url, "--base", base];
+  const args = ["trainer/main.ts", "rebuild", "--agent", AGENT, "--version", String(version), "--url", edge.url, "--base", base];
   const child = spawn(process.execPath, [...args, "--key", edge.keys.trainer], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()));

@@ -1,0 +1,57 @@
+/** Who gets an agent's lease, when, and with which token. */
+import { describe, expect, it } from "vitest";
+import { endLease, grant, leaseFault, NO_LEASE, type LeaseState } from "../../../edge/agent/lease.ts";
+
+const ask = (state: LeaseState, holder: string, now: number, token?: number) => {
+  const { next, answer } = grant(state, { holder, ttlMs: 1_000, ...(token === undefined ? {} : { token }) }, now);
+  return { next, ...answer };
+};
+
+describe("a lease", () => {
+  const first = ask(NO_LEASE, "a", 0);
+
+  it("is given to who asks first, and to nobody else until it ends", () => {
+    expect(first).toEqual({ next: { token: 1, holder: "a", endsAt: 1_000 }, status: "held", token: 1 });
+    expect(ask(first.next, "b", 999)).toMatchObject({ next: first.next, status: "taken", holder: "a", endsInMs: 1 });
+    expect(ask(first.next, "b", 1_000)).toMatchObject({ next: { token: 2, holder: "b", endsAt: 2_000 }, status: "held" });
+  });
+
+  it("is kept by its heartbeat, even late, as long as nobody took it", () => {
+    expect(ask(first.next, "a", 900, 1)).toMatchObject({ next: { token: 1, endsAt: 1_900 }, status: "held" });
+    expect(ask(first.next, "a", 5_000, 1)).toMatchObject({ next: { token: 1, endsAt: 6_000 }, status: "held" });
+    const second = ask(first.next, "b", 1_000);
+    expect(ask(second.next, "a", 1_001, 1)).toMatchObject({ next: second.next, status: "taken", holder: "b" });
+    // Not even once the other's lease has ended: what was made under the old token may be late.
+    expect(ask(second.next, "a", 9_000, 1)).toMatchObject({ next: second.next, status: "taken" });
+  });
+
+  it("goes at once to a trainer that comes back under its name, with a new token", () => {
+    expect(ask(first.next, "a", 10)).toMatchObject({ next: { token: 2, holder: "a", endsAt: 1_010 }, status: "held" });
+  });
+
+  it("is not taken from another process of the name by one that had it before, unless it is that one's own", () => {
+    const again = (last: number) => grant(first.next, { holder: "a", ttlMs: 1_000, last }, 10).answer;
+    expect(again(1)).toEqual({ status: "held", token: 2 });
+    expect(again(0)).toMatchObject({ status: "taken", holder: "a" });
+  });
+
+  it("is not kept under another's name", () => {
+    expect(ask(first.next, "b", 10, 1)).toMatchObject({ next: first.next, status: "taken" });
+  });
+
+  it("that was given back is free at once, and its token is worth nothing", () => {
+    const ended = endLease(first.next, 1);
+    expect(leaseFault(ended, 1)).toMatch(/^x-lease-token: 2, which nobody holds expected, got 1, a lease that has ended/);
+    expect(ask(ended, "a", 11, 1)).toMatchObject({ status: "taken", holder: null });
+    expect(ask(ended, "b", 11)).toMatchObject({ status: "held", token: 3 });
+    expect(endLease(ended, 1)).toBe(ended);
+    expect(endLease(first.next, 7)).toBe(first.next);
+  });
+
+  it("lets its token move the lines, and no other", () => {
+    expect(leaseFault(NO_LEASE, 0)).toBeUndefined();
+    expect(leaseFault(first.next, 1)).toBeUndefined();
+    expect(leaseFault(first.next, 0)).toBe("x-lease-token: 1, the lease of trainer a, expected, got none; POST …/lease gives one");
+    expect(leaseFault(ask(first.next, "b", 1_000).next, 1)).toMatch(/2, the lease of trainer b, expected, got 1, a lease that has ended/);
+  });
+});

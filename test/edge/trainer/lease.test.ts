@@ -1,0 +1,96 @@
+/** /trainer/v1/agents/:agent/lease: who holds an agent moves its lines; whoever held it before is refused, whatever it asks. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { bearer, withEdge } from "../../helpers/edge.ts";
+import { call, fillLog, manifestOf, putAgent } from "../../helpers/call.ts";
+
+const edge = withEdge();
+beforeAll(() => fillLog(edge));
+
+const lease = (agent: string, body: unknown) => call(edge, "trainer", `POST /trainer/v1/agents/${agent}/lease`, body);
+
+/** A move of the line under a token, as a trainer makes it. */
+async function move(agent: string, path: string, { token, body }: { token?: number | string; body: unknown }) {
+  const headers = bearer(edge.keys.trainer, token === undefined ? {} : { "x-lease-token": String(token) });
+  const response = await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/${path}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, never> };
+}
+
+async function publishing(agent: string, content: string, parent = 0) {
+  const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, adapter: await putAdapter(edge, content), parent });
+  return { parent, manifest };
+}
+
+describe("a lease", () => {
+  it("is held by one of the trainers that ask at the same time; the others hear who has it", async () => {
+    await putAgent(edge, "asked");
+    const answers = await Promise.all(["a", "b", "c"].map((holder) => lease("asked", { holder })));
+    const held = answers.filter(({ body }) => body.status === "held");
+    expect(held.map(({ body }) => body)).toEqual([{ status: "held", token: 1, waiting: 0 }]);
+    const [holder] = ["a", "b", "c"].filter((_, index) => answers[index]?.body.status === "held");
+    for (const { body } of answers.filter(({ body }) => body.status === "taken"))
+      expect(body).toEqual({ status: "taken", holder, endsInMs: expect.any(Number) });
+    // Its heartbeat tells how many others would work for the agent, too.
+    expect((await lease("asked", { holder, token: 1, doing: { what: "nothing that this edge knows of" } })).body).toMatchObject({
+      status: "held",
+      waiting: 2,
+    });
+  });
+
+  it.each([
+    { name: "a version", path: "versions", body: (agent: string) => publishing(agent, "late") },
+    { name: "the cursor", path: "cursor", body: async () => ({ from: 0, to: 3, refused: [] }) },
+    { name: "the end of a rebuild", path: "rebuild/finish", body: async () => ({ from: 0 }) },
+    { name: "a note", path: "notes/n_1/absorbed", body: async () => ({ version: 0 }) },
+  ])("that another trainer has by now refuses $name, and says why", async ({ path, body }) => {
+    const agent = `late-${path.replaceAll(/[^a-z]/g, "")}`;
+    await putAgent(edge, agent);
+    const first = (await lease(agent, { holder: "gpu-1" })).body.token;
+    // It ends the lease for the test's sake; a dead trainer's ends by itself.
+    await call(edge, "trainer", `POST /trainer/v1/agents/${agent}/lease/end`, { token: first });
+    const second = (await lease(agent, { holder: "gpu-2" })).body.token;
+    const late = await move(agent, path, { token: first, body: await body(agent) });
+    expect([late.status, late.body["error"]]).toEqual([
+      409,
+      expect.objectContaining({
+        code: "lease/lost",
+        message: `x-lease-token: ${second}, the lease of trainer gpu-2, expected, got ${first}, a lease that has ended; what was made under it is not published`,
+      }),
+    ]);
+    const none = await move(agent, path, { body: await body(agent) });
+    expect([none.status, none.body["error"]]).toEqual([
+      409,
+      expect.objectContaining({ code: "lease/lost", message: expect.stringContaining("got none") }),
+    ]);
+    const { body: head } = await call(edge, "trainer", `GET /trainer/v1/agents/${agent}/lines/shared/head`);
+    expect(head).toMatchObject({ latest: 0, cursor: 0 });
+    const good = await move(agent, path, { token: second, body: await body(agent) });
+    expect(good.status).toBe(path.startsWith("notes") ? 404 : 200);
+  });
+
+  it("ends by itself where its trainer says nothing more, and a version made under it stays out", async () => {
+    await putAgent(edge, "dead");
+    await lease("dead", { holder: "gpu-1", ttlMs: 1_000 });
+    const second = async () => (await lease("dead", { holder: "gpu-2" })).body.status;
+    expect(await second()).toBe("taken");
+    await expect.poll(second, { timeout: 10_000 }).toBe("held");
+    expect((await lease("dead", { holder: "gpu-1", token: 1 })).body).toMatchObject({ status: "taken", holder: "gpu-2" });
+    expect((await move("dead", "versions", { token: 1, body: await publishing("dead", "dead") })).status).toBe(409);
+    expect((await move("dead", "versions", { token: 2, body: await publishing("dead", "dead") })).body).toMatchObject({
+      status: "published",
+      version: 1,
+    });
+  });
+
+  it("is of an agent that exists, and its token a number", async () => {
+    expect((await lease("nobody", { holder: "a" })).status).toBe(404);
+    expect((await lease("asked", { holder: "" })).body.error.param).toBe("holder");
+    await putAgent(edge, "numbered");
+    const { status, body } = await move("numbered", "cursor", { token: "none", body: { from: 0, to: 1, refused: [] } });
+    expect([status, body["error"]]).toEqual([400, expect.objectContaining({ param: "x-lease-token" })]);
+  });
+});

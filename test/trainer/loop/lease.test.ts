@@ -1,0 +1,133 @@
+/** Several trainers: each agent has one of them at a time, a dead one is replaced when its lease ends, and one that was only thought dead publishes nothing. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { afterEach, describe, expect, it } from "vitest";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import { followAgents } from "../../../trainer/follow.ts";
+import { Roster } from "../../../trainer/roster.ts";
+import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
+
+/** Short enough to wait for its end, long enough for heartbeats of a process that a busy machine lets wait. */
+const LEASE_MS = 4_000;
+const SOON = { timeout: 100_000 };
+
+const started: ChildProcess[] = [];
+afterEach(() => started.splice(0).forEach((child) => child.kill("SIGKILL")));
+
+/** A trainer in a process of its own; it learns once it is told to. */
+function startTrainer(agent: string, name: string, leaseMs = LEASE_MS) {
+  const child = spawn(process.execPath, ["test/trainer/loop/leasing-trainer.ts", edge.url, agent, name, String(leaseMs)], {
+    env: { ...process.env, NEXTSTATE_TRAINER_KEY: edge.keys.trainer, NEXTSTATE_SHAPE: JSON.stringify(shape) },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  started.push(child);
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => void (said += chunk.toString()));
+  return {
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    learn: () => child.stdin.write("\n"),
+    said: () => said,
+    saysSoon: (text: string) => expect.poll(() => said, SOON).toContain(text),
+    ended: () => expect.poll(() => child.exitCode, SOON).not.toBeNull(),
+  };
+}
+
+const numbersOf = async (agent: string): Promise<number[]> => (await versionsOf(agent)).map(({ version }) => version);
+
+describe("two trainers of one agent", { timeout: 300_000 }, () => {
+  it("that is killed in the middle of an update is replaced by the other, which learns the same events once", async () => {
+    const agent = await calledAgent();
+    const first = startTrainer(agent, "first");
+    await first.saysSoon("learning");
+    const second = startTrainer(agent, "second");
+    await second.saysSoon('lease:waiting {"agent":"' + agent + '","holder":"first"}');
+    expect(first.kill("SIGKILL")).toBe(true);
+    await second.saysSoon("learning");
+    second.learn();
+    await second.saysSoon("policy:published");
+    expect(await numbersOf(agent)).toEqual([1, 0]);
+    expect((await versionsOf(agent))[0]?.events).toHaveLength(1);
+  });
+
+  it("that was only stopped for a while comes back to find its version refused and another's published", async () => {
+    const agent = await calledAgent();
+    const first = startTrainer(agent, "first");
+    await first.saysSoon("learning");
+    const second = startTrainer(agent, "second");
+    await second.saysSoon("lease:waiting");
+    first.kill("SIGSTOP");
+    await second.saysSoon("learning");
+    second.learn();
+    await second.saysSoon("policy:published");
+    first.kill("SIGCONT");
+    first.learn();
+    await first.saysSoon("lease:lost");
+    await first.saysSoon('lease:waiting {"agent":"' + agent + '","holder":"second"}');
+    expect(first.said()).not.toContain("policy:");
+    expect(await numbersOf(agent)).toEqual([1, 0]);
+  });
+
+  it("that comes back under its name works on at once, and its twin ends", async () => {
+    const agent = await calledAgent();
+    const first = startTrainer(agent, "twin", 600_000);
+    await first.saysSoon("learning");
+    const second = startTrainer(agent, "twin", 600_000);
+    await second.saysSoon("learning");
+    first.learn();
+    await first.saysSoon("--name: one for each trainer expected, got another trainer that runs as twin");
+    await first.ended();
+    second.learn();
+    await second.saysSoon("policy:published");
+    expect(await numbersOf(agent)).toEqual([1, 0]);
+  });
+});
+
+describe("many agents", { timeout: 300_000 }, () => {
+  it("are shared out between the trainers that ask, and taken over from one that stops", async () => {
+    const agents = [await newAgent(), await newAgent(), await newAgent(), await newAgent()];
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const ours = { ...client, listAgents: async () => agents.map((agent) => ({ agent, line: "shared" })) };
+    const start = (name: string) => {
+      const held = new Set<string>();
+      const stop = new AbortController();
+      const ended = followAgents(
+        {
+          edge: ours,
+          metrics: (event, { agent }) => {
+            if (event === "line:opened") held.add(String(agent));
+            if (event === "lease:given" || event === "lease:lost") held.delete(String(agent));
+          },
+          name,
+          leaseMs: LEASE_MS,
+          waitMs: 0,
+          openLoop: () => ({ step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) }),
+        },
+        stop,
+      );
+      const end = async (): Promise<void> => {
+        stop.abort();
+        await ended;
+      };
+      return { held, end };
+    };
+    const first = start("first");
+    await expect.poll(() => first.held.size, SOON).toBe(4);
+    const second = start("second");
+    await expect.poll(() => [first.held.size, second.held.size], SOON).toEqual([2, 2]);
+    expect(new Set([...first.held, ...second.held])).toEqual(new Set(agents));
+    await first.end();
+    await expect.poll(() => second.held.size, SOON).toBe(4);
+    await second.end();
+  });
+
+  it.each([
+    { agents: 1, waiting: 1, held: 1, enough: true, many: false },
+    { agents: 10, waiting: 0, held: 9, enough: false, many: false },
+    { agents: 10, waiting: 1, held: 6, enough: true, many: true },
+    { agents: 10, waiting: 3, held: 3, enough: true, many: false },
+  ])("of which one trainer holds $held of $agents while $waiting wait", ({ agents, waiting, held, enough, many }) => {
+    const roster = new Roster();
+    roster.agents = agents;
+    for (let count = 0; count < held; count += 1) roster.add({ waiting });
+    expect([roster.hasEnough(), roster.hasTooMany()]).toEqual([enough, many]);
+  });
+});

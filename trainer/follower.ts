@@ -1,0 +1,113 @@
+/** Works for one agent whenever this trainer holds its lease, and asks for the lease whenever it does not. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, toErrorRecord } from "../shared/errors.ts";
+import { SHARED_LINE } from "../shared/policy.ts";
+import type { LineName } from "./feed/edge-port.ts";
+import { retryForever } from "./feed/retry.ts";
+import { Lease, twinError, type LeaseOptions } from "./lease.ts";
+import type { LineLoop } from "./loop.ts";
+import { Random } from "./random.ts";
+import type { Roster } from "./roster.ts";
+
+export type FollowerOptions = LeaseOptions & {
+  /** Of a long poll. */
+  readonly waitMs: number;
+  /** The loop of a line whose writes carry the lease's token. */
+  readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step">;
+};
+
+const REOPEN_MS = 30_000;
+const ASK_MS = 5_000; // for an agent that another trainer holds
+const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
+/** The edge serves another base, or knows our key no more, or two trainers have one name: nobody can be taught anything. */
+const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin"]);
+
+export class Follower {
+  readonly #agent: string;
+  readonly #options: FollowerOptions;
+  readonly #roster: Roster;
+  readonly #random: Random;
+  /** The token of the last lease. */
+  #last: number | undefined;
+
+  constructor(agent: string, options: FollowerOptions, roster: Roster) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#roster = roster;
+    this.#random = new Random(process.pid + agent.length);
+  }
+
+  /** Returns when `stop` is told. @throws what no line can go on with, after it has told `stop` */
+  async run(stop: AbortController): Promise<void> {
+    const { signal } = stop;
+    while (!signal.aborted) {
+      const pauseMs = await this.#hold(signal).catch((error: unknown) => {
+        if (signal.aborted) return 0;
+        this.#options.metrics("line:failed", { agent: this.#agent, ...toErrorRecord(error) });
+        if (error instanceof AppError && !FATAL.has(error.code)) return REOPEN_MS;
+        stop.abort("a line failed");
+        throw error;
+      });
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+    }
+  }
+
+  /** Works under one lease; returns how long to leave the agent alone then. @throws what ended the work, unless it was the lease */
+  async #hold(stop: AbortSignal): Promise<number> {
+    const lease = await this.#takeLease(stop);
+    if (lease === undefined) return 0;
+    this.#roster.add(lease);
+    try {
+      await this.#work(lease, AbortSignal.any([stop, lease.lost]));
+      lease.lost.throwIfAborted();
+      return GIVEN_MS;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "lease/lost") throw error;
+      this.#options.metrics("lease:lost", { agent: this.#agent, ...toErrorRecord(error) });
+      return 0;
+    } finally {
+      this.#roster.remove(lease);
+      await lease.end();
+    }
+  }
+
+  /** Steps until the lease is lost, or others have too few agents. */
+  async #work(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { openLoop, metrics, waitMs } = this.#options;
+    const agent = this.#agent;
+    const loop = openLoop({ agent, line: SHARED_LINE }, lease.token);
+    metrics("line:opened", { agent, line: SHARED_LINE, lease: lease.token });
+    while (!signal.aborted) {
+      await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
+      if (!this.#roster.hasTooMany()) continue;
+      metrics("lease:given", { agent, waiting: lease.waiting });
+      return;
+    }
+  }
+
+  /** Asks until the agent is free; undefined where it is told to stop. */
+  async #takeLease(signal: AbortSignal): Promise<Lease | undefined> {
+    const { edge, metrics, name, leaseMs } = this.#options;
+    let told: string | null = null;
+    while (!signal.aborted) {
+      const ask = () =>
+        edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) });
+      const answer = await retryForever(ask, { random: this.#random, signal, onRetry: this.#onRetry });
+      if (answer === undefined) return undefined;
+      if (answer.status === "held") {
+        this.#last = answer.token;
+        return new Lease(this.#agent, answer, this.#options);
+      }
+      if (answer.holder === name) throw twinError(name);
+      if (answer.holder !== told) metrics("lease:waiting", { agent: this.#agent, holder: answer.holder });
+      told = answer.holder;
+      // Who has enough leaves what comes free to the others, and takes what nobody wants.
+      const patienceMs = this.#roster.hasEnough() ? leaseMs : Math.min(ASK_MS, answer.endsInMs + 1);
+      await sleep(patienceMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+    }
+    return undefined;
+  }
+
+  readonly #onRetry = (error: unknown, delayMs: number): void =>
+    this.#options.metrics("feed:retried", { agent: this.#agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+}

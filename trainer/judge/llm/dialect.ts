@@ -1,0 +1,69 @@
+/** What a server takes of the wire that all claim to speak: optional parameters that it refuses are left out from then on. */
+import { z } from "zod";
+import { parseObject } from "../../data/calls.ts";
+import type { PromptMessage } from "./prompt.ts";
+
+/** Parameters that a vote is better with and possible without, in the order in which they are given up where the server does not say which. */
+const OPTIONAL = ["response_format", "seed", "temperature", "max_tokens", "max_completion_tokens"] as const;
+type Optional = (typeof OPTIONAL)[number];
+
+export type Dialect = ReadonlySet<Optional>;
+
+/** Every server of this wire took `max_tokens` first; OpenAI's reasoning models take the other name only, and say so. */
+export const FULL_DIALECT: Dialect = new Set(["response_format", "seed", "temperature", "max_tokens"]);
+
+const Refusal = z.object({
+  error: z.union([z.string(), z.object({ message: z.string().optional(), param: z.string().nullish() })]).optional(),
+  message: z.string().optional(),
+});
+
+/** The dialect to try next after a 400 or 422, or undefined where no optional parameter can be at fault. */
+export function withoutRefused(dialect: Dialect, body: string): Dialect | undefined {
+  const { param, words } = readRefusal(body);
+  const sent = OPTIONAL.filter((name) => dialect.has(name));
+  // `response_format.json_schema` is `response_format`, too; guided decoding is how some servers do it.
+  const named =
+    sent.find((name) => param === name || param.startsWith(`${name}.`)) ??
+    sent.find((name) => new RegExp(`\\b${name}\\b`).test(words)) ??
+    (/json.?schema|structured|grammar|guided/i.test(words) ? "response_format" : undefined);
+  if (named !== undefined && dialect.has(named)) return without(dialect, named);
+  // A refusal that names none of them may still be about the newest of them, once.
+  return param === "" && dialect.has("response_format") ? without(dialect, "response_format") : undefined;
+}
+
+/** @see https://platform.openai.com/docs/api-reference/chat/create */
+export function requestBody(
+  dialect: Dialect,
+  { model, messages, seed, schema }: { model: string; messages: readonly PromptMessage[]; seed: number; schema: unknown },
+): Record<string, unknown> {
+  const optional: Record<Optional, unknown> = {
+    response_format: { type: "json_schema", json_schema: { name: "ballot", strict: true, schema } },
+    seed,
+    temperature: TEMPERATURE,
+    max_tokens: MOST_TOKENS,
+    max_completion_tokens: MOST_TOKENS,
+  };
+  return {
+    model,
+    messages,
+    stream: false,
+    ...Object.fromEntries(OPTIONAL.filter((name) => dialect.has(name)).map((name) => [name, optional[name]])),
+  };
+}
+
+const TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
+const MOST_TOKENS = 4_096; // with what a reasoning model thinks; arXiv:2603.10165, PRM_MAX_NEW_TOKENS
+
+function without(dialect: Dialect, name: Optional): Dialect {
+  const rest = new Set([...dialect].filter((each) => each !== name));
+  if (name === "max_tokens") rest.add("max_completion_tokens");
+  return rest;
+}
+
+function readRefusal(body: string): { param: string; words: string } {
+  const parsed = Refusal.safeParse(parseObject(body));
+  if (!parsed.success) return { param: "", words: body };
+  const { error, message } = parsed.data;
+  if (error === undefined || typeof error === "string") return { param: "", words: error ?? message ?? body };
+  return { param: error.param ?? "", words: error.message ?? body };
+}
