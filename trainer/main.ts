@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
-    await engine.loadWeights(base.weights);
+    await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
     const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
     const sampler = createJobSampler(engine, base);
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     const loadAdapter = createParentLoader(edge, { base, folder: config.base });
     const gate = createGate({ engine, base });
     const inTurn = createQueue();
-    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.shape, adapter, base.name);
+    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     await followAgents(
       {
         edge,
