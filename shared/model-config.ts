@@ -75,7 +75,7 @@ export function parseModelConfig(content: unknown): ModelConfig {
     refuse(`architectures of ${raw.model_type}, ${ARCHITECTURES[raw.model_type]}, expected, got ${architecture}`);
   const kvHeadCount = raw.num_key_value_heads ?? raw.num_attention_heads;
   if (raw.num_attention_heads % kvHeadCount !== 0)
-    refuse(`num_attention_heads a multiple of ${kvHeadCount} expected, got ${raw.num_attention_heads}`);
+    refuse(`num_attention_heads a multiple of num_key_value_heads, ${kvHeadCount}, expected, got ${raw.num_attention_heads}`);
   return {
     vocabSize: raw.vocab_size,
     hiddenSize: raw.hidden_size,
@@ -106,12 +106,11 @@ function positionsOf(raw: HuggingFaceConfig): Pick<ModelConfig, "contextTokens" 
     refuse("rope_parameters and rope_scaling that say the same expected, got two that differ");
   const thetas = [...new Set([raw.rope_theta, newer?.rope_theta, scaling?.rope_theta].filter((each) => typeof each === "number"))];
   const [ropeTheta = 10_000, other] = thetas;
-  if (other !== undefined) refuse(`one rope_theta expected, got ${ropeTheta} and ${other}`);
+  if (other !== undefined) refuse(`one rope_theta, in rope_parameters or beside it, expected, got ${ropeTheta} and ${other}`);
   const fields = newer ?? scaling;
   const ropeScaling = fields ? ropeScalingOf(fields, given) : undefined;
   // Qwen publishes YaRN with max_position_embeddings left as they were: the factor says how far it reaches.
-  const contextTokens =
-    ropeScaling?.kind === "yarn" ? Math.max(given, Math.floor(ropeScaling.factor * ropeScaling.originalTokens)) : given;
+  const contextTokens = ropeScaling?.kind === "yarn" ? Math.max(given, Math.floor(ropeScaling.factor * ropeScaling.originalTokens)) : given;
   return { contextTokens, ropeTheta, ...(ropeScaling && { ropeScaling }) };
 }
 
