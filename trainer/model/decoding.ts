@@ -47,7 +47,11 @@ export function buildDecodeStep(
   );
 }
 
-function buildGeneration(config: ModelConfig, { rows, steps, reach, adapter }: Step & Options, attendIn: (graph: Graph) => Attend): Outputs {
+function buildGeneration(
+  config: ModelConfig,
+  { rows, steps, reach, adapter }: Step & Options,
+  attendIn: (graph: Graph) => Attend,
+): Outputs {
   const graph = new Graph();
   const weights = modelInputs(graph, config, adapter);
   const outputs: Outputs = {};

@@ -87,7 +87,8 @@ export class WeightFiles {
     }
     const words = new Uint32Array(target.buffer, target.byteOffset, target.length);
     const wrong = words.findIndex((word) => (word & EXPONENT) === EXPONENT);
-    if (wrong >= 0) refuse(`${fileName}: tensor ${name} of ${end - start} bytes: finite values expected, got ${target[wrong]} at ${first + wrong}`);
+    if (wrong >= 0)
+      refuse(`${fileName}: tensor ${name} of ${end - start} bytes: finite values expected, got ${target[wrong]} at ${first + wrong}`);
     return target;
   }
 }
