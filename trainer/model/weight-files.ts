@@ -85,9 +85,8 @@ export class WeightFiles {
       readFully(tensor, start + first * halves.BYTES_PER_ELEMENT, bytesOf(halves));
       widen(type, halves, target);
     }
-    const words = new Uint32Array(target.buffer, target.byteOffset, target.length);
-    const wrong = words.findIndex((word) => (word & EXPONENT) === EXPONENT);
-    if (wrong >= 0)
+    const wrong = firstNotFinite(target);
+    if (wrong !== undefined)
       refuse(`${fileName}: tensor ${name} of ${end - start} bytes: finite values expected, got ${target[wrong]} at ${first + wrong}`);
     return target;
   }
@@ -141,6 +140,13 @@ function readFully({ file, fileName }: { file: number; fileName: string }, start
     if (read === 0) refuse(`${fileName}: ${start + target.length} bytes or more expected, got ${start + filled}`);
     filled += read;
   }
+}
+
+/** A plain loop over bits: a call per value is seconds of loading. */
+function firstNotFinite({ buffer, byteOffset, length }: Float32Array): number | undefined {
+  const words = new Uint32Array(buffer, byteOffset, length);
+  for (let index = 0; index < length; index += 1) if (((words[index] ?? 0) & EXPONENT) === EXPONENT) return index;
+  return undefined;
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Uint16Array): Uint8Array {
