@@ -9,7 +9,7 @@ export type Matrix = { readonly shape: readonly number[]; readonly values: Float
 export type RawWeights = ReadonlyMap<string, Matrix>;
 /** Beside any linear map, by its path; the map adds scale · B A. */
 export type RawAdapter = { readonly scale: number; readonly tensors: ReadonlyMap<string, Matrix> };
-export type RawModel = { readonly config: RawConfig; readonly weights: RawWeights; readonly adapter?: RawAdapter };
+type RawModel = { readonly config: RawConfig; readonly weights: RawWeights; readonly adapter?: RawAdapter };
 
 type Vector = number[];
 
@@ -79,13 +79,13 @@ export function referenceLogits({ config, weights, adapter }: RawModel, tokens: 
 }
 
 /** x / √(mean x² + ε) · gain. */
-export function rmsNorm(x: Vector, gain: Vector, epsilon: number): Vector {
+function rmsNorm(x: Vector, gain: Vector, epsilon: number): Vector {
   const mean = x.reduce((total, value) => total + value * value, 0) / x.length;
   return x.map((value, i) => (value / Math.sqrt(mean + epsilon)) * (gain[i] ?? 0));
 }
 
 /** Pair i, values i and i + K/2, turned by position · frequency and made longer. */
-export function rotate(x: Vector, position: number, { frequencies, length }: { frequencies: Vector; length: number }): Vector {
+function rotate(x: Vector, position: number, { frequencies, length }: { frequencies: Vector; length: number }): Vector {
   const half = x.length / 2;
   const turned = [...x];
   frequencies.forEach((frequency, i) => {
@@ -98,7 +98,7 @@ export function rotate(x: Vector, position: number, { frequencies, length }: { f
 }
 
 /** Σ softmax(q · k / √K) v. */
-export function attend(query: Vector, keys: readonly Vector[], values: readonly Vector[]): Vector {
+function attend(query: Vector, keys: readonly Vector[], values: readonly Vector[]): Vector {
   const scores = keys.map((key) => dot(query, key) / Math.sqrt(query.length));
   const weights = logSoftmax(scores).map(Math.exp);
   const mixed = query.map(() => 0);
@@ -107,12 +107,12 @@ export function attend(query: Vector, keys: readonly Vector[], values: readonly 
 }
 
 /** gate · σ(gate) · up. */
-export function swiGlu(gate: Vector, up: Vector): Vector {
+function swiGlu(gate: Vector, up: Vector): Vector {
   return gate.map((g, i) => (g / (1 + Math.exp(-g))) * (up[i] ?? 0));
 }
 
 /** Radians per position of each pair, and what cosines and sines are multiplied by, from the fields as published. */
-export function rotation(config: RawConfig, width: number): { frequencies: Vector; length: number } {
+function rotation(config: RawConfig, width: number): { frequencies: Vector; length: number } {
   const newer = config["rope_parameters"] as RawConfig | undefined;
   const scaling = newer ?? (config["rope_scaling"] as RawConfig | null | undefined) ?? {};
   const theta = Number(newer?.["rope_theta"] ?? config["rope_theta"] ?? 10_000);
