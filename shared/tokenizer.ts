@@ -5,7 +5,7 @@
  */
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
-import type { PromptMessage, ToolDefinition } from "./chat.ts";
+import { type PromptMessage, spellOutGuidance, type ToolDefinition } from "./chat.ts";
 import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
 import { respaceJson } from "./spaced-json.ts";
@@ -47,7 +47,7 @@ export class Tokenizer {
   readonly #firsts: ReadonlySet<string>;
   readonly #named: Readonly<Record<string, string | undefined>>;
   #objects: boolean | undefined;
-  #showsNotes: boolean | undefined;
+  #guidance: { notes: boolean; hint: boolean } | undefined;
   #invocation: readonly number[] | undefined;
 
   /** @throws {policy/refused} where there is no chat template, or the end token is not among the added ones */
@@ -69,13 +69,6 @@ export class Tokenizer {
     const literals = added.map(({ content }) => content).toSorted((one, other) => other.length - one.length);
     this.#special = new RegExp(`(${literals.map(escapeRegExp).join("|")})`);
     this.#firsts = new Set(literals.map((literal) => literal.charAt(0)));
-  }
-
-  /** Whether the chat template writes notes; one that knows none leaves them out without a word. */
-  get showsNotes(): boolean {
-    const show = (notes: string[]): string =>
-      this.#render({ messages: [{ role: "user", content: "x", notes }], addGenerationPrompt: true });
-    return (this.#showsNotes ??= show(["y"]) !== show([]));
   }
 
   /** Ids that open an answer: what a generation prompt adds to a conversation. */
@@ -137,6 +130,7 @@ export class Tokenizer {
 
   /** A message as templates expect it: an answer that only calls has empty words, and arguments are text or an object, as the template takes them. */
   #prepare(message: PromptMessage): object {
+    if (message.role === "user") return message.notes || message.hint ? spellOutGuidance(message, this.#writesGuidance) : message;
     if (message.role !== "assistant") return message;
     const { tool_calls: calls, ...rest } = { ...message, content: message.content ?? "" };
     if (calls === undefined) return rest;
@@ -145,6 +139,13 @@ export class Tokenizer {
       ...rest,
       tool_calls: calls.map((call) => ({ ...call, function: { ...call.function, arguments: read(call.function.arguments) } })),
     };
+  }
+
+  /** What the template knows of guidance: what it does not know it would leave out without a word. */
+  get #writesGuidance(): { notes: boolean; hint: boolean } {
+    const shows = (guidance: Pick<PromptMessage, "notes" | "hint">): boolean =>
+      this.#write({ messages: [{ role: "user", content: "", ...guidance }], tools: null }).includes("guidance");
+    return (this.#guidance ??= { notes: shows({ notes: ["guidance"] }), hint: shows({ hint: "guidance" }) });
   }
 
   /** Whether the template writes arguments as JSON itself, so that text would be quoted; some take either, and get text, which stays as it was written. */
