@@ -165,13 +165,14 @@ function runtimeVersion(): string {
 }
 
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
+  const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms", "acts-on"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const fields = Object.entries(values).map(([name, value]) => [
     name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
     value,
   ]);
-  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
+  const { actsOn, ...given } = Object.fromEntries(fields) as Record<string, unknown>;
+  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...given, update: { actsOn } });
   if (parsed.success) return parsed.data;
   throw new AppError(
     "input/invalid",
