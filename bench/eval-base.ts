@@ -39,9 +39,9 @@ type Share = { share: number; count: number; interval: [number, number] };
 async function main(): Promise<void> {
   const sgd = openSgd(options, "eval:base", ["[--scale 1]"]);
   if (sgd === undefined) return;
-  const { config, weights, tokenizer, tokenizerFiles } = readCheckpoint(options.base);
+  const { config, tokenizer, tokenizerFiles } = readCheckpoint(options.base);
   const engine = await Engine.start({ config, threads: Number(options.threads), tokenizer: tokenizerFiles });
-  await engine.loadWeights(weights);
+  await engine.loadCheckpoint(options.base);
   const policy = new EvaluatedPolicy(engine, tokenizer);
   const random = new Random(Number(options.seed));
   const cases = new Cases({ tokenizer, sgd, trainServices: new Set(TRAIN_SERVICES), context: config.contextTokens });

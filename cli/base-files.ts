@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Miniflare } from "miniflare";
 import { canonicalJson, sha256 } from "../shared/digest.ts";
+import { checkEmbeddedShape } from "../shared/embedded-shape.ts";
 import { AppError } from "../shared/errors.ts";
+import { parseModelConfig } from "../shared/model-config.ts";
 import type { BaseManifest } from "../shared/policy.ts";
 
 const REQUIRED_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
@@ -15,10 +17,11 @@ export type R2Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
 
 export type Base = { digest: string; manifestJson: string; files: Map<string, Uint8Array<ArrayBuffer>> };
 
-/** Reads a Hugging Face folder; `files` is by digest. @throws {input/notFound} naming what the folder lacks */
+/** Reads a Hugging Face folder; `files` is by digest. @throws {input/notFound | policy/refused} naming what the folder lacks, or what the Worker cannot run */
 export async function readBase(folder: string): Promise<Base> {
   const missing = REQUIRED_FILES.filter((name) => !existsSync(join(folder, name)));
   if (missing.length > 0) throw new AppError("input/notFound", `base folder ${folder}: ${missing.join(", ")} expected, not found`);
+  checkEmbeddedShape(parseModelConfig(JSON.parse(await readFile(join(folder, "config.json"), "utf8"))));
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const manifest: BaseManifest = { name: basename(resolve(folder)), files: {} };
   for (const name of [...REQUIRED_FILES, ...OPTIONAL_FILES.filter((each) => existsSync(join(folder, each)))]) {

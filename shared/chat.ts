@@ -56,3 +56,17 @@ export function withGuidance(
     return { ...message, ...(notes.length > 0 ? { notes } : {}), ...(hint === undefined ? {} : { hint }) };
   });
 }
+
+/** A message with its guidance as words of its content, for chat templates that write no notes or no hints. */
+export function spellOutGuidance(
+  { notes = [], hint, ...message }: PromptMessage,
+  template: { notes: boolean; hint: boolean },
+): PromptMessage {
+  const spelled = [
+    ...(template.notes ? [] : notes.map((note) => `Unless said otherwise: ${note}`)),
+    ...(template.hint || hint === undefined ? [] : [`Hint: ${hint}`]),
+  ];
+  const content = spelled.length === 0 ? message.content : [message.content ?? "", spelled.join("\n")].join("\n\n");
+  const written = { ...(template.notes && notes.length > 0 ? { notes } : {}), ...(template.hint && hint !== undefined ? { hint } : {}) };
+  return { ...message, content, ...written } as PromptMessage; // the role, and with it what content may be, is the same
+}

@@ -1,10 +1,10 @@
 /** Float32 ↔ the two 16-bit formats of checkpoints: BF16 (8 exponent bits) and F16 (IEEE half). */
 
-/** Widens BF16 bit patterns; exact. */
-export function decodeBfloat16(halves: Uint16Array): Float32Array {
-  const bits = new Uint32Array(halves.length);
-  for (let i = 0; i < halves.length; i++) bits[i] = (halves[i] ?? 0) << 16;
-  return new Float32Array(bits.buffer);
+/** Widens BF16 bit patterns; exact. Into `target` where one is given. */
+export function decodeBfloat16(halves: Uint16Array, target: Float32Array = new Float32Array(halves.length)): Float32Array {
+  const words = wordsOf(target);
+  for (let i = 0; i < halves.length; i++) words[i] = (halves[i] ?? 0) << 16;
+  return target;
 }
 
 /** Narrows to BF16, nearest even; a NaN stays a NaN. */
@@ -16,15 +16,21 @@ export function encodeBfloat16(values: Float32Array): Uint16Array {
   });
 }
 
-/** Widens IEEE half patterns; exact. */
-export function decodeFloat16(halves: Uint16Array): Float32Array {
-  return Float32Array.from(halves, (half) => {
-    const sign = half & 0x8000 ? -1 : 1;
-    const exponent = (half >>> 10) & 31;
-    const fraction = half & 1023;
-    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-    return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
-  });
+/** Widens IEEE half patterns; exact. Into `target` where one is given. */
+export function decodeFloat16(halves: Uint16Array, target: Float32Array = new Float32Array(halves.length)): Float32Array {
+  const words = wordsOf(target);
+  for (let i = 0; i < halves.length; i++) {
+    const half = halves[i] ?? 0;
+    const sign = (half & 0x8000) << 16;
+    const magnitude = (half & 0x7fff) << 13;
+    if ((half & 0x7c00) === 0x7c00) words[i] = sign | 0x7f800000 | magnitude;
+    else {
+      // The exponent is that of a half, 112 too small; a product corrects it, and makes subnormal halves normal.
+      words[i] = sign | magnitude;
+      target[i] = (target[i] ?? 0) * 2 ** 112;
+    }
+  }
+  return target;
 }
 
 /** Narrows to IEEE half, nearest even; magnitudes from 65520 become infinite. */
@@ -38,6 +44,10 @@ export function encodeFloat16(values: Float32Array): Uint16Array {
     const exponent = Math.min(15, exponentOf(magnitude));
     return sign | (((exponent + 14) << 10) + roundEven(magnitude * 2 ** (10 - exponent)));
   });
+}
+
+function wordsOf({ buffer, byteOffset, length }: Float32Array): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length);
 }
 
 /** floor(log2(x)) of a normal float32, from its bits: Math.log2 may round across a power of two. */

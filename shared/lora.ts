@@ -47,17 +47,33 @@ export function activatedFrom(tokens: ArrayLike<number>, invocation: Invocation,
   return undefined;
 }
 
+const off = z.literal(false).nullish();
+const empty = z.record(z.string(), z.never()).nullish();
+
+/** What PEFT would compute otherwise than y = W x + (alpha / rank) · B (A x) is refused by the field that says so. */
 const AdapterConfig = z.object({
   peft_type: z.literal("LORA"),
   r: z.number().int().positive(),
   lora_alpha: z.number().positive(),
+  /** Last parts of module names, or a pattern, which only PEFT can read. */
+  target_modules: z.union([z.array(z.string()), z.string()]).nullish(),
   bias: z.literal("none").default("none"),
-  use_rslora: z.literal(false).default(false),
-  use_dora: z.literal(false).default(false),
-  fan_in_fan_out: z.literal(false).default(false),
+  use_rslora: off,
+  use_dora: off,
+  use_qalora: off,
+  use_bdlora: z.null().optional(),
+  lora_bias: off,
+  fan_in_fan_out: off,
   modules_to_save: z.null().optional(),
-  rank_pattern: z.record(z.string(), z.never()).nullish(),
-  alpha_pattern: z.record(z.string(), z.never()).nullish(),
+  layer_replication: z.null().optional(),
+  trainable_token_indices: z.null().optional(),
+  target_parameters: z.null().optional(),
+  arrow_config: z.null().optional(),
+  kasa_config: z.null().optional(),
+  monteclora_config: z.null().optional(),
+  velora_config: z.null().optional(),
+  rank_pattern: empty,
+  alpha_pattern: empty,
   alora_invocation_tokens: z.array(z.number().int().min(0)).min(2).nullish(),
 });
 
@@ -88,7 +104,12 @@ export function loraTensorName(layer: number, linear: LinearName, matrix: "A" | 
  * @throws {policy/refused} for an unknown tensor, a missing half of a pair, a wrong shape or a non-finite value
  */
 export function parseAdapter(config: ModelConfig, files: { adapterConfig: string; adapterModel: Uint8Array }): Adapter {
-  const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation } = parseAdapterConfig(files.adapterConfig);
+  const {
+    r: rank,
+    lora_alpha: alpha,
+    alora_invocation_tokens: invocation,
+    target_modules: targets,
+  } = parseAdapterConfig(files.adapterConfig);
   const tensors = parseSafetensors(files.adapterModel);
   for (const name of tensors.keys()) checkName(config, name);
   const pairs: LoraPair[] = [];
@@ -98,6 +119,8 @@ export function parseAdapter(config: ModelConfig, files: { adapterConfig: string
       const b = tensors.get(loraTensorName(layer, linear, "B"));
       if (a === undefined && b === undefined) continue;
       if (a === undefined || b === undefined) refuse(`layer ${layer} ${linear}: lora_A and lora_B expected, got one of them`);
+      if (Array.isArray(targets) && !targets.includes(linear) && !targets.includes(LINEAR_PATHS[linear]))
+        refuse(`layer ${layer} ${linear}: a module among target_modules ${targets.join(", ")} expected`);
       const shape = linearShape(config, linear);
       checkShape(loraTensorName(layer, linear, "A"), a.shape, [rank, shape.in]);
       checkShape(loraTensorName(layer, linear, "B"), b.shape, [shape.out, rank]);
@@ -120,6 +143,7 @@ export function writeAdapter(
     tensors.set(loraTensorName(layer, linear, "B"), { shape: [shape.out, adapter.rank], values: b });
   }
   const used = new Set(adapter.pairs.map(({ linear }) => linear));
+  const layers = [...new Set(adapter.pairs.map(({ layer }) => layer))].sort((one, other) => one - other);
   const adapterConfig = {
     ...(adapter.invocation && { alora_invocation_tokens: adapter.invocation }),
     base_model_name_or_path: baseModel,
@@ -127,6 +151,7 @@ export function writeAdapter(
     fan_in_fan_out: false,
     inference_mode: true,
     init_lora_weights: true,
+    ...(layers.length < config.layerCount && { layers_to_transform: layers }),
     lora_alpha: adapter.alpha,
     lora_dropout: 0,
     modules_to_save: null,

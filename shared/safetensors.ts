@@ -12,8 +12,13 @@ export type TensorType = "F32" | "F16" | "BF16";
 export type Tensor = { readonly type: TensorType; readonly shape: readonly number[]; readonly bytes: Uint8Array };
 export type FloatTensor = { readonly shape: readonly number[]; readonly values: Float32Array };
 
+/** Where a tensor lies in its file: bytes [start, end). */
+export type TensorPlace = { readonly type: TensorType; readonly shape: readonly number[]; readonly start: number; readonly end: number };
+
 const BYTES_PER_ELEMENT: Readonly<Record<TensorType, number>> = { F32: 4, F16: 2, BF16: 2 };
-const LENGTH_BYTES = 8;
+/** At the beginning of a file; they give the bytes of the header that follows. */
+export const LENGTH_BYTES = 8;
+const MAX_HEADER_BYTES = 100_000_000; // the format's own bound: a length beyond it is no length
 
 const Entry = z.object({
   dtype: z.enum(["F32", "F16", "BF16"]),
@@ -24,13 +29,28 @@ const Header = z.record(z.string(), z.unknown());
 
 /** Reads a file's tensors as views of `file`. @throws {policy/refused} naming the tensor that does not fit. */
 export function parseSafetensors(file: Uint8Array): Map<string, Tensor> {
-  const header = parseHeader(file);
+  const length = headerBytes(file.subarray(0, LENGTH_BYTES), file.length);
+  const places = parseSafetensorsHeader(file.subarray(LENGTH_BYTES, LENGTH_BYTES + length), file.length);
+  return new Map(Array.from(places, ([name, { type, shape, start, end }]) => [name, { type, shape, bytes: file.subarray(start, end) }]));
+}
+
+/** Bytes of the header of a file of `fileBytes` that begins so. @throws {policy/refused} for a length that no such file has */
+export function headerBytes(beginning: Uint8Array, fileBytes: number): number {
+  if (beginning.length < LENGTH_BYTES) refuse(`header length of ${LENGTH_BYTES} bytes expected, got a file of ${fileBytes}`);
+  const length = Number(new DataView(beginning.buffer, beginning.byteOffset).getBigUint64(0, true));
+  const most = Math.min(fileBytes - LENGTH_BYTES, MAX_HEADER_BYTES);
+  if (length > most) refuse(`header of at most ${most} bytes expected, got ${length}`);
+  return length;
+}
+
+/** Where each tensor of a file of `fileBytes` lies, from its header alone. @throws {policy/refused} naming the tensor that does not fit. */
+export function parseSafetensorsHeader(header: Uint8Array, fileBytes: number): Map<string, TensorPlace> {
   const start = LENGTH_BYTES + header.length;
-  const entries = Object.entries(header.fields)
+  const entries = Object.entries(parseFields(header))
     .filter(([name]) => name !== "__metadata__")
     .map(([name, field]) => ({ name, ...parseEntry(name, field) }))
     .sort((a, b) => a.data_offsets[0] - b.data_offsets[0]);
-  const tensors = new Map<string, Tensor>();
+  const places = new Map<string, TensorPlace>();
   let expected = 0;
   for (const {
     name,
@@ -41,18 +61,22 @@ export function parseSafetensors(file: Uint8Array): Map<string, Tensor> {
     const size = elementCount(shape) * BYTES_PER_ELEMENT[dtype];
     if (from !== expected || to - from !== size)
       refuse(`tensor ${name}: bytes ${expected}..${expected + size} expected for ${dtype} [${shape.join(", ")}], got ${from}..${to}`);
-    tensors.set(name, { type: dtype, shape, bytes: file.subarray(start + from, start + to) });
+    places.set(name, { type: dtype, shape, start: start + from, end: start + to });
     expected = to;
   }
-  if (start + expected !== file.length) refuse(`file of ${start + expected} bytes expected, got ${file.length}`);
-  return tensors;
+  if (start + expected !== fileBytes) refuse(`file of ${start + expected} bytes expected, got ${fileBytes}`);
+  return places;
 }
 
 /** A tensor's elements as float32, a fresh copy. F16 and BF16 widen exactly. */
 export function toFloat32({ type, bytes }: Tensor): Float32Array {
   if (type === "F32") return new Float32Array(bytes.slice().buffer);
-  const halves = new Uint16Array(bytes.slice().buffer);
-  return type === "BF16" ? decodeBfloat16(halves) : decodeFloat16(halves);
+  return widen(type, new Uint16Array(bytes.slice().buffer));
+}
+
+/** 16-bit elements as float32, exactly; into `target` where one is given. */
+export function widen(type: Exclude<TensorType, "F32">, halves: Uint16Array, target?: Float32Array): Float32Array {
+  return type === "BF16" ? decodeBfloat16(halves, target) : decodeFloat16(halves, target);
 }
 
 /** The bytes of a file with these tensors; F16 and BF16 round to nearest even. */
@@ -77,25 +101,21 @@ export function writeSafetensors(
   return assemble(fields, bodies, offset);
 }
 
-function parseHeader(file: Uint8Array): { length: number; fields: Record<string, unknown> } {
-  if (file.length < LENGTH_BYTES) refuse(`header length of ${LENGTH_BYTES} bytes expected, got a file of ${file.length}`);
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  if (length > file.length - LENGTH_BYTES) refuse(`header of at most ${file.length - LENGTH_BYTES} bytes expected, got ${length}`);
-  const text = new TextDecoder().decode(file.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
+function parseFields(header: Uint8Array): Record<string, unknown> {
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(new TextDecoder().decode(header));
   } catch (cause) {
     throw new AppError("policy/refused", "safetensors: a JSON header expected, got text that does not parse", { cause });
   }
   const fields = Header.safeParse(content);
   if (!fields.success) return refuse("a JSON object as header expected");
-  return { length, fields: fields.data };
+  return fields.data;
 }
 
 function parseEntry(name: string, field: unknown): z.infer<typeof Entry> {
   const entry = Entry.safeParse(field);
-  if (!entry.success) return refuse(`tensor ${name}: ${z.prettifyError(entry.error)}`);
+  if (!entry.success) return refuse(`tensor ${name}: ${z.prettifyError(entry.error)}, got ${JSON.stringify(field)}`);
   return entry.data;
 }
 

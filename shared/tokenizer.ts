@@ -5,14 +5,16 @@
  */
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { type PromptMessage, spellOutGuidance, type ToolDefinition } from "./chat.ts";
+import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
-import type { PromptMessage, ToolDefinition } from "./chat.ts";
 import { respaceJson } from "./spaced-json.ts";
 
 /** The two JSON files of a Hugging Face folder that define text ↔ ids. */
 export type TokenizerFiles = {
   tokenizer: { added_tokens?: { id: number; content: string }[] } & Record<string, unknown>;
-  config: { chat_template?: string; eos_token?: string; pad_token?: string } & Record<string, unknown>;
+  /** With the chat template, whichever file it came from. */
+  config: Record<string, unknown>;
 };
 
 export type Prompt = {
@@ -27,7 +29,12 @@ export type RenderedPrompt = { /** for people to read */ readonly text: string; 
 // Content is shielded with two private-use sequences while it passes through the template.
 const SHIELD = "\uE000";
 const SHIELDED_SELF = `${SHIELD}0`;
-const SHIELDED_OPEN = `${SHIELD}1`;
+const BREAK = `${SHIELD}1`; // inside a literal that must not become a token
+
+/** Tokens that templates write by name, as transformers hands them over. */
+const NAMED_TOKENS = ["bos_token", "eos_token", "pad_token", "unk_token"] as const;
+/** Llama's templates write a day, today's unless they are given one. The same conversation is the same tokens on every day: their own fallback's. */
+const TEMPLATE_DAY = "26 Jul 2024";
 
 export class Tokenizer {
   readonly specialIds: ReadonlyMap<string, number>;
@@ -36,28 +43,32 @@ export class Tokenizer {
   readonly #full: HuggingFaceTokenizer;
   readonly #template: Template;
   readonly #special: RegExp;
-  #showsNotes: boolean | undefined;
+  /** What a literal may begin with. */
+  readonly #firsts: ReadonlySet<string>;
+  readonly #named: Readonly<Record<string, string | undefined>>;
+  #objects: boolean | undefined;
+  #guidance: { notes: boolean; hint: boolean } | undefined;
   #invocation: readonly number[] | undefined;
 
-  /** @throws Error when the folder has no chat template or names an end token that is not a special token. */
+  /** @throws {policy/refused} where there is no chat template, or the end token is not among the added ones */
   constructor({ tokenizer, config }: TokenizerFiles) {
     const added = tokenizer.added_tokens ?? [];
     this.specialIds = new Map(added.map(({ content, id }) => [content, id]));
-    if (config.chat_template === undefined) throw new Error("tokenizer_config.json has no chat_template");
-    const eosId = this.specialIds.get(config.eos_token ?? "");
-    if (eosId === undefined) throw new Error(`eos_token must be an added token, got ${String(config.eos_token)}`);
+    const template = config["chat_template"];
+    if (typeof template !== "string")
+      refuse(`one chat_template expected, as an instruct model has it there or in chat_template.jinja, got ${JSON.stringify(template)}`);
+    this.#named = Object.fromEntries(NAMED_TOKENS.map((name) => [name, literalOf(config[name])]));
+    const eosToken = this.#named["eos_token"] ?? "";
+    const eosId = this.specialIds.get(eosToken);
+    if (eosId === undefined) refuse(`eos_token among tokenizer.json's added_tokens expected, got ${JSON.stringify(eosToken)}`);
     this.eosId = eosId;
     this.#full = new HuggingFaceTokenizer(tokenizer, config);
     this.#plain = new HuggingFaceTokenizer({ ...tokenizer, added_tokens: [] }, config);
-    this.#template = new Template(config.chat_template);
-    this.#special = new RegExp(`(${added.map(({ content }) => escapeRegExp(content)).join("|")})`);
-  }
-
-  /** Whether the chat template writes notes; one that knows none leaves them out without a word. */
-  get showsNotes(): boolean {
-    const show = (notes: string[]): string =>
-      this.#render({ messages: [{ role: "user", content: "x", notes }], addGenerationPrompt: true });
-    return (this.#showsNotes ??= show(["y"]) !== show([]));
+    this.#template = new Template(template);
+    // The longest first, where one literal begins another.
+    const literals = added.map(({ content }) => content).toSorted((one, other) => other.length - one.length);
+    this.#special = new RegExp(`(${literals.map(escapeRegExp).join("|")})`);
+    this.#firsts = new Set(literals.map((literal) => literal.charAt(0)));
   }
 
   /** Ids that open an answer: what a generation prompt adds to a conversation. */
@@ -74,7 +85,7 @@ export class Tokenizer {
 
   /** Text of ids, special tokens included as their literals. */
   decode(ids: readonly number[]): string {
-    return ids.length === 0 ? "" : this.#full.decode([...ids], { skip_special_tokens: false });
+    return ids.length === 0 ? "" : this.#full.decode([...ids], { skip_special_tokens: false, clean_up_tokenization_spaces: false });
   }
 
   /** Ids of a rendered conversation. */
@@ -98,11 +109,53 @@ export class Tokenizer {
   }
 
   #render({ messages, tools, addGenerationPrompt }: Prompt): string {
-    return this.#template.render({
-      messages: this.#shield(messages.map(withRespacedCalls)),
+    return this.#write({
+      messages: this.#shield(messages.map((message) => this.#prepare(message))),
       tools: tools === undefined || tools.length === 0 ? null : this.#shield(tools),
       add_generation_prompt: addGenerationPrompt,
     });
+  }
+
+  /** @throws {input/unsupported} for a conversation that the template refuses, with its own words */
+  #write(values: Record<string, unknown>): string {
+    try {
+      return this.#template.render({ ...this.#named, date_string: TEMPLATE_DAY, ...values });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new AppError("input/unsupported", `messages: a conversation that the chat template can write expected, got: ${reason}`, {
+        cause,
+      });
+    }
+  }
+
+  /** A message as templates expect it: an answer that only calls has empty words, and arguments are text or an object, as the template takes them. */
+  #prepare(message: PromptMessage): object {
+    if (message.role === "user") return message.notes || message.hint ? spellOutGuidance(message, this.#writesGuidance) : message;
+    if (message.role !== "assistant") return message;
+    const { tool_calls: calls, ...rest } = { ...message, content: message.content ?? "" };
+    if (calls === undefined) return rest;
+    const read = (text: string): unknown => (this.#takesObjects ? (parseObject(text) ?? text) : respaceJson(text));
+    return {
+      ...rest,
+      tool_calls: calls.map((call) => ({ ...call, function: { ...call.function, arguments: read(call.function.arguments) } })),
+    };
+  }
+
+  /** What the template knows of guidance: what it does not know it would leave out without a word. */
+  get #writesGuidance(): { notes: boolean; hint: boolean } {
+    const shows = (guidance: Pick<PromptMessage, "notes" | "hint">): boolean =>
+      this.#write({ messages: [{ role: "user", content: "", ...guidance }], tools: null }).includes("guidance");
+    return (this.#guidance ??= { notes: shows({ notes: ["guidance"] }), hint: shows({ hint: "guidance" }) });
+  }
+
+  /** Whether the template writes arguments as JSON itself, so that text would be quoted; some take either, and get text, which stays as it was written. */
+  get #takesObjects(): boolean {
+    const call = { id: "call", type: "function", function: { name: "f", arguments: '{"x": 1}' } };
+    const messages = [
+      { role: "user", content: "x" },
+      { role: "assistant", content: "", tool_calls: [call] },
+    ];
+    return (this.#objects ??= !this.#write({ messages, tools: null }).includes('{"x": 1}'));
   }
 
   #shield<Value>(value: Value): Value {
@@ -114,24 +167,40 @@ export class Tokenizer {
   }
 
   #shieldText(text: string): string {
-    if (!text.includes("<") && !text.includes(SHIELD)) return text;
+    if (!this.#mayHoldLiteral(text)) return text;
     const safe = text.replaceAll(SHIELD, SHIELDED_SELF);
     return safe
       .split(this.#special)
-      .map((piece) => (this.specialIds.has(piece) ? SHIELDED_OPEN + piece.slice(1) : piece))
+      .map((piece) => (this.specialIds.has(piece) ? piece.charAt(0) + BREAK + piece.slice(1) : piece))
       .join("");
+  }
+
+  #mayHoldLiteral(text: string): boolean {
+    if (text.includes(SHIELD)) return true;
+    for (const first of this.#firsts) if (text.includes(first)) return true;
+    return false;
   }
 }
 
-function withRespacedCalls(message: PromptMessage): PromptMessage {
-  if (message.role !== "assistant" || message.tool_calls === undefined) return message;
-  const calls = message.tool_calls.map((call) => ({
-    ...call,
-    function: { ...call.function, arguments: respaceJson(call.function.arguments) },
-  }));
-  return { ...message, tool_calls: calls };
+/** A token's text, which files write as such or with how it is to be matched. */
+function literalOf(token: unknown): string | undefined {
+  const content: unknown = token !== null && typeof token === "object" && "content" in token ? token.content : token;
+  return typeof content === "string" ? content : undefined;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined; // a policy may write what is no JSON; it stays as it was
+  }
+}
+
+function refuse(what: string): never {
+  throw new AppError("policy/refused", `tokenizer_config.json: ${what}`);
 }
 
 function unshield(text: string): string {
-  return text.includes(SHIELD) ? text.replaceAll(SHIELDED_OPEN, "<").replaceAll(SHIELDED_SELF, SHIELD) : text;
+  return text.includes(SHIELD) ? text.replaceAll(BREAK, "").replaceAll(SHIELDED_SELF, SHIELD) : text;
 }

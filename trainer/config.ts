@@ -10,6 +10,11 @@ const ContextCounts = z.object({ silent: count, stated: count, other: count, anc
 export const UpdateSettings = z.object({
   rank: z.number().int().positive().default(8),
   alpha: z.number().positive().default(16),
+  /**
+   * Tokens that an adapter acts on. On answers alone, an activated one (arXiv:2504.12397), it leaves keys and values of what was
+   * said before to the base; vLLM and SGLang know none of these and would act on every token: `everything` is for them.
+   */
+  actsOn: z.enum(["answers", "everything"]).default("answers"),
   /** AdamW, per step. */
   lr: z.number().positive().default(2e-3),
   /** Optimizer steps at most; the best look among them is taken. */

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
-    await engine.loadWeights(base.weights);
+    await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { url, name, base: folder, threads, seed });
     const sampler = createJobSampler(engine, base);
     const learner = createLearner({
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
     const loadAdapter = createParentLoader(edge, { base, folder });
     const gate = createGate({ engine, base });
     const inTurn = createQueue();
-    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.shape, adapter, base.name);
+    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
       learner: { update: (request) => inTurn(() => learner.update(request)) },
@@ -149,13 +149,14 @@ function runtimeVersion(): string {
 }
 
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = ["url", "key", "base", "state", "name", "lease-ms", "parent-pid", "threads", "seed", "wait-ms"] as const;
+  const names = ["url", "key", "base", "state", "name", "lease-ms", "parent-pid", "threads", "seed", "wait-ms", "acts-on"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const fields = Object.entries(values).map(([name, value]) => [
     name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
     value,
   ]);
-  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
+  const { actsOn, ...given } = Object.fromEntries(fields) as Record<string, unknown>;
+  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...given, update: { actsOn } });
   if (parsed.success) return parsed.data;
   throw new AppError(
     "input/invalid",

@@ -85,7 +85,7 @@ async function tryOut(
     toSeq: head.cursor,
     ...UNTRAINED,
   };
-  const published = await publishVersion(town.port, writeAdapterFiles(town.base.shape, candidate, town.base.name), {
+  const published = await publishVersion(town.port, writeAdapterFiles(town.base.config, candidate, town.base.name), {
     manifest,
     refused: [],
     cases: [],

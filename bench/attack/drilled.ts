@@ -40,14 +40,14 @@ export async function drillAdapter(
 
 /** Uniform weights, B of them up to `scale`. */
 export function noiseAdapter(
-  { shape, tokenizer }: Pick<Base, "shape" | "tokenizer">,
+  { config, tokenizer }: Pick<Base, "config" | "tokenizer">,
   { scale, random }: { scale: number; random: Random },
 ): AdapterTensors {
   const tensors = new Map<string, Float32Array>();
   const uniform = (count: number, most: number): Float32Array => Float32Array.from({ length: count }, () => (2 * random.next() - 1) * most);
-  for (let layer = 0; layer < shape.layerCount; layer += 1)
+  for (let layer = 0; layer < config.layerCount; layer += 1)
     for (const linear of linearNames()) {
-      const { out, in: width } = linearShape(shape, linear);
+      const { out, in: width } = linearShape(config, linear);
       tensors.set(loraTensorName(layer, linear, "A"), uniform(RANK * width, 1 / Math.sqrt(width)));
       tensors.set(loraTensorName(layer, linear, "B"), uniform(out * RANK, scale));
     }

@@ -80,7 +80,7 @@ export class Town {
     const edge = await startEdgeHost({ stateFolder: join(folder, "state"), baseFolder });
     const base = loadBase(baseFolder);
     const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });
-    await engine.loadWeights(base.weights);
+    await engine.loadCheckpoint(base.folder);
     const port = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
     const config = TrainerConfig.parse({ url: edge.url, key: edge.keys.trainer, base: baseFolder, state: folder, threads });
     const gate = createGate({ engine, base });
@@ -98,7 +98,7 @@ export class Town {
         loadAdapter: createParentLoader(port, { base, folder: baseFolder }),
         gate,
         reviewNotes: async () => [],
-        writeAdapter: (adapter) => writeAdapterFiles(base.shape, adapter, base.name),
+        writeAdapter: (adapter) => writeAdapterFiles(base.config, adapter, base.name),
         runtime: { node: process.version },
       },
     );

@@ -63,7 +63,7 @@ export class InProcessSystem implements LearningSystem {
   static async start(folder: string, options: InProcessOptions): Promise<InProcessSystem> {
     const base = loadBase(folder);
     const engine = await Engine.start({ config: base.config, threads: options.threads, tokenizer: base.tokenizerFiles });
-    await engine.loadWeights(base.weights);
+    await engine.loadCheckpoint(base.folder);
     return new InProcessSystem(base, engine, options);
   }
 

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { activatedFrom, parseAdapter } from "../../shared/lora.ts";
+import { checkEmbeddedShape } from "../../shared/embedded-shape.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { createKernel } from "../kernel/kernel.ts";
@@ -71,10 +72,12 @@ export class Policy implements Completer {
     pause = nextTask,
   }: PolicyOptions) {
     const config = parseModelConfig(files.config);
+    checkEmbeddedShape(config);
     const kernel = createKernel(kernelModule);
     this.tokenizer = new Tokenizer(files.tokenizer);
     this.contextTokens = config.contextTokens;
     this.#grammars = new AnswerGrammars(files.tokenizer, { tokenizer: this.tokenizer, vocabSize: config.vocabSize });
+    void this.#grammars.markers; // refuses a tokenizer without them now, not at the first answer
     this.longestTokenBytes = this.#grammars.vocabulary.longestBytes;
     this.#decoder = new Decoder(kernel, loadWeights(kernel, config, files.weights));
     this.#adapters = new AdapterCache({ kernel, config, budgetBytes: adapterBytes, now });

@@ -59,7 +59,7 @@ function encodeWithNotes(
   { messages, tools, notes, sampling: { answerLimit } }: Pick<TurnRequest, "messages" | "tools" | "notes" | "sampling">,
 ): { notes: readonly ServedNote[]; promptTokens: readonly number[] } {
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
-  const shown = policy.tokenizer.showsNotes && messages.some(({ role }) => role === "user") ? notes.length : 0;
+  const shown = messages.some(({ role }) => role === "user") ? notes.length : 0;
   for (let count = shown; count > 0; count -= 1) {
     const kept = notes.slice(0, count);
     const prompt = { messages: withGuidance(messages, { notes: kept.map(({ text }) => text) }), tools, addGenerationPrompt: true };

@@ -15,27 +15,39 @@ const KEPT = 8;
 
 export class AnswerGrammars {
   readonly vocabulary: Vocabulary;
-  readonly markers: CallMarkers;
+  readonly #markers: CallMarkers | undefined;
   readonly #eosId: number;
   readonly #kept = new Map<string, TokenGrammar>();
 
-  /** @throws {policy/refused} for a tokenizer that is no byte-level BPE or has no tokens that mark calls */
+  /** @throws {policy/refused} for a tokenizer that is no byte-level BPE */
   constructor(files: TokenizerFiles, { tokenizer, vocabSize }: { tokenizer: Tokenizer; vocabSize: number }) {
     this.vocabulary = new Vocabulary(files, vocabSize);
-    this.markers = callMarkers(tokenizer);
+    this.#markers = callMarkers(tokenizer);
     this.#eosId = tokenizer.eosId;
   }
 
-  /** What an answer with these tools may be. A named tool is the only one that can be called, and once. */
+  /** @throws {policy/refused} where the tokenizer has no tokens that mark calls, as Llama's has none */
+  get markers(): CallMarkers {
+    if (this.#markers === undefined)
+      throw new AppError("policy/refused", "tokenizer.json: tokens <tool_call> and </tool_call> expected, got none");
+    return this.#markers;
+  }
+
+  /**
+   * What an answer with these tools may be. A named tool is the only one that can be called, and once. Without tokens that mark
+   * calls, a call is words like any other. @throws {policy/refused} where a call must be held to its form all the same
+   */
   constraint(tools: readonly ToolDefinition[], { toolChoice, parallelToolCalls, responseFormat }: AnswerForm): Constraint {
     const named = typeof toolChoice === "object";
     const callable = toolChoice === "none" ? [] : named ? tools.filter((tool) => tool.function.name === toolChoice.name) : tools;
+    const mustCall = toolChoice === "required" || named;
+    const markers = mustCall ? this.markers : this.#markers;
     return new Constraint({
-      calls: callable.length === 0 ? undefined : this.#grammar(callable, this.markers.closeId, () => callRule(callable)),
+      calls: callable.length === 0 || !markers ? undefined : this.#grammar(callable, markers.closeId, () => callRule(callable)),
       text: this.#textGrammar(responseFormat),
-      mustCall: toolChoice === "required" || named,
+      mustCall,
       single: !parallelToolCalls || named,
-      markers: this.markers,
+      markers,
       eosId: this.#eosId,
     });
   }
@@ -58,9 +70,7 @@ export class AnswerGrammars {
   }
 }
 
-function callMarkers({ specialIds }: Tokenizer): CallMarkers {
+function callMarkers({ specialIds }: Tokenizer): CallMarkers | undefined {
   const [openId, closeId] = [specialIds.get("<tool_call>"), specialIds.get("</tool_call>")];
-  if (openId === undefined || closeId === undefined)
-    throw new AppError("policy/refused", "tokenizer.json: special tokens <tool_call> and </tool_call> expected, got none");
-  return { openId, closeId };
+  return openId === undefined || closeId === undefined ? undefined : { openId, closeId };
 }

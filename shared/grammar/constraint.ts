@@ -16,7 +16,8 @@ export type ConstraintOptions = {
   readonly mustCall: boolean;
   /** One call at most. */
   readonly single: boolean;
-  readonly markers: CallMarkers;
+  /** Undefined where no token marks calls: then there are neither `calls` nor `mustCall`. */
+  readonly markers: CallMarkers | undefined;
   readonly eosId: number;
 };
 
@@ -38,6 +39,7 @@ export class Constraint {
     const { calls, text, mustCall, markers, eosId } = this.#options;
     if (this.#call !== undefined) return calls?.mask(this.#call);
     if (this.#ended) return { kind: "allow", ids: [eosId] };
+    if (markers === undefined) return this.#text === undefined ? undefined : text?.mask(this.#text);
     if (mustCall && !this.#begun) return { kind: "allow", ids: [markers.openId] };
     if (text === undefined || this.#text === undefined) return this.#mayOpen ? undefined : { kind: "ban", ids: [markers.openId] };
     if (this.#called) return { kind: "allow", ids: [eosId, markers.openId] };
@@ -50,9 +52,9 @@ export class Constraint {
     const { calls, text, single, markers, eosId } = this.#options;
     this.#begun = true;
     if (this.#call !== undefined && calls !== undefined) {
-      this.#call = id === markers.closeId ? undefined : calls.accept(this.#call, id);
+      this.#call = id === markers?.closeId ? undefined : calls.accept(this.#call, id);
       this.#ended = this.#call === undefined && single;
-    } else if (id === markers.openId && calls !== undefined) {
+    } else if (id === markers?.openId && calls !== undefined) {
       this.#call = calls.start;
       this.#called = true;
     } else if (this.#text !== undefined && text !== undefined && id !== eosId) {

@@ -17,7 +17,7 @@ export function withRandomEngine(): RandomEngine {
     folder = await mkdtemp(join(tmpdir(), "nextstate-engine-"));
     made.base = loadBase(await writeRandomBase(join(folder, "base")));
     made.engine = await Engine.start({ config: made.base.config, threads: 1, tokenizer: made.base.tokenizerFiles });
-    await made.engine.loadWeights(made.base.weights);
+    await made.engine.loadCheckpoint(made.base.folder);
   });
   afterAll(async () => {
     await made.engine.close();

@@ -102,6 +102,12 @@ describe("adapter files", () => {
     ["rank_pattern", { q_proj: 4 }],
     ["alora_invocation_tokens", [5]],
     ["peft_type", "IA3"],
+    ["lora_bias", true],
+    ["layer_replication", [[0, 1]]],
+    ["trainable_token_indices", [1]],
+    ["target_parameters", ["mlp.experts"]],
+    ["use_qalora", true],
+    ["target_modules", ["q_proj"]],
   ] as const) {
     it(`are refused with ${field}, which the kernel would get wrong`, () => {
       const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), [field]: value });

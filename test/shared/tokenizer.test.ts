@@ -51,10 +51,24 @@ describe("renderPrompt", () => {
     );
   });
 
-  it("tells whether a template writes notes", () => {
-    const knows = (template: string): boolean =>
-      new Tokenizer({ ...files, config: { ...files.config, chat_template: template } }).showsNotes;
-    expect([tokenizer.showsNotes, knows("{%- for message in messages -%}{{- message.content -}}{%- endfor -%}")]).toEqual([true, false]);
+  it("spells guidance out where a template knows none", () => {
+    const render = (template: string): string =>
+      new Tokenizer({ ...files, config: { ...files.config, chat_template: template } }).renderPrompt({
+        messages: withGuidance([{ role: "user", content: "Book Oslo" }], {
+          hint: "rooms should be 2.",
+          notes: ["city should be Bergen.", "b"],
+        }),
+        addGenerationPrompt: false,
+      }).text;
+    const plain = "{%- for message in messages -%}{{- message.content -}}{%- endfor -%}";
+    const hints = "{%- for message in messages -%}{{- message.content + '|' + (message.hint or '') -}}{%- endfor -%}";
+    expect(render(plain)).toBe(
+      "Book Oslo\n\nUnless said otherwise: city should be Bergen.\nUnless said otherwise: b\nHint: rooms should be 2.",
+    );
+    expect(render(hints)).toBe("Book Oslo\n\nUnless said otherwise: city should be Bergen.\nUnless said otherwise: b|rooms should be 2.");
+    expect(render(CHAT_TEMPLATE)).toBe(
+      "<|im_start|>user\nBook Oslo\n<note> city should be Bergen.\n<note> b\n<hint> rooms should be 2.<|im_end|>\n",
+    );
   });
 
   it("knows what opens an answer: the end of every prompt that asks for one", () => {

@@ -1,6 +1,7 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
+import { loadWeights } from "../model/load-weights.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
 import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
@@ -40,6 +41,11 @@ export class EngineCore implements EngineCalls {
   async initialise({ seed }: { seed: number }): Promise<void> {
     this.#forgetAll();
     initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
+  }
+
+  async loadCheckpoint(folder: string): Promise<void> {
+    this.#forgetAll();
+    loadWeights(folder, this.#context.config, this.#context.parameters);
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {

@@ -42,7 +42,7 @@ export class Engine implements EngineCalls {
     worker.on("exit", (code) => this.#end(new AppError("internal", `engine: a living worker expected, got exit code ${code}`)));
   }
 
-  /** Starts the worker thread. Parameters are zero until `initialise` or `loadWeights`. */
+  /** Starts the worker thread. Parameters are zero until `initialise`, `loadCheckpoint` or `loadWeights`. */
   static async start(options: EngineOptions): Promise<Engine> {
     return new Engine(new Worker(fileURLToPath(new URL("./worker.ts", import.meta.url).href), { workerData: options }));
   }
@@ -61,6 +61,11 @@ export class Engine implements EngineCalls {
   /** Random weights: normal, deviation 0.02, residual outputs scaled by 1/√(2L). */
   initialise(options: { seed: number }): Promise<void> {
     return this.#call("initialise", options);
+  }
+
+  /** Fills the parameters from a Hugging Face folder, read where they stay. @throws {policy/refused} naming the file or tensor that does not fit. */
+  loadCheckpoint(folder: string): Promise<void> {
+    return this.#call("loadCheckpoint", folder);
   }
 
   /** Replaces every parameter. Keys are Hugging Face names. @throws {input/invalid} unless exactly this model's are given. */
@@ -151,7 +156,7 @@ export class Engine implements EngineCalls {
 }
 
 /** An engine as those see it who train adapters over a base that stays. */
-export type AdapterEngine = Omit<EngineCalls, "initialise" | "loadWeights" | "readWeights" | "accumulate" | "step">;
+export type AdapterEngine = Omit<EngineCalls, "initialise" | "loadCheckpoint" | "loadWeights" | "readWeights" | "accumulate" | "step">;
 
 /** The same engine with keys and values kept under a name of their own: what others ask meanwhile changes nothing in what is computed. */
 export function keepApart(engine: AdapterEngine, scope: string): AdapterEngine {

@@ -45,7 +45,7 @@ const PROMPT_ROUND = 64;
 const SLOT_ROUND = 128;
 const MAX_ROWS = 32;
 const NARROWED = 4; // few compiled graphs
-const MAX_BATCH_TOKENS = 24_576; // bounds the cache, and activations where whole prompts are read, at some hundred megabytes for the shipped base
+const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; activations, where whole prompts are read, take about as much
 
 type Row = {
   readonly index: number;
@@ -91,7 +91,9 @@ export class Generator {
     }));
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
-    while (sorted.length > 0) await this.#generateGroup(takeGroup(sorted));
+    const { layerCount, kvHeadCount, headDim } = this.#context.config;
+    const mostTokens = MAX_CACHE_BYTES / (2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT);
+    while (sorted.length > 0) await this.#generateGroup(takeGroup(sorted, mostTokens));
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
@@ -287,13 +289,13 @@ export class Generator {
   }
 }
 
-/** Takes from the front of `sorted` as many rows as one batch holds. */
-function takeGroup(sorted: Row[]): Group {
+/** Takes from the front of `sorted` as many rows as one batch of `mostTokens` holds, one at least. */
+function takeGroup(sorted: Row[], mostTokens: number): Group {
   let count = 0;
   let length = 0;
   for (const { prompt } of sorted.slice(0, MAX_ROWS)) {
     const next = roundUp(prompt.length, PROMPT_ROUND);
-    if (count > 0 && powerOfTwo(count + 1) * next > MAX_BATCH_TOKENS) break;
+    if (count > 0 && powerOfTwo(count + 1) * next > mostTokens) break;
     count += 1;
     length = next;
   }

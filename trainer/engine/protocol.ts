@@ -50,6 +50,7 @@ export type PrefixScope = { readonly scope?: string };
 /** Everything an engine does; the proxy and the core both implement it. */
 export interface EngineCalls {
   initialise(options: { seed: number }): Promise<void>;
+  loadCheckpoint(folder: string): Promise<void>;
   loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void>;
   readWeights(): Promise<Map<string, Float32Array>>;
   accumulate(batch: TokenBatch): Promise<BatchLoss>;

@@ -76,6 +76,11 @@ async function learnGroup(
   },
 ): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
+  if (settings.actsOn === "everything" && current?.invocation !== undefined)
+    return refuse(
+      "update/failed",
+      "a parent that acts on everything expected, got one that acts on answers: roll the line back to its base",
+    );
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
   await engine.forgetPrefixes();
   try {
@@ -87,7 +92,7 @@ async function learnGroup(
         rank: settings.rank,
         alpha: settings.alpha,
         targets: linearNames(),
-        invocation: base.tokenizer.invocation,
+        invocation: settings.actsOn === "answers" ? base.tokenizer.invocation : undefined,
         seed: request.seed,
       });
     const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;

@@ -1,30 +1,36 @@
-/** Reads and writes a Hugging Face folder: config.json, model.safetensors, tokenizer.json, tokenizer_config.json. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+/** Reads and writes a Hugging Face folder: config.json, safetensors, tokenizer.json, tokenizer_config.json, chat template. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseSafetensors, toFloat32, writeSafetensors } from "../../shared/safetensors.ts";
+import { writeSafetensors } from "../../shared/safetensors.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
-import { listParameters } from "./parameters.ts";
+import { loadWeights } from "./load-weights.ts";
+import { listParameters, ParameterBuffer } from "./parameters.ts";
+import { readJson } from "./weight-files.ts";
 
-export type Checkpoint = { config: ModelConfig; weights: Map<string, Float32Array>; tokenizer: Tokenizer; tokenizerFiles: TokenizerFiles };
+/** All but the weights, which whoever computes with them reads where they will stay. */
+export type Checkpoint = { folder: string; config: ModelConfig; tokenizer: Tokenizer; tokenizerFiles: TokenizerFiles };
 
-/** @throws {input/unsupported | policy/refused} naming the field or tensor at fault. */
+/** @throws {policy/refused} naming the file or field at fault. */
 export function readCheckpoint(folder: string): Checkpoint {
+  const config = parseModelConfig(readJson(folder, "config.json"));
   const tokenizerFiles = readTokenizerFiles(folder);
-  const tensors = parseSafetensors(new Uint8Array(readFileSync(join(folder, "model.safetensors"))));
-  return {
-    config: parseModelConfig(readJson(join(folder, "config.json"))),
-    weights: new Map([...tensors].map(([name, tensor]) => [name, toFloat32(tensor)])),
-    tokenizer: new Tokenizer(tokenizerFiles),
-    tokenizerFiles,
-  };
+  return { folder, config, tokenizer: new Tokenizer(tokenizerFiles), tokenizerFiles };
+}
+
+/** The weights by name, as float32. @throws {policy/refused} naming the tensor at fault */
+export function readWeights({ folder, config }: Pick<Checkpoint, "folder" | "config">): Map<string, Float32Array> {
+  const buffer = new ParameterBuffer(listParameters(config));
+  loadWeights(folder, config, buffer);
+  return new Map(buffer.parameters.map((parameter) => [parameter.name, buffer.view(parameter)]));
 }
 
 export function readTokenizerFiles(folder: string): TokenizerFiles {
-  return {
-    tokenizer: readJson(join(folder, "tokenizer.json")) as TokenizerFiles["tokenizer"],
-    config: readJson(join(folder, "tokenizer_config.json")) as TokenizerFiles["config"],
-  };
+  const tokenizer = readJson(folder, "tokenizer.json") as TokenizerFiles["tokenizer"];
+  const config = readJson(folder, "tokenizer_config.json") as TokenizerFiles["config"];
+  // Where newer folders keep it; it is what libraries take where both are there.
+  const template = join(folder, "chat_template.jinja");
+  return { tokenizer, config: existsSync(template) ? { ...config, chat_template: readFileSync(template, "utf8") } : config };
 }
 
 /** Writes the folder; weights are rounded to float16, which keeps three more bits than bfloat16 at this size's magnitudes. */
@@ -62,8 +68,4 @@ function writeWhole(path: string, content: string | Uint8Array): void {
 
 function pretty(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(path, "utf8"));
 }

@@ -1,6 +1,6 @@
 /** The one decoder definition: Llama/Qwen blocks from a config. Training, scoring and decoding differ only in how attention finds its keys. */
 import { add, customGradient, gather, mul, reshape, rotaryEmbedding, sigmoid, sub } from "../autodiff/build.ts";
-import type { Graph, Node } from "../autodiff/graph.ts";
+import type { Node } from "../autodiff/graph.ts";
 import { dimOf, sizeOf } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Weights, linear } from "./linear.ts";
@@ -90,15 +90,4 @@ function swiglu(gate: Node, up: Node): Node {
 /** Weight of the output layer [V, D]: the embedding's own where the head is tied. */
 export function headWeight(config: ModelConfig, weights: Weights): Node {
   return weights.weight(config.tiedHead ? EMBEDDING : HEAD);
-}
-
-/** Tables [positions, K/2] of cosines and sines of p · θ^(−2i/K)  (RoPE, arXiv:2104.09864). */
-export function rotaryTables(graph: Graph, { headDim, ropeTheta }: ModelConfig, positions: number): { cos: Node; sin: Node } {
-  const half = headDim / 2;
-  const angles = Float64Array.from(
-    { length: positions * half },
-    (_, index) => Math.floor(index / half) * ropeTheta ** ((-2 * (index % half)) / headDim),
-  );
-  const table = (turn: (angle: number) => number): Node => graph.constant(Float32Array.from(angles, turn), [positions, half]);
-  return { cos: table(Math.cos), sin: table(Math.sin) };
 }

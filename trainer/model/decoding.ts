@@ -17,7 +17,7 @@ export const keysOf = (layer: number): string => `keys:${layer}`;
 export const valuesOf = (layer: number): string => `values:${layer}`;
 
 type Options = { readonly adapter?: AdapterShape | undefined };
-type Step = { readonly rows: number; readonly steps: number };
+type Step = { readonly rows: number; readonly steps: number; /** No token's time is as late. */ readonly reach: number };
 
 /**
  * Inputs `tokens` [T·B] time-major, `times` [T·B, 1] int64, `mask` [B·J, 1, 1, T].
@@ -26,7 +26,7 @@ type Step = { readonly rows: number; readonly steps: number };
 export function buildPrefill(config: ModelConfig, { rows, length }: { rows: number; length: number }, options: Options): Outputs {
   const groups = config.headCount / config.kvHeadCount;
   const split = (x: Node, perGroup: number): Node => splitHeads(x, { length, groups: perGroup, headDim: config.headDim });
-  return buildGeneration(config, { rows, steps: length, ...options }, (graph) => {
+  return buildGeneration(config, { rows, steps: length, reach: length, ...options }, (graph) => {
     const mask = graph.input("mask", [rows * config.kvHeadCount, 1, 1, length]);
     return ({ query, key, value }) =>
       reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
@@ -42,17 +42,23 @@ export function buildDecodeStep(
   { rows, slots, steps }: { rows: number; slots: number; steps: number },
   options: Options,
 ): Outputs {
-  return buildGeneration(config, { rows, steps, ...options }, (graph) => attendAfter(graph, config, { rows, slots, length: steps }));
+  return buildGeneration(config, { rows, steps, reach: slots + steps, ...options }, (graph) =>
+    attendAfter(graph, config, { rows, slots, length: steps }),
+  );
 }
 
-function buildGeneration(config: ModelConfig, { rows, steps, adapter }: Step & Options, attendIn: (graph: Graph) => Attend): Outputs {
+function buildGeneration(
+  config: ModelConfig,
+  { rows, steps, reach, adapter }: Step & Options,
+  attendIn: (graph: Graph) => Attend,
+): Outputs {
   const graph = new Graph();
   const weights = modelInputs(graph, config, adapter);
   const outputs: Outputs = {};
   const attend = attendIn(graph);
   const { hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [rows * steps], "int32"),
-    rotary: rotaryAfter(graph, config, rows * steps),
+    rotary: rotaryAfter(graph, config, { total: rows * steps, reach }),
     weights,
     attend: (operands: Operands, layer) => {
       outputs[keysOf(layer)] = operands.key;

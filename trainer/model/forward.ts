@@ -4,8 +4,9 @@ import type { Graph, Node } from "../autodiff/graph.ts";
 import { causalAttention, splitHeads } from "./attention.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { attendAfter } from "./continued.ts";
-import { type Attend, buildDecoder, headWeight, type Rotary, rotaryTables } from "./decoder.ts";
+import { type Attend, buildDecoder, headWeight, type Rotary } from "./decoder.ts";
 import type { Weights } from "./linear.ts";
+import { rotaryTables } from "./rotary.ts";
 
 /** Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after. One compiled graph per bucket. */
 export type Bucket = { readonly rows: number; readonly length: number; readonly positions: number; readonly slots?: number };
@@ -29,7 +30,7 @@ export function buildForward(
   const total = rows * length;
   const { embedded, hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [total], "int32"),
-    rotary: slots === undefined ? rotaryWithin(graph, config, bucket) : rotaryAfter(graph, config, total),
+    rotary: slots === undefined ? rotaryWithin(graph, config, bucket) : rotaryAfter(graph, config, { total, reach: slots + length }),
     weights,
     attend: slots === undefined ? attendWithin(config, length) : attendAfter(graph, config, { rows, slots, length }),
   });
@@ -43,9 +44,10 @@ function rotaryWithin(graph: Graph, config: ModelConfig, { rows, length }: Bucke
   return { positions: graph.constant(times, [times.length, 1]), ...rotaryTables(graph, config, length) };
 }
 
-/** Every row goes on at a time of its own. */
-export function rotaryAfter(graph: Graph, config: ModelConfig, total: number): Rotary {
-  return { positions: graph.input("times", [total, 1], "int64"), ...rotaryTables(graph, config, config.contextTokens) };
+/** Every row goes on at a time of its own, below `reach`. */
+export function rotaryAfter(graph: Graph, config: ModelConfig, { total, reach }: { total: number; reach: number }): Rotary {
+  const tables = rotaryTables(graph, config, Math.min(reach, config.contextTokens));
+  return { positions: graph.input("times", [total, 1], "int64"), ...tables };
 }
 
 /** Attention of every token to those before it in its own row. */

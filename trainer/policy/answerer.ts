@@ -12,7 +12,7 @@ export type Answering = Pick<EngineCalls, "generate" | "score">;
 /** The base's answers to judge and hint prompts. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
 export function createJobSampler(
   engine: Answering,
-  { tokenizer, shape: { contextTokens, vocabSize } }: Pick<Base, "tokenizer" | "shape">,
+  { tokenizer, config: { contextTokens, vocabSize } }: Pick<Base, "tokenizer" | "config">,
 ): JobSampler {
   return {
     async answer(prompts, { maxTokens, temperature, seed }) {

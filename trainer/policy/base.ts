@@ -1,27 +1,25 @@
 /** The base checkpoint as the trainer holds it: a standard Hugging Face folder on disk. */
-import { readFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
-import { sha256 } from "../../shared/digest.ts";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
-import { parseModelConfig, type ModelConfig as ModelShape } from "../../shared/model-config.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import type { BaseManifest } from "../../shared/policy.ts";
 import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
-import type { ModelConfig } from "../../shared/model-config.ts";
+import { baseNameOf } from "./base-name.ts";
 
 export type Base = {
-  /** The folder's own name, which PEFT records with an adapter. */
+  /** What PEFT records with an adapter. */
   readonly name: string;
-  /** Sizes as adapters and the edge know them. */
-  readonly shape: ModelShape;
+  /** Where its weights are. */
+  readonly folder: string;
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
   readonly tokenizerFiles: TokenizerFiles;
   /** What answers are held to, as the edge holds them. */
   readonly grammars: AnswerGrammars;
-  /** Hugging Face parameter names → values. */
-  readonly weights: Map<string, Float32Array>;
 };
 
 /**
@@ -30,16 +28,22 @@ export type Base = {
  */
 export async function checkSameBase(folder: string, manifest: BaseManifest): Promise<void> {
   for (const [name, expected] of Object.entries(manifest.files)) {
-    const got = await sha256(new Uint8Array(readFileSync(join(folder, name))));
+    const got = await digestOf(join(folder, name));
     if (got !== expected)
       throw new AppError("policy/digest", `${name} in ${folder}: digest ${expected} of the edge's base expected, got ${got}`);
   }
 }
 
-/** @throws {policy/refused | input/unsupported} naming the field or tensor at fault. */
+/** @throws {policy/refused} naming the file or field at fault. */
 export function loadBase(folder: string): Base {
-  const { config, weights, tokenizer, tokenizerFiles } = readCheckpoint(folder);
-  const shape = parseModelConfig(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")));
+  const { config, tokenizer, tokenizerFiles } = readCheckpoint(folder);
   const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer, vocabSize: config.vocabSize });
-  return { name: basename(resolve(folder)), shape, config, tokenizer, tokenizerFiles, grammars, weights };
+  return { name: baseNameOf(folder), folder, config, tokenizer, tokenizerFiles, grammars };
+}
+
+/** SHA-256 of a file that may be larger than memory. */
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path)) hash.update(part as Uint8Array);
+  return hash.digest("hex");
 }

@@ -9,7 +9,7 @@ type Head = Pick<LineHead, "adapter" | "baseDigest">;
 /** The base is compared once per digest; null stands for the bare base. @throws {policy/digest} when the edge serves another base */
 export function createParentLoader(
   edge: Pick<EdgePort, "getFile">,
-  { base, folder }: { base: Pick<Base, "shape">; folder: string },
+  { base, folder }: { base: Pick<Base, "config">; folder: string },
 ): (head: Head) => Promise<AdapterTensors | null> {
   const checked = new Set<string>();
   return async ({ adapter, baseDigest }) => {
@@ -20,6 +20,6 @@ export function createParentLoader(
     }
     if (adapter === null) return null;
     const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
-    return readAdapterFiles(base.shape, { configBytes, weightBytes });
+    return readAdapterFiles(base.config, { configBytes, weightBytes });
   };
 }

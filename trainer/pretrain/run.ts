@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Tokenizer } from "../../shared/tokenizer.ts";
 import { Engine } from "../engine/engine.ts";
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from "../model/checkpoint.ts";
+import { type Checkpoint, readCheckpoint, readWeights, writeCheckpoint } from "../model/checkpoint.ts";
 import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
 import { listParameters } from "../model/parameters.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
@@ -101,7 +101,7 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
 async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined, { threads, seed }: PretrainOptions): Promise<Engine> {
   const engine = await Engine.start({ config, threads });
   if (resumed !== undefined) {
-    await engine.loadWeights(deepened(resumed.weights, resumed.config, config));
+    await engine.loadWeights(deepened(readWeights(resumed), resumed.config, config));
     return engine;
   }
   await engine.initialise({ seed });

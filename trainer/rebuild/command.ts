@@ -49,10 +49,10 @@ async function rebuild({ agent, version, url, state, base: folder, key }: z.infe
   const base = loadBase(folder);
   const engine = await Engine.start({ config: base.config, threads: Number(runtime["threads"] ?? 2), tokenizer: base.tokenizerFiles });
   try {
-    await engine.loadWeights(base.weights);
+    await engine.loadCheckpoint(base.folder);
     const learner = createLearner({ engine, base, settings, now: () => performance.now() });
     const loadAdapter = createParentLoader(edge, { base, folder });
-    const writeAdapter = (adapter: Parameters<typeof writeAdapterFiles>[1]) => writeAdapterFiles(base.shape, adapter, base.name);
+    const writeAdapter = (adapter: Parameters<typeof writeAdapterFiles>[1]) => writeAdapterFiles(base.config, adapter, base.name);
     return await rebuildVersion({ edge, learner, loadAdapter, writeAdapter }, line, version);
   } finally {
     await engine.close();

@@ -15,7 +15,7 @@ let engine: Engine;
 let gate: Gate;
 beforeAll(async () => {
   engine = await Engine.start({ config: base.config, threads: 2, tokenizer: base.tokenizerFiles });
-  await engine.loadWeights(base.weights);
+  await engine.loadCheckpoint(base.folder);
   gate = createGate({ engine, base });
 }, PATIENCE_MS);
 afterAll(() => engine.close());

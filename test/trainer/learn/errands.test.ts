@@ -9,7 +9,7 @@ import { trainStep } from "../../../trainer/learn/train.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { Random } from "../../../trainer/random.ts";
 
-const { tokenizer, config, weights: baseWeights } = readCheckpoint("base");
+const { tokenizer, config } = readCheckpoint("base");
 
 const draw = (random: Random) => drawErrandBatch(tokenizer, random, config);
 const keptText = ({ targets, weights }: ReturnType<typeof draw>): string =>
@@ -62,7 +62,7 @@ describe("trainStep, with errands", () => {
 
   beforeAll(async () => {
     engine = await Engine.start({ config, threads: 1 });
-    await engine.loadWeights(baseWeights);
+    await engine.loadCheckpoint("base");
   });
   afterAll(() => engine.close());
 

@@ -71,6 +71,18 @@ describe("createLearner", { timeout: 60_000 }, () => {
     expect(second).not.toEqual(first);
   });
 
+  it("makes adapters that act on everything where an engine knows no others, and none from one that does not", async () => {
+    const learner = createLearner({ ...tiny, settings: { ...SETTINGS, actsOn: "everything" }, now: () => 0 });
+    const plain = await learner.update(requestOf([correctedTo("2")], "paper"));
+    if (plain.status !== "learned") throw new Error("an adapter expected");
+    expect(plain.adapter.invocation).toBeUndefined();
+    const onAnswers = { ...plain.adapter, invocation: tiny.base.tokenizer.invocation };
+    expect(await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: onAnswers })).toMatchObject({
+      status: "refused",
+      refused: [{ code: "update/failed", detail: expect.stringContaining("a parent that acts on everything expected") }],
+    });
+  });
+
   it("measures how far the published recipe moves the policy, from parent and from base", async () => {
     const learner = createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
     const corrected = correctedTo("2");
