@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AGENT_NAME } from "./agent-name.ts";
 import { ToolDefinition } from "./chat.ts";
 import { ReleaseSettings } from "./release.ts";
+import { SignalSettings } from "./signal-settings.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
 
@@ -13,6 +14,7 @@ export const LearningSettings = z.object({
   /** … or when one has waited this long. */
   maxWaitMs: z.number().int().min(0).default(60_000),
   objective: z.enum(["hybrid", "paper"]).default("hybrid"),
+  signals: SignalSettings.prefault({}),
   /** Whose next turns a correction is put before as a note until the weights have taken it up: the same user's, everybody's, or nobody's. */
   notes: z.enum(["off", "user", "agent"]).default("user"),
   /** Votes per judgement; odd, so that ties are rare. */
