@@ -188,7 +188,7 @@ function showLineage(version: Partial<PolicyVersion> | undefined): void {
   if (version?.metrics)
     say(
       `  ${Object.entries(version.metrics)
-        .map(([name, value]) => `${name} ${value}`)
+        .map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`)
         .join(", ")}`,
     );
 }

@@ -4,6 +4,7 @@ import { AGENT_NAME } from "./agent-name.ts";
 import { AgentTool, McpServer } from "./agent-tools.ts";
 import { JudgeSettings } from "./judge.ts";
 import { ReleaseSettings } from "./release.ts";
+import { SignalSettings } from "./signal-settings.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
 
@@ -14,6 +15,7 @@ export const LearningSettings = z.object({
   /** … or when one has waited this long. */
   maxWaitMs: z.number().int().min(0).default(60_000),
   objective: z.enum(["hybrid", "paper"]).default("hybrid"),
+  signals: SignalSettings.prefault({}),
   /** Whose next turns a correction is put before as a note until the weights have taken it up: the same user's, everybody's, or nobody's. */
   notes: z.enum(["off", "user", "agent"]).default("user"),
   /** Votes per judgement; odd, so that ties are rare. */

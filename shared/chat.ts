@@ -12,14 +12,17 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+export const AssistantMessage = z.object({
+  role: z.literal("assistant"),
+  content: z.string().nullable(),
+  tool_calls: z.array(ToolCall).optional(),
+});
+export type AssistantMessage = z.infer<typeof AssistantMessage>;
+
 export const ChatMessage = z.discriminatedUnion("role", [
   z.object({ role: z.literal("system"), content: z.string() }),
   z.object({ role: z.literal("user"), content: z.string() }),
-  z.object({
-    role: z.literal("assistant"),
-    content: z.string().nullable(),
-    tool_calls: z.array(ToolCall).optional(),
-  }),
+  AssistantMessage,
   z.object({ role: z.literal("tool"), content: z.string(), tool_call_id: z.string() }),
 ]);
 export type ChatMessage = z.infer<typeof ChatMessage>;

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { PromptNote } from "./note.ts";
 import { RefusedEvent } from "./policy.ts";
-import { ChatMessage, ToolDefinition } from "./chat.ts";
+import { AssistantMessage, ChatMessage, ToolDefinition } from "./chat.ts";
 import { AnswerForm } from "./grammar/answer-form.ts";
 
 /** How the tokens of a turn were drawn. Log-probs are of this distribution. */
@@ -77,6 +77,8 @@ export const FeedbackGiven = z.object({
   completionId: z.string(),
   score: z.number().min(-1).max(1).optional(),
   correction: z.string().optional(),
+  /** The answer as it should have been. */
+  answer: AssistantMessage.optional(),
   comment: z.string().optional(),
   /** Whoever looks after the agent, where it was not given with the user's key. */
   by: z.string().optional(),
@@ -109,10 +111,12 @@ export const JudgementMade = z.object({
   votes: z.array(z.number().int()),
   judge: z.enum(["verifiable", "embedded", "llm", "feedback"]),
   hint: z.string().optional(),
-  /** The tool whose parameter the hint names. */
+  /** The tool whose parameter the hint names, or that the supplied answer calls. */
   tool: z.string().optional(),
   /** What the tool's call held for it, where it held anything. */
   held: z.string().optional(),
+  /** What, beside a hint, an update may learn from it. */
+  teaches: z.enum(["answer", "reward"]).optional(),
   /** Why a rejected answer gave no hint. */
   refused: z.object({ code: z.string(), detail: z.string() }).optional(),
   /** Where a server was asked. */

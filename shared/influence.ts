@@ -22,6 +22,14 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/**
+ * What a signal without a hint is about, as evidence: answers that call the same tool, answers in words, and rewards are each
+ * one topic. No tool has an empty name.
+ */
+export function topicOf(form: "answer" | "reward", tool?: string): Pick<Evidence, "tool" | "parameter" | "value"> {
+  return { tool: form === "answer" ? (tool ?? "") : "", parameter: form === "answer" && tool !== undefined ? "" : form, value: form };
+}
+
 /** Whom a line served in the last 30 days. */
 export const Audience = z.object({
   users: z.number().int().min(0),

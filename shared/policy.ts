@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { AgentSettings } from "./agent.ts";
+import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
 
@@ -56,6 +57,8 @@ export const UpdateMetrics = z.object({
   klToBaseNats: z.number(),
   contexts: z.number().int(),
   seconds: z.number(),
+  /** Versions between the one that answered and the parent, over the exchanges whose reward was learned from. */
+  staleness: z.object({ mean: z.number(), max: z.number().int() }).optional(),
 });
 export type UpdateMetrics = z.infer<typeof UpdateMetrics>;
 
@@ -77,9 +80,12 @@ export const PolicyManifest = z.object({
   changes: z.array(SampleChange),
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
   gate: GateReport.nullable().default(null),
-  /** What the update was given beside its events: turns by id in log order, and the reward baseline. Null in versions of before it was kept. */
+  /**
+   * What the update was given beside its events: turns by id in log order, the reward baseline, and what it made of each form of
+   * signal. Null in versions of before it was kept.
+   */
   inputs: z
-    .object({ replay: z.array(z.string()), baseline: z.number() })
+    .object({ replay: z.array(z.string()), baseline: z.number(), signals: SignalSettings.prefault({}) })
     .nullable()
     .default(null),
   seed: z.number().int(),

@@ -15,8 +15,9 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { casesOf, inOrder, placesOf, replayFor, toCorrected, toLineage } from "./learn/assemble.ts";
+import { casesOf, inOrder, placesOf, replayFor, toLineage } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
+import { gather } from "./learn/gather.ts";
 import { hearOthers, sharesOf } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -67,10 +68,10 @@ export class LineLoop {
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
     await this.#window.open(known.cursor);
-    const corrected = this.#signals.corrected.length > 0;
+    const waiting = this.#signals.learnable(known.settings.learning).length > 0;
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
-    await this.#pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
@@ -78,7 +79,7 @@ export class LineLoop {
     await this.#signals.judgeNew(head);
     await this.#signals.reopen(head);
     const batch = this.#assemble(head);
-    if (batch !== undefined && batch.corrected.length > 0) return this.#update(batch);
+    if (batch !== undefined && batch.learnable.length > 0) return this.#update(batch);
     const result = batch === undefined ? (this.#window.pending.length > 0 ? "waiting" : "idle") : await this.#advance(batch, []);
     await this.#reviewNotes(head).catch((error: unknown) => this.#report(error));
     return result;
@@ -113,8 +114,8 @@ export class LineLoop {
     const { head } = assembled;
     const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
     const { batch, shares, others } = await this.#hear(withoutBarred(assembled, events));
-    if (batch.corrected.length === 0) return this.#advance(batch, []);
-    const heard = { ...batch, corrected: inOrder([...others, ...batch.corrected]) };
+    if (batch.learnable.length === 0) return this.#advance(batch, []);
+    const heard = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
     const made = { seed: config.seed + batch.toSeq, shares, barred: turns };
     const { outcome, parent, inputs } = await this.#learn(heard, made);
     if (outcome.status === "refused") {
@@ -131,7 +132,7 @@ export class LineLoop {
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
 
-  /** The batch's corrections that enough have made, and those of others that count with them. */
+  /** The batch's signals that enough have given, and those of others that count with them. */
   async #hear(batch: Batch): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
     const influence = await this.#deps.edge.readInfluence(this.#line);
     const heard = hearOthers(batch, influence);
@@ -153,7 +154,7 @@ export class LineLoop {
     while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
     const clean = { ...head, parent: plan.from, parentAdapter: head.rebuild.adapter };
-    const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, corrected: recalled, refusals: [] };
+    const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, learnable: recalled, refusals: [] };
     metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
     const made = { seed: config.seed + head.cursor, shares: sharesOf(recalled), barred: turns };
     const learned = recalled.length === 0 ? undefined : await this.#learn(batch, made);
@@ -166,26 +167,31 @@ export class LineLoop {
     return status === "finished" ? "published" : "stale";
   }
 
-  /** One update on the corrected signals of a batch, from the version that its head names as the parent. */
+  /** One update on the learnable signals of a batch, from the version that its head names as the parent. */
   async #learn(
-    { head, corrected }: Batch,
+    { head, learnable }: Batch,
     { seed, shares, barred }: { seed: number; shares: ReadonlyMap<string, number>; barred: ReadonlySet<string> },
   ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
-    const { learner, loadAdapter, config } = this.#deps;
+    const { learner, loadAdapter, config, edge } = this.#deps;
+    const { objective, signals } = head.settings.learning;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
     const free = this.#window.cache.turns().filter(({ turnId }) => !barred.has(turnId));
-    const replay = replayFor(corrected, free, config.update.replayed);
+    const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
+    const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
+    const gathered = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
     const update = learner.update({
-      corrected: corrected.map(({ signal, verdict }) => toCorrected(signal, verdict, shares)),
+      ...gathered,
+      signals,
       replay,
       parent,
+      parentVersion: head.parent,
       baseline,
-      objective: head.settings.learning.objective,
+      objective,
       seed,
     });
     await this.#judgeDuring(update, head);
-    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline } };
+    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
@@ -286,13 +292,14 @@ export class LineLoop {
 
   /** What to do with the open signals now, or undefined while there is reason to wait. */
   #assemble(head: LineHead): Batch | undefined {
-    const { judged, refusals, corrected: candidates, frontier } = this.#signals;
+    const { judged, refusals, frontier } = this.#signals;
     const pending = this.#window.pending.filter(({ seq }) => seq < frontier);
     const last = pending.at(-1);
     if (last === undefined && judged.length + refusals.length === 0) return undefined;
     const { learning } = head.settings;
+    const candidates = this.#signals.learnable(learning);
     const toSeq = last?.seq ?? head.cursor;
-    const batch = { head, toSeq, judged, corrected: learning.enabled ? candidates : [], refusals };
+    const batch = { head, toSeq, judged, learnable: learning.enabled ? candidates : [], refusals };
     if (candidates.length > 0)
       return candidates.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
     return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
@@ -304,9 +311,9 @@ export class LineLoop {
     this.#signals.forget();
   }
 
-  /** How much longer the oldest pending correction may wait, ms. */
+  /** How much longer the oldest pending signal may wait, ms. */
   #patienceMs(head: LineHead): number {
-    const [oldest] = this.#signals.corrected;
+    const [oldest] = this.#signals.learnable(head.settings.learning);
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
     return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
   }

@@ -4,6 +4,7 @@
  */
 import { AppError } from "../shared/errors.ts";
 import { judgementIdOf, type LoggedEvent } from "../shared/events.ts";
+import type { LearningSettings } from "../shared/agent.ts";
 import { judgeServerOf } from "../shared/judge.ts";
 import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
@@ -14,6 +15,7 @@ import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge, Verdict } from "./judge/judge.ts";
 import type { Judged } from "./learn/batch.ts";
+import { formOf } from "./learn/form.ts";
 import type { Metrics } from "./metrics.ts";
 
 export type SignalDependencies = {
@@ -65,9 +67,9 @@ export class Signals {
     return [...this.#refusals.values()].filter(({ seq }) => seq < this.frontier).map(({ refusal }) => refusal);
   }
 
-  /** Judged signals that say what should have been different, oldest first. */
-  get corrected(): readonly Judged[] {
-    return this.judged.filter(({ verdict }) => verdict.hint !== undefined);
+  /** Judged signals that an update may learn from, oldest first. */
+  learnable({ signals }: Pick<LearningSettings, "signals">): readonly Judged[] {
+    return this.judged.filter((each) => formOf(each, signals) !== undefined);
   }
 
   /** Judges what is pending and new. @param stop asked before each signal */
@@ -120,12 +122,12 @@ export class Signals {
     }
   }
 
-  /** Earlier corrections of the log, with the judgements that it has of them, to be learned from beside others. */
+  /** Earlier signals of the log, with the judgements that it has of them, to be learned from beside others. */
   async recall(head: LineHead, ids: readonly string[]): Promise<Judged[]> {
     const open = ids.filter((id) => !this.#judged.has(id));
     for (let start = 0; start < open.length; start += MOST_RECALLED)
       await this.#takeLogged(head, await this.#deps.edge.readEvents(this.#line, open.slice(start, start + MOST_RECALLED)));
-    return ids.flatMap((id) => this.#judged.get(id) ?? []).filter(({ verdict }) => verdict.hint !== undefined);
+    return ids.flatMap((id) => this.#judged.get(id) ?? []).filter((each) => formOf(each, head.settings.learning.signals) !== undefined);
   }
 
   /** Drops what is neither pending nor open again. */

@@ -4,6 +4,7 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
@@ -135,8 +136,12 @@ export class InProcessSystem implements LearningSystem {
       };
     const outcome = await this.#learner.update({
       corrected: [toCorrected(assembled.signal, verdict, new Map())],
+      supplied: [],
+      rewarded: [],
+      signals: SignalSettings.parse({}),
       replay: toReplay(this.#log.cache.turns()),
       parent: this.#served,
+      parentVersion: 0,
       baseline: 0,
       objective: this.#objective,
       seed,

@@ -55,8 +55,11 @@ function describe({ createdAt, policyVersion, user, sessionId, seq, ...turn }: L
   if (turn.prompt !== null) part(turn.prompt.role, messageText(turn.prompt));
   part("assistant", turn.answer === null ? turn.finishReason : messageText(turn.answer));
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
-  for (const { score, correction, comment } of turn.feedback)
-    part("feedback", [score, correction, comment].filter((said) => said !== undefined).join("  "));
+  for (const { score, correction, comment, answer } of turn.feedback) {
+    const said = [score, correction, comment].filter((each) => each !== undefined).join("  ");
+    if (said !== "") part("feedback", said);
+    if (answer !== undefined) part("should be", messageText(answer));
+  }
   for (const { reward, judge, votes, hint, refused } of turn.judgements) {
     part("judged", `${rewardText(reward)} by ${judge}, votes ${votes.join(" ")}`);
     if (hint !== undefined) part("hint", hint);

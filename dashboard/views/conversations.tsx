@@ -114,10 +114,11 @@ function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFi
       {prompt !== null && <Message message={prompt} />}
       {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
-      {feedback.map(({ eventId, score, correction, comment }) => (
-        <p key={eventId} class="words">
+      {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
+        <div key={eventId} class="words">
           feedback: {[score === undefined ? [] : `score ${score}`, correction ?? [], comment ?? []].flat().join(" · ")}
-        </p>
+          {supplied !== undefined && <Message message={supplied} />}
+        </div>
       ))}
       {answer !== null && <Review agent={agent} turn={turn} />}
       <Judgements agent={agent} turn={turn} />

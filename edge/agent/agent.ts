@@ -248,10 +248,14 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return finished;
   }
 
-  async remember(line: string, given: readonly GivenNote[], actor: Actor): Promise<void> {
+  async remember(
+    line: string,
+    { notes: given, others }: { notes: readonly GivenNote[]; others: readonly Evidence[] },
+    actor: Actor,
+  ): Promise<void> {
     const learning = this.#store.readAgent()?.settings.learning;
     if (learning?.enabled !== true || this.#lines.read(line) === undefined) return;
-    this.#store.transaction(() => given.forEach((note) => this.#store.evidence.add(line, note, Date.now())));
+    this.#store.transaction(() => [...given, ...others].forEach((said) => this.#store.evidence.add(line, said, Date.now())));
     if (learning.notes === "off") return;
     this.#store.transaction(() => {
       for (const note of given)

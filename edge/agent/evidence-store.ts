@@ -8,7 +8,10 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS evidence_line_at ON evidence (line, at);
 `;
 
-/** Newest corrections that are looked at: of a user, of a key, and in all. Whoever floods pushes out his own, not the others'. */
+/**
+ * Newest corrections that are looked at: of a user, of a key, and in all. Whoever floods pushes out his own, not the others'.
+ * What is no correction of an argument counts by itself: many rewards of a user hide none of his corrections.
+ */
 const MOST_READ = { user: 20, key: 500, all: 5_000 } as const;
 
 type Row = {
@@ -63,7 +66,7 @@ export class EvidenceStore {
     const query = `
       SELECT * FROM (
         SELECT *, ${newest("key_id")} AS of_key
-        FROM (SELECT *, ${newest("key_id, user")} AS of_user FROM evidence WHERE line = ? AND at >= ?) WHERE of_user <= ?)
+        FROM (SELECT *, ${newest("key_id, user, tool = '' OR parameter = ''")} AS of_user FROM evidence WHERE line = ? AND at >= ?) WHERE of_user <= ?)
       WHERE of_key <= ? ORDER BY position DESC LIMIT ?`;
     const last = new Map<string, Row>();
     for (const row of this.#sql.exec<Row>(query, line, since, MOST_READ.user, MOST_READ.key, MOST_READ.all).toArray()) {

@@ -122,8 +122,11 @@ export interface AgentPort {
   addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined>;
   /** Whether it was there. */
   dropCase(line: string, caseId: string, actor: Actor): Promise<boolean | undefined>;
-  /** Puts notes in force, where the agent's settings allow it; telling of one again changes nothing. */
-  remember(line: string, notes: readonly GivenNote[], actor: Actor): Promise<void>;
+  /**
+   * Keeps who said what, and puts notes in force, where the agent's settings allow it; telling of one again changes nothing.
+   * @param said.others what is evidence and no note: answers that were supplied, rewards
+   */
+  remember(line: string, said: { notes: readonly GivenNote[]; others: readonly Evidence[] }, actor: Actor): Promise<void>;
   /** Every note of the line, or what a user gave and what is for everybody, newest first. */
   notes(line: string, user?: string): Promise<Note[] | undefined>;
   /** Those in force for a user, newest first. */

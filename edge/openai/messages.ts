@@ -3,8 +3,9 @@
  * Content parts become one text and `developer` becomes `system`, so everything behind this file sees one form.
  */
 import { z } from "zod";
-import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
+import type { AssistantMessage, ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { assertNever } from "../../shared/assert.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { invalid } from "./refuse.ts";
 
 const TextPart = z.strictObject({ type: z.literal("text", "only text parts are supported"), text: z.string() });
@@ -46,6 +47,49 @@ const Message = z.discriminatedUnion("role", [
   }),
   z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1) }),
 ]);
+
+const MAX_ANSWER_TEXT = 4_000; // characters, as of any words of feedback
+const MAX_ANSWER_CALLS = 8;
+
+/** An answer that somebody supplies, in the form of an assistant message; ids of calls say nothing and may be left out. */
+export const FeedbackAnswer = z
+  .strictObject({
+    role: z.literal("assistant").optional(),
+    content: Content.nullish(),
+    tool_calls: z
+      .array(Call.partial({ id: true, type: true }))
+      .min(1, "leave it out where there are no calls")
+      .max(MAX_ANSWER_CALLS)
+      .nullish(),
+  })
+  .refine(
+    ({ content, tool_calls: calls }) => toAnswerText(content) !== "" || (calls ?? []).length > 0,
+    "content or tool_calls expected, got neither",
+  )
+  .refine(({ content }) => toAnswerText(content).length <= MAX_ANSWER_TEXT, `content: at most ${MAX_ANSWER_TEXT} characters expected`)
+  .refine(
+    ({ tool_calls: calls }) => (calls ?? []).every(({ function: { arguments: text } }) => isJsonObject(text)),
+    "tool_calls: arguments that are a JSON object, as text, expected",
+  );
+
+/** The answer in our form, its calls with ids by their place: the same answer given twice is the same. */
+export function toAnswer({ content, tool_calls: calls }: z.infer<typeof FeedbackAnswer>): AssistantMessage {
+  const text = toAnswerText(content);
+  const toolCalls = (calls ?? []).map((call, index) => toToolCall({ ...call, id: `call_${index}`, type: "function" }));
+  return { role: "assistant", content: text === "" ? null : text, ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }) };
+}
+
+function toAnswerText(content: z.infer<typeof Content> | null | undefined): string {
+  return content === null || content === undefined ? "" : toText(content);
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
 
 export const Messages = z.array(Message).min(1, "at least one message expected, got none");
 type Message = z.infer<typeof Message>;

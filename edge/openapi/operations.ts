@@ -45,7 +45,12 @@ const CLIENT: readonly Omit<Operation, "key">[] = [
   { method: "get", path: "/v1/responses/{response}", summary: "A stored response", query: RetrieveQuery },
   { method: "get", path: "/v1/models", summary: "The agents that the key reaches, as models" },
   { method: "get", path: "/v1/models/{model}", summary: "One agent, as a model" },
-  { method: "post", path: "/v1/feedback", summary: "Score, correction or comment for an answer, by its id", body: Feedback },
+  {
+    method: "post",
+    path: "/v1/feedback",
+    summary: "Score, correction, the answer as it should have been, or comment for an answer, by its id",
+    body: Feedback,
+  },
 ];
 
 const ADMIN: readonly Omit<Operation, "key">[] = [
@@ -80,7 +85,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     summary: "Turns with what followed them, judgements and hints, newest first",
     query: TurnsQuery,
   },
-  { method: "post", path: `${AGENT}/feedback`, summary: "Score, correction or comment for any user's completion", body: Feedback },
+  { method: "post", path: `${AGENT}/feedback`, summary: "The same for any user's completion", body: Feedback },
   { method: "get", path: `${AGENT}/series`, summary: "Turns, rewards and corrections by hour or day", query: SeriesQuery },
   { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
   { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },

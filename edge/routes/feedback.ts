@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import { FeedbackAnswer, toAnswer } from "../openai/messages.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { parseAnswerId } from "../session/identity.ts";
@@ -18,11 +19,17 @@ export const Feedback = z
     score: z.number().min(-1).max(1).optional(),
     /** What the answer should have been, or what should have been different. */
     correction: z.string().min(1).max(MAX_TEXT).optional(),
+    /** The answer itself as it should have been: text or tool calls, in the form of an assistant message. */
+    answer: FeedbackAnswer.optional(),
     comment: z.string().min(1).max(MAX_TEXT).optional(),
   })
   .refine(
-    ({ score, correction, comment }) => score !== undefined || correction !== undefined || comment !== undefined,
-    "score, correction or comment expected, got none",
+    ({ score, correction, answer, comment }) => [score, correction, answer, comment].some((given) => given !== undefined),
+    "score, correction, answer or comment expected, got none",
+  )
+  .refine(
+    ({ correction, answer }) => correction === undefined || answer === undefined,
+    "correction, in words, or answer, as it should have been, expected, got both",
   );
 
 export function mountFeedback(app: App): void {
@@ -35,7 +42,8 @@ export function mountReview(app: App): void {
 }
 
 async function giveFeedback(context: Context<AppEnv>, by: FeedbackRequest["by"]): Promise<Response> {
-  const { completion_id: completionId, ...given } = await parseJson(context.req.raw, Feedback);
+  const { completion_id: completionId, answer, ...words } = await parseJson(context.req.raw, Feedback);
+  const given = answer === undefined ? words : { ...words, answer: toAnswer(answer) };
   const ids = parseAnswerId(completionId);
   const result =
     ids === undefined

@@ -1,22 +1,38 @@
-/** The notes that judgements give: one for each hint that names its tool, under an id made of the event it is about. */
+/**
+ * What judgements tell an agent: a note for each hint that names its tool, under an id made of the event it is about, and who
+ * supplied an answer or gave a reward.
+ */
 import { sha256 } from "../../shared/digest.ts";
 import type { JudgementBatch } from "../../shared/events.ts";
+import { type Evidence, topicOf } from "../../shared/influence.ts";
 import { parseHint } from "../../shared/jobs.ts";
 import type { GivenNote } from "../agent/port.ts";
 
 type Judgement = JudgementBatch["judgements"][number];
-type LineNotes = { readonly agent: string; readonly line: string; readonly notes: readonly GivenNote[] };
+type LineSaid = {
+  readonly agent: string;
+  readonly line: string;
+  readonly notes: readonly GivenNote[];
+  /** What is evidence and no note. */
+  readonly others: readonly Evidence[];
+};
 
 const ID_DIGITS = 16;
 
-export async function notesOf(judgements: readonly Judgement[]): Promise<LineNotes[]> {
-  const given = await Promise.all(judgements.map(async (judgement) => ({ judgement, note: await toNote(judgement) })));
-  const lines = new Map<string, LineNotes>();
-  for (const { judgement, note } of given) {
-    if (note === undefined) continue;
+export async function saidIn(judgements: readonly Judgement[]): Promise<LineSaid[]> {
+  const lines = new Map<string, LineSaid>();
+  for (const judgement of judgements) {
+    const [note, other] = [await toNote(judgement), toEvidence(judgement)];
+    if (note === undefined && other === undefined) continue;
     const { agent, line } = judgement;
     const key = JSON.stringify([agent, line]);
-    lines.set(key, { agent, line, notes: [...(lines.get(key)?.notes ?? []), note] });
+    const { notes, others } = lines.get(key) ?? { notes: [], others: [] };
+    lines.set(key, {
+      agent,
+      line,
+      notes: [...notes, ...(note === undefined ? [] : [note])],
+      others: [...others, ...(note === undefined && other !== undefined ? [other] : [])],
+    });
   }
   return [...lines.values()];
 }
@@ -33,4 +49,8 @@ async function toNote({
   const noteId = `n_${(await sha256(subject)).slice(0, ID_DIGITS)}`;
   const from = { eventId: subject, turnId, user, keyId: keyId ?? null, createdAt };
   return { noteId, tool, ...parsed.hint, corrected: held ?? null, text: parsed.text, ...from };
+}
+
+function toEvidence({ user, keyId, payload: { subject, teaches, tool } }: Judgement): Evidence | undefined {
+  return teaches === undefined ? undefined : { eventId: subject, user, keyId: keyId ?? null, ...topicOf(teaches, tool) };
 }

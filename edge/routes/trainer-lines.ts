@@ -11,7 +11,7 @@ import { agentOf, type Lost, type Trainer } from "../agent/port.ts";
 import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
-import { notesOf } from "./given-notes.ts";
+import { saidIn } from "./given-notes.ts";
 import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, scoped, versionParam } from "./params.ts";
 
 const MOST_REVIEWED = 200;
@@ -135,8 +135,8 @@ export function mountTrainerLines(app: App): void {
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
     const seq = await appendEvents(context.env, judgements);
     // After the log: a note whose judgement is lost could not be explained.
-    for (const { agent, line, notes } of await notesOf(judgements)) {
-      await agentOf(context.env, agent).remember(line, notes, actorOf(context));
+    for (const { agent, line, ...said } of await saidIn(judgements)) {
+      await agentOf(context.env, agent).remember(line, said, actorOf(context));
       forgetLineHead(agent, line);
     }
     for (const name of names) {

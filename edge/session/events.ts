@@ -34,9 +34,9 @@ export function nextStateArrived(source: Source, messages: readonly ChatMessage[
 /** The same feedback given twice is one event. */
 export async function feedbackGiven(
   source: Source,
-  { score, correction, comment, by }: Omit<FeedbackRequest, "completionId">,
+  { score, correction, answer, comment, by }: Omit<FeedbackRequest, "completionId">,
 ): Promise<NewEvent> {
-  const given = { score, correction, comment, ...("actor" in by ? { by: by.actor } : {}) };
+  const given = { score, correction, answer, comment, ...("actor" in by ? { by: by.actor } : {}) };
   const digest = await sha256(canonicalJson(given));
   return toEvent(source, `${source.turnId}/feedback/${digest.slice(0, 16)}`, {
     kind: "feedback:given",

@@ -2,7 +2,7 @@
  * What a SessionObject is asked and what it answers over RPC. Errors do not survive RPC as classes, so outcomes are
  * unions; an answer travels as a stream of deltas, one JSON object per line.
  */
-import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { AssistantMessage, ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { ServedNote } from "../../shared/note.ts";
@@ -126,6 +126,7 @@ export type FeedbackRequest = {
   readonly by: { readonly keyId: string } | { readonly agent: string; readonly actor: string };
   readonly score?: number | undefined;
   readonly correction?: string | undefined;
+  readonly answer?: AssistantMessage | undefined;
   readonly comment?: string | undefined;
 };
 export type FeedbackResult = { status: "recorded"; eventId: string } | { status: "unknown" };

@@ -1,5 +1,6 @@
 /** Tool calls of an assistant message with their arguments read; what cannot be read is said, never repaired. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { canonicalJson } from "../../shared/digest.ts";
 
 export type ReadCall =
   | { readonly status: "read"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
@@ -18,6 +19,17 @@ export function readCalls(message: ChatMessage): ReadCall[] {
 /** Calls whose arguments could be read. */
 export function readableCalls(message: ChatMessage): Call[] {
   return readCalls(message).filter((call) => call.status === "read");
+}
+
+/** Whether two answers say the same: their text but for the space around it, and their calls with the same arguments in whatever order. */
+export function sameAnswer(left: ChatMessage, right: ChatMessage): boolean {
+  const told = (message: ChatMessage): string => canonicalJson([(message.content ?? "").trim(), readCalls(message)]);
+  return told(left) === told(right);
+}
+
+/** The tool of a message's first call. */
+export function firstTool(message: ChatMessage | undefined): string | undefined {
+  return message?.role === "assistant" ? message.tool_calls?.[0]?.function.name : undefined;
 }
 
 /** An argument as text: strings as they are, anything else as JSON. */

@@ -42,6 +42,12 @@ export class EventCache implements TurnLookup {
     return [...this.#turns.values()].sort((a, b) => a.seq - b.seq);
   }
 
+  /** Turns whose next state was judged +1 up to `seq`. */
+  approved(seq: number): ReadonlySet<string> {
+    const ids = [...this.#rewards].filter(([, each]) => each.seq <= seq && each.reward > 0).map(([subject]) => subject);
+    return new Set(ids.map((subject) => subject.replace(/\/next$/, "")));
+  }
+
   /** Rewards that were logged up to `seq`, in log order: the same whenever, and by whomever, the log is read. */
   rewards(seq: number): readonly number[] {
     return [...this.#rewards.values()]

@@ -4,13 +4,19 @@ import { type EventHeader, judgementIdOf, type JudgementMade } from "../../share
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
+import { firstTool } from "../data/calls.ts";
+import { toldBy } from "../learn/form.ts";
 import { groundHint, heldText, lastCall } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
 
 type Judgement = z.infer<typeof EventHeader> & { payload: z.infer<typeof JudgementMade> };
 
-export function toJudgement({ event, exchange }: Signal, { judge, reward, votes, hint, refused, poll }: Verdict, now: Date): Judgement {
+export function toJudgement(signal: Signal, verdict: Verdict, now: Date): Judgement {
+  const { event, exchange, feedback } = signal;
+  const { judge, reward, votes, hint, refused, poll } = verdict;
+  const told = toldBy(signal, verdict);
+  const tool = firstTool(feedback?.answer);
   const { agent, line, sessionId, turnId, user, keyId, eventId } = event;
   const held = hint === undefined ? undefined : heldText(lastCall(exchange, hint.toolName), hint.hint.parameter);
   const payload: Judgement["payload"] = {
@@ -21,6 +27,8 @@ export function toJudgement({ event, exchange }: Signal, { judge, reward, votes,
     judge,
     ...(hint === undefined ? {} : { hint: hint.text, tool: hint.toolName }),
     ...(held === undefined ? {} : { held }),
+    ...(told === undefined || told === "hint" ? {} : { teaches: told }),
+    ...(told === "answer" && tool !== undefined ? { tool } : {}),
     ...(refused === undefined ? {} : { refused: { code: refused.code, detail: refused.detail.slice(0, DETAIL_CHARS) } }),
     ...(poll === undefined ? {} : { poll }),
   };

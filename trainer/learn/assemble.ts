@@ -2,25 +2,31 @@
 import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
-import { placeOf, type LearnedCase } from "../../shared/suite.ts";
+import { placeOf, type Expectation, type LearnedCase } from "../../shared/suite.ts";
 import { findTool, readableCalls } from "../data/calls.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
+import { wordsBy } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
 import type { Verdict } from "../judge/judge.ts";
 import type { ReplayTurn } from "../teacher/replay.ts";
 import type { Judged } from "./batch.ts";
 import type { CorrectedExchange } from "./learner.ts";
+import { lastWords } from "./report.ts";
+
+const MOST_NAME = 120; // characters, for people
 
 /** Only verdicts with a grounded hint become corrections. */
 export function toCorrected(
-  { event, turn, turns }: Signal,
+  { event, turn, turns, exchange }: Signal,
   { hint, reward }: Verdict,
   shares: ReadonlyMap<string, number>,
 ): CorrectedExchange {
   const tool = hint === undefined ? undefined : findTool(turn.payload.tools, hint.toolName);
   const parameter = tool === undefined || hint === undefined ? undefined : findParameter(tool, hint.hint.parameter);
   invariant(hint !== undefined && tool !== undefined && parameter !== undefined, `a grounded hint names a tool of turn ${turn.turnId}`);
-  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, share: shares.get(event.eventId) ?? 1 };
+  const words = wordsBy(exchange.nextState, "user");
+  const share = shares.get(event.eventId) ?? 1;
+  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, words, share };
 }
 
 export function toLineage(
@@ -50,11 +56,18 @@ export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
     .map(({ turnId, payload: { messages, tools, answer } }) => ({ turnId, messages, tools, called: readableCalls(answer) }));
 }
 
-/** Of the turns, those that an update looks at: the corrected exchanges' own, and as many of the last others as it may replay. */
-export function replayFor(corrected: readonly Judged[], turns: readonly LoggedTurn[], replayed: number): ReplayTurn[] {
-  const own = new Set(corrected.flatMap(({ signal }) => signal.turns.map(({ turnId }) => turnId)));
+/** Of the turns, those that an update looks at: the learnt exchanges' own, and as many of the last others as it may replay, those `approved` of before the rest. */
+export function replayFor(
+  learnable: readonly Judged[],
+  turns: readonly LoggedTurn[],
+  { replayed, approved = new Set() }: { replayed: number; approved?: ReadonlySet<string> },
+): ReplayTurn[] {
+  const own = new Set(learnable.flatMap(({ signal }) => signal.turns.map(({ turnId }) => turnId)));
   const replay = toReplay(turns);
-  const others = new Set(replay.filter(({ turnId }) => !own.has(turnId)).slice(-replayed));
+  const free = replay.filter(({ turnId }) => !own.has(turnId));
+  const others = new Set(
+    [...free.filter(({ turnId }) => !approved.has(turnId)), ...free.filter(({ turnId }) => approved.has(turnId))].slice(-replayed),
+  );
   return replay.filter((turn) => own.has(turn.turnId) || others.has(turn));
 }
 
@@ -67,23 +80,34 @@ export function inOrder(judged: readonly Judged[]): Judged[] {
 export function casesOf(used: readonly Judged[]): LearnedCase[] {
   const cases = new Map<string, LearnedCase>();
   for (const { signal, verdict } of inOrder(used)) {
-    const expectation = expectationOf(verdict);
-    const turn = expectation === undefined ? undefined : signal.turns.findLast(({ payload }) => calls(payload.answer, expectation.tool));
-    if (verdict.hint === undefined || expectation === undefined || turn === undefined) continue;
+    const expectation = expectationOf(signal, verdict);
+    const turn = verdict.hint === undefined ? signal.turn : signal.turns.findLast(({ payload }) => calls(payload.answer, toolOf(verdict)));
+    if (expectation === undefined || turn === undefined) continue;
     const { messages, tools } = turn.payload;
     const { eventId, user } = signal.event;
-    cases.set(placeOf(expectation), { name: verdict.hint.text, messages, tools, expect: expectation, user, eventId });
+    const name = verdict.hint?.text ?? `as supplied for "${lastWords(messages)}"`.slice(0, MOST_NAME);
+    cases.set(verdict.hint === undefined ? eventId : placeOf(expectation), { name, messages, tools, expect: expectation, user, eventId });
   }
   return [...cases.values()];
 }
 
 /** The arguments that corrections are about, as the suite names them. */
 export function placesOf(used: readonly Judged[]): Set<string> {
-  return new Set(used.flatMap(({ verdict }) => expectationOf(verdict) ?? []).map(placeOf));
+  const corrections = used.filter(({ verdict }) => verdict.hint !== undefined);
+  return new Set(corrections.flatMap(({ signal, verdict }) => expectationOf(signal, verdict) ?? []).map(placeOf));
 }
 
-function expectationOf({ hint }: Verdict): { tool: string; arguments: Record<string, unknown> } | undefined {
-  return hint === undefined ? undefined : { tool: hint.toolName, arguments: { [hint.hint.parameter]: hint.hint.value } };
+/** What the policy must do from now on: the argument that was corrected, or what the supplied answer does; several calls are no case. */
+function expectationOf({ feedback }: Signal, { hint }: Verdict): Expectation | undefined {
+  if (hint !== undefined) return { tool: hint.toolName, arguments: { [hint.hint.parameter]: hint.hint.value } };
+  if (feedback?.answer === undefined) return undefined;
+  const [call, ...others] = readableCalls(feedback.answer);
+  if (call !== undefined) return others.length > 0 ? undefined : { tool: call.name, arguments: { ...call.arguments } };
+  return { reply: { contains: [feedback.answer.content ?? ""] } };
+}
+
+function toolOf({ hint }: Verdict): string {
+  return hint?.toolName ?? "";
 }
 
 function calls(answer: ChatMessage, tool: string): boolean {

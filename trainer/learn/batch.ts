@@ -11,8 +11,8 @@ export type Batch = {
   readonly head: LineHead;
   readonly toSeq: number;
   readonly judged: readonly Judged[];
-  /** Those that say what should have been different. */
-  readonly corrected: readonly Judged[];
+  /** Those that an update may learn from. */
+  readonly learnable: readonly Judged[];
   readonly refusals: readonly Refusal[];
 };
 
@@ -23,19 +23,19 @@ export function barredSets(barred: readonly BarredEvent[]): { events: ReadonlySe
 
 /** The batch without what is barred, which it refuses. */
 export function withoutBarred(batch: Batch, barred: ReadonlySet<string>): Batch {
-  const out = batch.corrected.filter(({ signal }) => barred.has(signal.event.eventId));
+  const out = batch.learnable.filter(({ signal }) => barred.has(signal.event.eventId));
   const refusals = out.map(({ signal }): Refusal => ({
     eventId: signal.event.eventId,
     code: "event/quarantined",
     detail: "barred from learning until somebody lets it back in",
   }));
-  return { ...batch, corrected: batch.corrected.filter((each) => !out.includes(each)), refusals: [...batch.refusals, ...refusals] };
+  return { ...batch, learnable: batch.learnable.filter((each) => !out.includes(each)), refusals: [...batch.refusals, ...refusals] };
 }
 
-/** The corrections that an update has learned. */
-export function usedOf({ corrected }: Batch, refused: readonly { readonly eventId: string }[]): Judged[] {
+/** The signals that an update has learned from. */
+export function usedOf({ learnable }: Batch, refused: readonly { readonly eventId: string }[]): Judged[] {
   const ids = new Set(refused.map(({ eventId }) => eventId));
-  return corrected.filter(({ signal }) => !ids.has(signal.event.eventId));
+  return learnable.filter(({ signal }) => !ids.has(signal.event.eventId));
 }
 
 /** Every signal of the batch that an update was not trained on, once each, with its reason. */
@@ -54,6 +54,8 @@ function toUnlearnt({ signal, verdict }: Judged): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
+  if (signal.feedback?.answer !== undefined)
+    return { eventId, code: "learning/disabled", detail: "learning, or learning.signals.answers, is switched off for this agent" };
   return verdict.reward < 0
     ? { eventId, code: "hint/none", detail: verdict.detail }
     : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };

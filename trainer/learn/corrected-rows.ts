@@ -3,15 +3,20 @@
  * Outside the corrected argument the teacher differs by habit alone: under a hint it begins the call with what the hint
  * names, and taken as advice that would push away the right first argument.
  */
+import { at, zipStrict } from "../../shared/assert.ts";
 import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
 import { hintText, parseHint } from "../../shared/jobs.ts";
 import type { TurnFinished } from "../../shared/events.ts";
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
+import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { creditedAdvantages } from "../advantage/credit.ts";
+import { chooseHints, mixTeachers, type HintChoice } from "../advantage/hint-choice.ts";
 import { readCalls } from "../data/calls.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
+import { mentions } from "../data/mention.ts";
+import { sentencesOf } from "../data/sentences.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
@@ -46,25 +51,33 @@ export async function correctedRows(
     parent,
     objective,
     baseline,
-  }: { base: LearnerDependencies["base"]; parent: string | undefined; objective: Objective; baseline: number },
+    hints,
+  }: {
+    base: LearnerDependencies["base"];
+    parent: string | undefined;
+    objective: Objective;
+    baseline: number;
+    hints: SignalSettings["hints"];
+  },
 ): Promise<CorrectedRow[]> {
   const { vocabSize } = config;
-  const turns = corrected.flatMap(({ eventId, correction, reward, share, turns: own }) =>
-    own.map(({ payload }) => ({ payload, correction, reward, share, eventId })),
+  const turns = corrected.flatMap(({ eventId, correction, reward, words, share, turns: own }) =>
+    own.map(({ payload }) => ({ payload, correction, reward, share, eventId, wordings: wordingsOf(correction, words, hints.candidates) })),
   );
-  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId }) => {
+  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, wordings }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
     if (span === undefined) return [];
-    const teacherPrompt = tokenizer.encodePrompt({
-      messages: withGuidance(payload.messages, { hint: hintText(correction.hint) }),
-      tools: payload.tools,
-      addGenerationPrompt: true,
-    });
-    if (!fits(Math.max(teacherPrompt.length, promptTokens.length), responseTokens.length)) return [];
+    const teacherPrompts = wordings
+      .map((hint) => {
+        const messages = withGuidance(payload.messages, { hint });
+        return tokenizer.encodePrompt({ messages, tools: payload.tools, addGenerationPrompt: true });
+      })
+      .filter((prompt) => fits(prompt.length, responseTokens.length));
+    if (teacherPrompts.length === 0 || !fits(promptTokens.length, responseTokens.length)) return [];
     const masks = sampling.masked ? masksOf(payload, grammars) : [];
     const comparable = sampling.topP >= 1 && masks !== undefined;
     return [
@@ -74,31 +87,70 @@ export async function correctedRows(
         span,
         masks: masks ?? [],
         student: { prompt: promptTokens, answer: responseTokens },
-        teacher: { prompt: teacherPrompt, answer: responseTokens },
+        teachers: teacherPrompts.map((prompt) => ({ prompt, answer: responseTokens })),
         advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
       },
     ];
   });
+  const choosing = pairs.some(({ teachers }) => teachers.length > 1);
   const students = await scoreRows(
     engine,
     pairs.map(({ student }) => student),
-    { adapter: parent, vocabSize },
+    { adapter: parent, full: choosing, vocabSize },
   );
-  const teachers = await scoreRows(
+  const candidates = await scoreRows(
     engine,
-    pairs.map(({ teacher }) => teacher),
+    pairs.flatMap(({ teachers }) => teachers),
     { adapter: parent, full: true, vocabSize },
   );
   const weights = splitShares(pairs);
-  return pairs.flatMap(({ student: row, span, masks, advantage }, index) => {
-    const [studentScore, teacher] = [students[index], teachers[index]];
-    if (studentScore === undefined || teacher === undefined) return [];
+  return zipStrict(pairs, students).map(([{ student: row, teachers, span, masks, advantage }, studentScore], index) => {
+    const teacher = hintedTeacher(candidates.splice(0, teachers.length), {
+      student: studentScore,
+      answer: row.answer,
+      choice: hints.choice,
+      vocabSize,
+    });
     const credited =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 }];
+    return { row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 };
   });
+}
+
+/** What the teacher may be told, shortest first: the hint, the user's sentence with its value, and all that the user said. */
+function wordingsOf({ hint, parameter }: Correction, words: string, most: number): string[] {
+  const said = sentencesOf(words).filter((sentence) => mentions(sentence, { parameter, value: hint.value }));
+  const others = [...new Set([...said, words.trim()])].filter((wording) => wording !== "").slice(0, most - 1);
+  return [...new Set([hintText(hint), ...others])].toSorted((a, b) => a.length - b.length);
+}
+
+/** The teacher under the hint that is chosen for it, or under each token's own. */
+function hintedTeacher(
+  scores: readonly RowScore[],
+  { student, answer, choice, vocabSize }: { student: RowScore; answer: readonly number[]; choice: HintChoice; vocabSize: number },
+): RowScore {
+  const [only] = scores;
+  if (only !== undefined && scores.length === 1) return only;
+  const fulls = scores.map(({ full }) => full);
+  const chosen = chooseHints(student.full, fulls, { vocabSize, choice });
+  const pick = <T extends Float32Array | Int32Array>(parts: readonly T[], place: number): number => at(at(parts, at(chosen, place)), place);
+  return {
+    full: mixTeachers(fulls, chosen, vocabSize),
+    logProbs: Float32Array.from(answer, (_, place) =>
+      pick(
+        scores.map(({ logProbs }) => logProbs),
+        place,
+      ),
+    ),
+    argmax: Int32Array.from(answer, (_, place) =>
+      pick(
+        scores.map(({ argmax }) => argmax),
+        place,
+      ),
+    ),
+  };
 }
 
 /** Each exchange's share in equal parts on its rows; what exchanges without rows leave goes to the others. */
@@ -110,8 +162,8 @@ function splitShares(rows: readonly { eventId: string; share: number }[]): numbe
   return parts.map((part) => part / total);
 }
 
-/** Undefined where the log does not tell them, or tells of others than would be made today. */
-function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
+/** What each token was drawn under; undefined where the log does not tell, or tells of others than would be made today. */
+export function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
   const { responseTokens: tokens, sampling } = rollout;
   return sampling.form === undefined ? undefined : answerMasks(grammars, { tools, form: sampling.form, tokens });
 }

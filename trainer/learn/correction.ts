@@ -54,11 +54,12 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     parent: adapters.parent,
     objective: OBJECTIVES.hybrid,
     baseline: request.baseline,
+    hints: request.signals.hints,
   });
   const run = await trainUntilShown(deps, {
     taught,
     corrected,
-    held,
+    look: (adapter) => look(engine, held, { adapter, tokenizer, vocabSize }),
     adapters,
     random: new Random(seedAt(request.seed, 1 + earlier.length)),
   });
@@ -68,7 +69,11 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
   const shortfall = await confirmationFailure(held, { ask: askCandidate, tokenizer, settings });
   if (shortfall !== undefined) return shortfall;
-  const cost = await costToEarlier(deps, earlier, { held, adapter: adapters.candidate, ask: askCandidate });
+  const cost = await costToEarlier(deps, earlier, {
+    tools: [correction.tool.function.name],
+    adapter: adapters.candidate,
+    ask: askCandidate,
+  });
   if (cost !== undefined) return cost;
   const { steps, loss, lossBefore } = run;
   const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });

@@ -12,7 +12,7 @@ import { refuse, type RefusedCorrection } from "./result.ts";
 export async function costToEarlier(
   { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
   earlier: readonly HeldBack[],
-  { held: own, adapter, ask }: { held: HeldBack; adapter: string; ask: AskPolicy },
+  { tools, adapter, ask }: { /** what was just learnt changes */ tools: readonly string[]; adapter: string; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {
   const [first, ...others] = earlier;
   if (first === undefined) return undefined;
@@ -22,7 +22,7 @@ export async function costToEarlier(
   }
   // The first held its contexts back under the published parent, so their drift is that of the whole batch; but the
   // tools of the later corrections were meant to change.
-  const changed = new Set([...others, own].map(({ correction }) => correction.tool.function.name));
+  const changed = new Set([...others.map(({ correction }) => correction.tool.function.name), ...tools]);
   const staying = { ...first, lessons: first.lessons.filter(({ context }) => !changed.has(context.tool)) };
   const { driftNats } = await look(engine, staying, { adapter, tokenizer, vocabSize: config.vocabSize });
   return driftNats > settings.driftLimitNats

@@ -1,8 +1,10 @@
 /** Who has to say something before everybody gets it: corrections that wait for others, and what the others had said. Pure. */
-import { weigh, type Evidence } from "../../shared/influence.ts";
+import { topicOf, weigh, type Evidence } from "../../shared/influence.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { Influence } from "../feed/edge-port.ts";
+import { firstTool } from "../data/calls.ts";
 import type { Batch, Judged } from "./batch.ts";
+import { toldBy } from "./form.ts";
 
 /** Of what enough have said so many are learned from, the last ones, and of each key so many: one that floods hides no other. */
 const MOST_HEARD = { key: 25, all: 100 } as const;
@@ -21,9 +23,10 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
   const others = new Set<string>();
   const refusals: Refusal[] = [];
   const kept: Judged[] = [];
-  const own = new Map(batch.corrected.map((each) => [each.signal.event.eventId, each]));
-  for (const [key, group] of groupBy(batch.corrected, (each) => keyOf(toEvidence(each)))) {
-    const said = evidence.filter((each) => keyOf(each) === key);
+  const own = new Map(batch.learnable.map((each) => [each.signal.event.eventId, each]));
+  for (const [key, group] of groupBy(batch.learnable, (each) => keyOf(toEvidence(each)))) {
+    // Of what was said without words only the batch's own counts: a reward tells of its own conversation, and was learned from or not.
+    const said = isReward(group) ? [] : evidence.filter((each) => keyOf(each) === key);
     const known = new Set(said.map(({ eventId }) => eventId));
     // What the agent has not heard of yet counts as it is.
     const all = [...heardOf(said), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
@@ -38,8 +41,8 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
       if (!own.has(eventId)) others.add(eventId);
     }
   }
-  const corrected = batch.corrected.filter((each) => kept.includes(each));
-  return { batch: { ...batch, corrected, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
+  const learnable = batch.learnable.filter((each) => kept.includes(each));
+  return { batch: { ...batch, learnable, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
 }
 
 function heardOf(said: readonly Evidence[]): Evidence[] {
@@ -57,9 +60,16 @@ export function sharesOf(corrected: readonly Judged[]): Map<string, number> {
   return shares;
 }
 
-function toEvidence({ signal: { event }, verdict: { hint } }: Judged): Evidence {
-  const { eventId, user, keyId = null } = event;
-  return { eventId, user, keyId, tool: hint?.toolName ?? "", parameter: hint?.hint.parameter ?? "", value: hint?.hint.value ?? "" };
+function toEvidence({ signal, verdict }: Judged): Evidence {
+  const { eventId, user, keyId = null } = signal.event;
+  const { hint } = verdict;
+  if (hint !== undefined) return { eventId, user, keyId, tool: hint.toolName, ...hint.hint };
+  const form = toldBy(signal, verdict) === "answer" ? "answer" : "reward";
+  return { eventId, user, keyId, ...topicOf(form, firstTool(signal.feedback?.answer)) };
+}
+
+function isReward([first]: readonly Judged[]): boolean {
+  return first !== undefined && toldBy(first.signal, first.verdict) === "reward";
 }
 
 function keyOf({ tool, parameter, value }: Evidence): string {

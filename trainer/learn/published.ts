@@ -10,7 +10,13 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const objective = OBJECTIVES.paper;
-  const corrected = await correctedRows(engine, group, { base, parent: adapters.parent, objective, baseline: request.baseline });
+  const corrected = await correctedRows(engine, group, {
+    base,
+    parent: adapters.parent,
+    objective,
+    baseline: request.baseline,
+    hints: request.signals.hints,
+  });
   if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];

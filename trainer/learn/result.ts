@@ -1,6 +1,6 @@
 /** What learning one correction is given and gives back. */
 import type { z } from "zod";
-import type { SampleChange } from "../../shared/policy.ts";
+import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters } from "./candidate.ts";
@@ -19,6 +19,7 @@ export type LearntCorrection = {
     readonly klToParentNats: number;
     readonly klToBaseNats: number;
     readonly contexts: number;
+    readonly staleness?: z.infer<typeof UpdateMetrics>["staleness"];
   };
   readonly changes: readonly Change[];
   readonly lifts: ReadonlyMap<string, number>;

@@ -1,15 +1,15 @@
-/** The steps of one correction, steered by looks at the held-back contexts. */
+/** The steps of an update, steered by looks at the held-back contexts. */
 import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Random } from "../random.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { AdapterAverage, between } from "./average.ts";
-import { look, type HeldBack, type Look } from "./confirm.ts";
+import type { Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { Errands } from "./errands.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
-import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
+import { groupLessons, type MoreLoss, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
 
 export type Run = {
   readonly status: "trained";
@@ -28,11 +28,20 @@ export async function trainUntilShown(
   deps: LearnerDependencies,
   {
     taught,
-    corrected,
-    held,
+    corrected = [],
+    more = [],
+    look,
     adapters,
     random,
-  }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters; random: Random },
+  }: {
+    taught: readonly TaughtLesson[];
+    corrected?: readonly CorrectedRow[];
+    more?: readonly MoreLoss[];
+    /** What the named adapter shows on contexts that are never trained on. */
+    look: (adapter: string) => Promise<Look>;
+    adapters: Adapters;
+    random: Random;
+  },
 ): Promise<Run | RefusedCorrection> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
@@ -55,13 +64,13 @@ export async function trainUntilShown(
   let loaded = false;
   try {
     for (let step = 0; step < end; step += 1) {
-      const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
+      const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected, more });
       lossBefore ??= loss;
       average.add(await engine.readAdapter(adapters.candidate));
       if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
       await engine.loadAdapter(averaged, average.adapter);
       loaded = true;
-      last = await look(engine, held, { adapter: averaged, tokenizer: base.tokenizer, vocabSize });
+      last = await look(averaged);
       deps.onLook?.({ step: step + 1, loss, ...last });
       if (last.driftNats > RUNAWAY * settings.driftLimitNats) break;
       if (last.driftNats > settings.driftLimitNats) continue;
@@ -72,7 +81,7 @@ export async function trainUntilShown(
   } finally {
     if (loaded) await engine.dropAdapter(averaged);
   }
-  if (best !== undefined) return shrink(deps, { start, best, held, adapters });
+  if (best !== undefined) return shrink(deps, { start, best, look, adapters });
   return refuse(
     "update/drift",
     `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
@@ -85,15 +94,15 @@ const RUNAWAY = 4;
 
 /** The smallest part of the update that shows as much: drift falls with its square (Taylor of the KL about the parent). */
 async function shrink(
-  { engine, base, settings }: LearnerDependencies,
-  { start, best, held, adapters }: { start: AdapterTensors; best: Run; held: HeldBack; adapters: Adapters },
+  { engine, settings }: LearnerDependencies,
+  { start, best, look, adapters }: { start: AdapterTensors; best: Run; look: (adapter: string) => Promise<Look>; adapters: Adapters },
 ): Promise<Run> {
   let smallest = best;
   for (const part of PARTS) {
     if (smallest.look.driftNats <= UNTOUCHED_NATS) break;
     const adapter = between(start, best.adapter, part);
     await engine.loadAdapter(adapters.candidate, adapter);
-    const seen = await look(engine, held, { adapter: adapters.candidate, tokenizer: base.tokenizer, vocabSize: base.config.vocabSize });
+    const seen = await look(adapters.candidate);
     if (valueOf(seen, settings) < valueOf(best.look, settings)) break;
     smallest = { ...best, adapter, look: seen };
   }

@@ -38,13 +38,14 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 // Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learnt less by heart.
 const STEP_LESSONS = 14;
 // What a mean over tokens is multiplied by, since lessons sum over theirs.
-const CALL_TOKENS = 35;
+export const CALL_TOKENS = 35;
 
 /** Splits lessons into groups that each hold every kind, and packs them once. */
 export function groupLessons(
   taught: readonly TaughtLesson[],
   { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">,
 ): LessonBatch[][] {
+  if (taught.length === 0) return [];
   const byKind = taught.toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
   const count = Math.max(1, Math.round(taught.length / STEP_LESSONS));
   const groups = Array.from({ length: count }, (_, group) => byKind.filter((__, index) => index % count === group));
@@ -75,6 +76,9 @@ export function paceAt(step: number, end: number, { settleSteps }: Pick<UpdateSe
   return scheduleFactor(step, { totalSteps: end, warmupSteps: WARM_UP_STEPS, decaySteps: settleSteps });
 }
 
+/** One more term of the loss: adds its gradient to the adapter's, and returns its value, nats. */
+export type MoreLoss = (training: Training) => Promise<number>;
+
 /** One optimizer step at `pace` times the learning rate; returns the weighted loss before it, nats. */
 export async function trainStep(
   training: Training,
@@ -83,16 +87,24 @@ export async function trainStep(
     pace,
     groups,
     corrected,
-  }: { step: number; pace: number; groups: readonly (readonly LessonBatch[])[]; corrected: readonly CorrectedRow[] },
+    more = [],
+  }: {
+    step: number;
+    pace: number;
+    groups: readonly (readonly LessonBatch[])[];
+    corrected: readonly CorrectedRow[];
+    more?: readonly MoreLoss[];
+  },
 ): Promise<number> {
   const { engine, adapter, lr } = training;
   let loss = 0;
-  for (const { packed, teacherLogProbs, weights } of groups[step % groups.length] ?? []) {
+  for (const { packed, teacherLogProbs, weights } of groups[step % Math.max(1, groups.length)] ?? []) {
     const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
     loss += losses.forwardKl ?? 0;
   }
   if (training.objective.errands > 0) loss += await accumulateErrands(training);
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
+  for (const term of more) loss += await term(training);
   await engine.stepAdapter(adapter, { lr: lr * pace });
   return loss;
 }
@@ -176,6 +188,6 @@ function emptyTerms(size: number, width = 4) {
   };
 }
 
-function tokensOf({ batch: { rows, length, tokens, positions, targets } }: PackedRows) {
+export function tokensOf({ batch: { rows, length, tokens, positions, targets } }: PackedRows) {
   return { rows, length, tokens, positions, targets };
 }

@@ -1,5 +1,5 @@
 /**
- * One update: corrections become lessons, lessons become an adapter, the adapter proves itself or is refused.
+ * One update: signals become lessons, answers or rewards, those become an adapter, the adapter proves itself or is refused.
  * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
@@ -10,7 +10,11 @@ import type { UpdateMetrics } from "../../shared/policy.ts";
 import { keepApart } from "../engine/engine.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
+import { answerRows } from "./answer-rows.ts";
+import { learnAnswers } from "./answers.ts";
 import { learnCorrection } from "./correction.ts";
+import { learnRewards } from "./rewards.ts";
+import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";
 import type { HeldBack } from "./confirm.ts";
 import { refuse, type CorrectionResult, type LearntCorrection } from "./result.ts";
@@ -29,13 +33,12 @@ export function createLearner(given: LearnerDependencies): Learner {
       const refused: Refused[] = [];
       const learnt: LearntCorrection[] = [];
       let current = request.parent;
-      const { groups, superseded } = groupCorrections(request.corrected);
-      refused.push(...superseded);
-      for (const [index, group] of groups.entries()) {
+      const tasks = tasksOf(deps, request);
+      refused.push(...tasks.refused);
+      for (const [index, { events, learn }] of tasks.tasks.entries()) {
         const earlier = learnt.flatMap(({ held }) => held ?? []);
-        const result = await learnGroup(deps, { group, earlier, current, request, name: `${updates}.${index}` });
-        if (result.status === "refused")
-          refused.push(...group.map(({ eventId }) => ({ eventId, code: result.code, detail: result.detail })));
+        const result = await learnTask(deps, { learn, earlier, current, request, name: `${updates}.${index}` });
+        if (result.status === "refused") refused.push(...events.map((eventId) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
           learnt.push(result);
@@ -55,20 +58,68 @@ export function createLearner(given: LearnerDependencies): Learner {
   };
 }
 
+/** What one set of adapters is loaded for. */
+type Task = {
+  readonly events: readonly string[];
+  readonly learn: (adapters: Adapters, earlier: readonly HeldBack[]) => Promise<CorrectionResult>;
+};
+
+/** Corrections of each parameter, then the supplied answers, then the rewards: what is told in the most detail first. */
+function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Task[]; refused: Refused[] } {
+  const { groups, superseded } = groupCorrections(request.corrected);
+  const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
+  const tasks: Task[] = groups.map((group) => ({
+    events: group.map(({ eventId }) => eventId),
+    learn: (adapters, earlier) => learnGroup(deps, { group, adapters, request, earlier }),
+  }));
+  const gone = request.supplied.filter(({ reference }) => reference === undefined);
+  const { rows, refused: unfit } = answerRows(
+    request.supplied.filter((each) => !gone.includes(each)),
+    deps.base,
+  );
+  if (rows.length > 0)
+    tasks.push({
+      events: rows.map(({ supplied }) => supplied.eventId),
+      learn: (adapters, earlier) => learnAnswers(deps, { rows, adapters, request, earlier }),
+    });
+  const { maxStaleness } = request.signals;
+  const { grammars } = deps.base;
+  const {
+    usable,
+    refused: unusable,
+    staleness,
+  } = usableExchanges(request.rewarded, { grammars, parentVersion: request.parentVersion, maxStaleness });
+  if (usable.length > 0)
+    tasks.push({
+      events: usable.map(({ exchange }) => exchange.eventId),
+      learn: (adapters, earlier) => learnRewards(deps, { usable, staleness, adapters, request, earlier }),
+    });
+  return { tasks, refused: [...superseded, ...gone.map(withoutReference), ...unfit, ...unusable] };
+}
+
+function withoutReference({ eventId, turn }: UpdateRequest["supplied"][number]): Refused {
+  const { policyVersion } = turn.payload;
+  return {
+    eventId,
+    code: "answer/reference",
+    detail: `the version that answered, ${policyVersion}, expected, to measure the preference from; its files are gone`,
+  };
+}
+
 /**
- * Loads the adapters, learns one correction, and leaves the engine as it was. What breaks the arithmetic is refused: tried
+ * Loads the adapters, learns one task, and leaves the engine as it was. What breaks the arithmetic is refused: tried
  * again it would break again, for ever.
  */
-async function learnGroup(
+async function learnTask(
   deps: LearnerDependencies,
   {
-    group,
+    learn,
     earlier,
     current,
     request,
     name,
   }: {
-    group: readonly CorrectedExchange[];
+    learn: Task["learn"];
     earlier: readonly HeldBack[];
     current: AdapterTensors | null;
     request: UpdateRequest;
@@ -95,8 +146,7 @@ async function learnGroup(
         invocation: settings.actsOn === "answers" ? base.tokenizer.invocation : undefined,
         seed: request.seed,
       });
-    const learn = request.objective === "paper" ? learnAsPublished : learnCorrection;
-    return await learn(deps, { group, adapters, request, earlier });
+    return await learn(adapters, earlier);
   } catch (error) {
     if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
     return refuse("update/failed", `${error.code}: ${error.message}`);
@@ -135,6 +185,7 @@ function summarise(
 ): z.infer<typeof UpdateMetrics> {
   const last = learnt.at(-1)?.metrics;
   const [first] = learnt;
+  const staleness = learnt.find(({ metrics }) => metrics.staleness !== undefined)?.metrics.staleness;
   return {
     objective: request.objective,
     steps: learnt.reduce((sum, { metrics }) => sum + metrics.steps, 0),
@@ -144,5 +195,6 @@ function summarise(
     klToBaseNats: last?.klToBaseNats ?? 0,
     contexts: learnt.reduce((sum, { metrics }) => sum + metrics.contexts, 0),
     seconds,
+    ...(staleness === undefined ? {} : { staleness }),
   };
 }

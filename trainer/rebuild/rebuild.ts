@@ -4,14 +4,17 @@
  */
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
-import { judgementIdOf, type LoggedEvent } from "../../shared/events.ts";
+import { judgementIdOf } from "../../shared/events.ts";
 import type { PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
 import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { verdictFromLog } from "../judge/judgement.ts";
-import { toCorrected, toReplay } from "../learn/assemble.ts";
-import type { CorrectedExchange, Learner } from "../learn/learner.ts";
+import { toReplay } from "../learn/assemble.ts";
+import type { Judged } from "../learn/batch.ts";
+import { formOf } from "../learn/form.ts";
+import { gather, readAll } from "../learn/gather.ts";
+import type { Learner } from "../learn/learner.ts";
 import type { LoopDependencies } from "../loop.ts";
 
 export type Rebuilt = {
@@ -28,8 +31,6 @@ type RebuildDependencies = Pick<LoopDependencies, "loadAdapter" | "writeAdapter"
   readonly edge: Pick<EdgePort, "readVersion" | "readEvents" | "readTurns">;
   readonly learner: Learner;
 };
-
-const AT_ONCE = 50; // events of one answer, beside their judgements
 
 /** @throws {policy/refused} where the version was not learned, or the log does not tell all that it was made from */
 export async function rebuildVersion(
@@ -51,10 +52,14 @@ export async function rebuildVersion(
   const replay = toReplay(turns.flatMap((event) => (event.payload.kind === "turn:finished" ? [{ ...event, payload: event.payload }] : [])));
   if (replay.length !== inputs.replay.length)
     throw refuse(version, `${inputs.replay.length} replayed turns in the log`, `${replay.length}`);
+  const judged = await judgedOf(edge, line, made);
+  const shares = new Map(made.events.map(({ eventId, share = 1 }) => [eventId, share]));
   const outcome = await learner.update({
-    corrected: await correctedOf(edge, line, made),
+    ...(await gather({ edge, line, loadAdapter }, judged, { signals: inputs.signals, shares })),
+    signals: inputs.signals,
     replay,
     parent: await loadAdapter(parent),
+    parentVersion: made.parent,
     baseline: inputs.baseline,
     objective: metrics.objective === "paper" ? "paper" : "hybrid",
     seed: made.seed,
@@ -65,23 +70,12 @@ export async function rebuildVersion(
   return { version, expected: adapter.weightsDigest, got, same: got === adapter.weightsDigest, madeOn: made.runtime };
 }
 
-/** The corrections in the version's own order, with the judgements that the log has of them. */
-async function correctedOf(
-  edge: RebuildDependencies["edge"],
-  line: LineName,
-  { version, events }: PolicyVersion,
-): Promise<CorrectedExchange[]> {
-  const logged = new Map(
-    (
-      await readAll(
-        edge,
-        line,
-        events.map(({ eventId }) => eventId),
-      )
-    ).map((event) => [event.eventId, event]),
-  );
-  const corrected: CorrectedExchange[] = [];
-  for (const { eventId, share = 1 } of events) {
+/** The signals in the version's own order, with the judgements that the log has of them. */
+async function judgedOf(edge: RebuildDependencies["edge"], line: LineName, { version, events, inputs }: PolicyVersion): Promise<Judged[]> {
+  const ids = events.map(({ eventId }) => eventId);
+  const logged = new Map((await readAll(edge, line, ids)).map((event) => [event.eventId, event]));
+  const judged: Judged[] = [];
+  for (const { eventId } of events) {
     const event = logged.get(eventId);
     const judgement = logged.get(judgementIdOf(eventId))?.payload;
     if (event === undefined || judgement?.kind !== "judgement:made")
@@ -89,19 +83,14 @@ async function correctedOf(
     const cache = new EventCache(Number.POSITIVE_INFINITY);
     for (const turn of await edge.readTurns({ agent: line.agent, session: event.sessionId })) cache.add(turn);
     const assembled = assembleSignal(event, cache);
-    const verdict = assembled?.status === "signal" ? verdictFromLog(judgement, assembled.signal) : undefined;
-    if (assembled?.status !== "signal" || verdict?.hint === undefined)
-      throw refuse(version, `event ${eventId} to be a correction`, "something else");
-    corrected.push(toCorrected(assembled.signal, verdict, new Map([[eventId, share]])));
+    if (assembled?.status !== "signal") throw refuse(version, `event ${eventId} to be a signal`, "something else");
+    const { signal } = assembled;
+    const each = { signal, verdict: verdictFromLog(judgement, signal) };
+    if (inputs === null || formOf(each, inputs.signals) === undefined)
+      throw refuse(version, `event ${eventId} to teach something`, "one that teaches nothing");
+    judged.push(each);
   }
-  return corrected;
-}
-
-async function readAll(edge: RebuildDependencies["edge"], line: LineName, ids: readonly string[]): Promise<LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for (let start = 0; start < ids.length; start += AT_ONCE)
-    events.push(...(await edge.readEvents(line, ids.slice(start, start + AT_ONCE))));
-  return events;
+  return judged;
 }
 
 function refuse(version: number, expected: string, got: string): AppError {

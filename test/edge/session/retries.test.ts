@@ -193,8 +193,37 @@ describe("feedback", () => {
     expect(rated?.turnId).toBe(finished?.turnId);
   });
 
+  it("keeps the answer as it should have been, in the form of a message, whatever ids its calls came with", async () => {
+    const { ask, logged } = await agentFor("supplied");
+    const { id } = await ask([says("one")]);
+    const made = { name: "Reserve", arguments: '{"rooms": 2}' };
+    const answer = { role: "assistant", content: [{ type: "text", text: "At once." }], tool_calls: [{ function: made }] };
+    const named = { ...answer, tool_calls: [{ id: "call_x", type: "function", function: made }] };
+    const given = await call(edge, "client", "POST /v1/feedback", { completion_id: id, answer });
+    expect((await call(edge, "client", "POST /v1/feedback", { completion_id: id, answer: named })).body).toEqual(given.body);
+    const [, supplied] = await logged("feedback:given", 1);
+    expect(supplied?.payload).toEqual({
+      kind: "feedback:given",
+      completionId: id,
+      answer: { role: "assistant", content: "At once.", tool_calls: [{ id: "call_0", type: "function", function: made }] },
+    });
+  });
+
+  it.for([
+    [{}, "content or tool_calls expected"],
+    [{ content: "" }, "content or tool_calls expected"],
+    [{ content: "x".repeat(4_001) }, "at most 4000 characters"],
+    [{ tool_calls: [{ function: { name: "Reserve", arguments: "[]" } }] }, "a JSON object"],
+    [{ role: "user", content: "Yes." }, "role"],
+  ] as const)("refuses the answer %j and says why", async ([answer, why]) => {
+    const refused = await call(edge, "client", "POST /v1/feedback", { completion_id: `chatcmpl-${"0".repeat(48)}`, answer });
+    expect(refused.status).toBe(400);
+    expect(`${refused.body.error.param} ${refused.body.error.message}`).toContain(why);
+  });
+
   it.for([
     [{ completion_id: "chatcmpl-unknown", score: 1 }, 404],
+    [{ completion_id: `chatcmpl-${"0".repeat(48)}`, correction: "Two.", answer: { content: "Two." } }, 400],
     [{ completion_id: `chatcmpl-${"0".repeat(48)}`, score: 1 }, 404],
     [{ completion_id: `chatcmpl-${"0".repeat(48)}` }, 400],
     [{ completion_id: `chatcmpl-${"0".repeat(48)}`, score: 2 }, 400],

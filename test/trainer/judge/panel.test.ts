@@ -56,6 +56,20 @@ describe("createPanel", () => {
     expect(await createPanel(writing(TWO)).judge(given, OPTIONS)).toMatchObject({ judge: "feedback", reward: -1, hint: { text: TWO } });
   });
 
+  it.each([
+    { answer: call("SearchHotel", { city: "Porto", number_of_rooms: "2" }), reward: -1 },
+    { answer: call("SearchHotel", { number_of_rooms: "1", city: "Porto" }), reward: 1 },
+  ])("takes an answer supplied for what it says of the one given: $reward", async ({ answer, reward }) => {
+    if (answer.role !== "assistant") throw new Error("an answer expected");
+    const sampler = writing(TWO);
+    const signal = feedback({ answer });
+    const verdict = await createPanel(sampler).judge(signal, OPTIONS);
+    expect(verdict).toMatchObject({ judge: "feedback", reward });
+    expect(sampler.asked).toBe(0);
+    if (verdict === undefined) throw new Error("a verdict expected");
+    expect(toJudgement(signal, verdict, new Date()).payload).toMatchObject({ teaches: "answer", tool: "SearchHotel" });
+  });
+
   it("judges tool results that came alone by what they say, without the base", async () => {
     const sampler = writing(TWO);
     const verdict = await createPanel(sampler).judge(signalOf(nextState(made, [result('{"error": "no such city"}')])), OPTIONS);

@@ -1,6 +1,7 @@
 /** Updates through the real engine on a tiny random base: what it refuses, and that the same request gives the same bytes. */
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
+import { SignalSettings } from "../../../shared/signal-settings.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import type { Engine } from "../../../trainer/engine/engine.ts";
@@ -12,6 +13,7 @@ import type { AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { withRandomEngine } from "../../helpers/random-engine.ts";
 import { call, SEARCH, turn, user } from "../hotel.ts";
 
+const NO_SIGNALS = { supplied: [], rewarded: [], signals: SignalSettings.parse({}) };
 const SETTINGS = UpdateSettings.parse({
   rank: 2,
   alpha: 4,
@@ -40,12 +42,13 @@ function correctedTo(value: string): CorrectedExchange {
     correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } },
     turns: [made],
     reward: -1,
+    words: "No, two rooms.",
     share: 1,
   };
 }
 
 function requestOf(corrected: readonly CorrectedExchange[], objective: UpdateRequest["objective"]): UpdateRequest {
-  return { corrected, replay: [], parent: null, baseline: 0, objective, seed: 7 };
+  return { ...NO_SIGNALS, corrected, replay: [], parent: null, parentVersion: 0, baseline: 0, objective, seed: 7 };
 }
 
 describe("createLearner", { timeout: 60_000 }, () => {
@@ -140,8 +143,8 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
     const held = heldRooms();
     const deps = { ...tiny, settings: SETTINGS, now: () => 0 };
     const forgetful: AskPolicy = async (asked) => asked.map(() => [tiny.base.tokenizer.eosId]);
-    const cost = await costToEarlier(deps, [held], { held, adapter: "none", ask: forgetful });
+    const cost = await costToEarlier(deps, [held], { tools: ["SearchHotel"], adapter: "none", ask: forgetful });
     expect(cost).toMatchObject({ code: "update/forgets", detail: expect.stringContaining("number_of_rooms should be 2.") });
-    expect(await costToEarlier(deps, [], { held, adapter: "none", ask: forgetful })).toBeUndefined();
+    expect(await costToEarlier(deps, [], { tools: ["SearchHotel"], adapter: "none", ask: forgetful })).toBeUndefined();
   });
 });

@@ -1,0 +1,76 @@
+/**
+ * What an update must leave as it was where it has no lessons of its own to say so: the agent's replayed turns, answered by the
+ * parent, and errands that no step of it sees.
+ */
+import { at } from "../../shared/assert.ts";
+import { Random, seedAt } from "../random.ts";
+import type { ReplayTurn } from "../teacher/replay.ts";
+import { askGreedily, type Adapters, type LearnerDependencies } from "./candidate.ts";
+import { Errands, type ErrandBatch } from "./errands.ts";
+import type { UpdateRequest } from "./learner.ts";
+import { ANSWER_TOKENS } from "./lessons.ts";
+import { fits } from "./rows.ts";
+import { scoreRows } from "./scores.ts";
+import type { TaughtLesson } from "./train.ts";
+
+const UNSEEN = 1_009; // apart from every seed that an update draws its own errands with
+
+/** Replayed turns, but for those that are learned from, with the parent's own answers and distributions. */
+export async function stayingLessons(
+  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
+  { request, own, adapters }: { request: Pick<UpdateRequest, "replay" | "seed">; own: ReadonlySet<string>; adapters: Adapters },
+): Promise<TaughtLesson[]> {
+  const turns = request.replay.filter(({ turnId }) => !own.has(turnId)).slice(-settings.replayed);
+  const prompted = turns.map((turn) => ({ turn, prompt: promptOf(turn) })).filter(({ prompt }) => fits(prompt.length, ANSWER_TOKENS));
+  const ask = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
+  const answers = await ask(prompted.map(({ turn, prompt }) => ({ prompt, tools: turn.tools })));
+  const answered = prompted.flatMap(({ turn, prompt }, index) => {
+    const answer = answers[index] ?? [];
+    return answer.length === 0 ? [] : [{ turn, prompt, answer }];
+  });
+  const scores = await scoreRows(engine, answered, { adapter: adapters.parent, full: true, vocabSize: config.vocabSize });
+  return answered.map(({ turn: { turnId, messages, tools }, prompt, answer }, index) => {
+    const { full, logProbs } = at(scores, index);
+    const context = { kind: "other", origin: turnId, messages, tools, tool: "" } as const;
+    return {
+      lesson: { context, guidance: "none", teacherPrompt: prompt, studentPrompt: prompt, answer, own: answer },
+      teacherLogProbs: full,
+      teacherLogProb: logProbs.reduce((sum, value) => sum + value, 0),
+    };
+  });
+
+  function promptOf({ messages, tools }: ReplayTurn): number[] {
+    return tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+  }
+}
+
+/** Mean KL(parent ‖ adapter) per token over errands that are never trained on, nats. 0 where the tokenizer leaves none. */
+export class UnseenErrands {
+  readonly #deps: LearnerDependencies;
+  readonly #errands: Errands;
+  #batch: ErrandBatch | undefined;
+
+  constructor(deps: LearnerDependencies, { parent, seed }: { parent: string | undefined; seed: number }) {
+    const { engine, base } = deps;
+    this.#deps = deps;
+    const random = new Random(seedAt(seed, UNSEEN));
+    this.#errands = new Errands(engine, { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent });
+  }
+
+  async drift(adapter: string | undefined): Promise<number> {
+    const { engine, base } = this.#deps;
+    const { vocabSize } = base.config;
+    this.#batch ??= await this.#errands.next();
+    const { parentLogProbs, ...batch } = this.#batch;
+    const kept = batch.weights.reduce((sum, weight) => sum + weight, 0);
+    if (kept === 0) return 0;
+    const { full = new Float32Array(0) } = await engine.score(batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
+    let sum = 0;
+    batch.weights.forEach((weight, position) => {
+      if (weight === 0) return;
+      for (let index = position * vocabSize; index < (position + 1) * vocabSize; index += 1)
+        sum += weight * Math.exp(at(parentLogProbs, index)) * (at(parentLogProbs, index) - at(full, index));
+    });
+    return sum / kept;
+  }
+}
