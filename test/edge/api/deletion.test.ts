@@ -63,6 +63,20 @@ async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof c
   return call(edge, "trainer", `POST ${LINE}/versions`, { parent, manifest, cases, rebuild: rebuilds !== undefined });
 }
 
+/** Neither what is searched nor the pages that its index is kept in: the word that only this user said is gone from them. */
+async function expectNothingFound(user: string): Promise<void> {
+  const d1 = await edge.getD1();
+  const { results } = await d1.prepare("SELECT c1 AS words FROM said_content").all<{ words: string }>();
+  expect(results.some(({ words }) => words.includes("gone"))).toBe(false);
+  expect((await d1.prepare("SELECT count(*) AS rows FROM turns WHERE user = ?").bind(user).first())?.["rows"]).toBe(0);
+  await d1.prepare("CREATE VIRTUAL TABLE IF NOT EXISTS said_terms USING fts5vocab('said', 'row')").run();
+  const terms = (await d1.prepare("SELECT term FROM said_terms").all<{ term: string }>()).results.map(({ term }) => term);
+  expect(terms).toContain("stays");
+  expect(terms.filter((term) => term.startsWith("gone") || term.includes(user.replace("u_", "")))).toEqual([]);
+  const blocks = await d1.prepare("SELECT hex(block) AS block FROM said_data").all<{ block: string }>();
+  expect(blocks.results.filter(({ block }) => block.includes(Buffer.from("gone").toString("hex").toUpperCase()))).toEqual([]);
+}
+
 describe("DELETE /api/users/:user", () => {
   it("leaves no word of the user, lets the others' lessons be learned again, and retires what was made with the user", async () => {
     await putAgent(edge, AGENT, { tools: [SEARCH] });
@@ -96,6 +110,7 @@ describe("DELETE /api/users/:user", () => {
       .all();
     expect(results.length).toBeGreaterThanOrEqual(4);
     expect(new Set(results.map(({ payload }) => payload))).toEqual(new Set(['{"kind":"event:deleted"}']));
+    await expectNothingFound(gone.user);
     for (const route of ["versions", "audit", "notes", "suite", "quarantine"]) {
       const shown = JSON.stringify((await admin(`GET /api/agents/${AGENT}/${route}`)).body);
       expect(shown.replaceAll(stays.user, "").includes(`${WORD} of ${gone.user}`)).toBe(false);
