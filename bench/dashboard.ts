@@ -129,10 +129,10 @@ async function fill(edge: EdgeHost, turns: number): Promise<void> {
     "SELECT seq, turn_id, user, row_number() OVER (ORDER BY seq) + ? - 1 AS n FROM events WHERE agent = ? AND kind = 'turn:finished' AND seq > ?";
   const turnRows = `INSERT INTO turns SELECT seq, turn_id, '${AGENT}', user, 0, iif(n % 50 = 0, -1, 1), 2 FROM (${ended})`;
   const facets = `'a${AGENT} v0 u' || replace(user, '_', char(57344))`;
-  const said = `
+  const words = `
     INSERT INTO said (rowid, facets, words)
     SELECT seq * 4096, ${facets}, 'A room in Delhi for two, please. It is booked: booking' || n FROM (${ended})
-    UNION ALL SELECT seq * 4096 + 1, ${facets}, 'Thanks.' FROM (${ended})`;
+    UNION ALL SELECT seq * 4096 + 1, ${facets}, 'Thanks.' FROM (${ended}) ORDER BY 1`;
   const stepMs = Math.floor((DAYS * 86_400_000) / turns);
   for (let from = 0; from < turns; from += CHUNK) {
     const to = Math.min(turns, from + CHUNK);
@@ -144,7 +144,7 @@ async function fill(edge: EdgeHost, turns: number): Promise<void> {
       .bind(...chunk)
       .run();
     await db
-      .prepare(said)
+      .prepare(words)
       .bind(...chunk, ...chunk)
       .run();
     if (to % (4 * CHUNK) === 0 || to === turns) say(`${to} of ${turns} turns are in the log`);

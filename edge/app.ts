@@ -20,6 +20,7 @@ import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
 import { mountSeries } from "./routes/api-series.ts";
 import { mountStream } from "./routes/api-stream.ts";
+import { mountTrainer } from "./routes/api-trainer.ts";
 import { mountTurns } from "./routes/api-turns.ts";
 import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
@@ -59,6 +60,7 @@ export function createApp(): App {
     mountKeys,
     mountSeries,
     mountStream,
+    mountTrainer,
     mountTurns,
     mountUsers,
     mountStats,

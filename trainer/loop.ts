@@ -4,6 +4,7 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { MOST_CREDITS } from "../shared/credit.ts";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -23,6 +24,7 @@ import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { publishVersion } from "./policy/publish.ts";
+import { Progress } from "./progress.ts";
 import { Signals } from "./signals.ts";
 
 export type LoopDependencies = {
@@ -54,12 +56,17 @@ export class LineLoop {
   readonly #deps: LoopDependencies;
   readonly #window: EventWindow;
   readonly #signals: Signals;
+  readonly #progress: Progress;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
     this.#deps = deps;
     this.#window = new EventWindow(line, { edge: deps.edge, cacheTurns: deps.config.cacheTurns });
     this.#signals = new Signals(line, deps, this.#window);
+    this.#progress = new Progress(
+      (status) => deps.edge.reportStatus(line, status),
+      () => ({ corrections: this.#signals.corrected.length, waitingSince: this.#signals.corrected[0]?.signal.event.createdAt ?? null }),
+    );
   }
 
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
@@ -69,12 +76,13 @@ export class LineLoop {
     const corrected = this.#signals.corrected.length > 0;
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
+    this.#progress.tell(corrected ? "waiting" : "watching");
     await this.#window.pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
-    await this.#signals.judgeNew(head);
+    await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });
     await this.#signals.reopen(head);
     const batch = this.#assemble(head);
     if (batch !== undefined && batch.corrected.length > 0) return this.#update(batch);
@@ -141,6 +149,7 @@ export class LineLoop {
     const plan = await edge.readRebuild(this.#line);
     if (plan === null || plan.from !== head.rebuild?.from) return "stale";
     const { turns } = barredSets(await edge.readQuarantine(this.#line));
+    this.#progress.tell("rebuilding");
     // Until what the deletion says has been read, the user is still remembered here.
     while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
@@ -168,6 +177,7 @@ export class LineLoop {
     const free = this.#window.cache.turns().filter(({ turnId }) => !barred.has(turnId));
     const replay = replayFor(corrected, free, config.update.replayed);
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
+    this.#progress.tell("queued");
     const update = learner.update({
       corrected: corrected.map(({ signal, verdict }) => toCorrected(signal, verdict, shares)),
       replay,
@@ -175,6 +185,7 @@ export class LineLoop {
       baseline,
       objective: head.settings.learning.objective,
       seed,
+      onStep: (counted) => this.#progress.tell("updating", counted),
     });
     await this.#judgeDuring(update, head);
     return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline } };
@@ -183,6 +194,7 @@ export class LineLoop {
   /** The gate's report on what an update has made; null where the agent's gate is off. */
   async #examine(batch: Batch, { adapter, refused }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
     const { edge, gate } = this.#deps;
+    this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
     const learned = placesOf(usedOf(batch, refused));
     // A later correction of the same argument overrules an earlier one.
@@ -200,7 +212,7 @@ export class LineLoop {
       if (!running) return;
       try {
         if (this.#window.pending.length < MOST_PENDING) await this.#window.pull(0);
-        await this.#signals.judgeNew(head, () => !running);
+        await this.#signals.judgeNew(head, { stop: () => !running });
       } catch (error) {
         this.#report(error);
       }
@@ -222,6 +234,7 @@ export class LineLoop {
     const { head, toSeq } = batch;
     const { refused } = outcome;
     const used = usedOf(batch, refused);
+    this.#progress.tell("publishing");
     const manifest: Omit<PolicyManifest, "adapter"> = {
       agent: head.agent,
       line: head.line,
@@ -241,7 +254,13 @@ export class LineLoop {
       seed,
       runtime: { ...runtime },
     };
-    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: casesOf(used), rebuild };
+    const handed = {
+      manifest,
+      refused: refusalsOf(batch, { refused, used }),
+      cases: casesOf(used),
+      credits: outcome.credits.slice(0, MOST_CREDITS),
+      rebuild,
+    };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
     if (result.status === "rejected") {
       // What the edge will not take it will not take tomorrow: the batch is done with, and the reason is on record.

@@ -13,6 +13,7 @@ import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge } from "./judge/judge.ts";
 import type { Judged } from "./learn/batch.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Counted } from "./progress.ts";
 
 export type SignalDependencies = {
   readonly edge: Pick<EdgePort, "postJudgements" | "readTurns" | "readReopened" | "readEvents">;
@@ -22,6 +23,13 @@ export type SignalDependencies = {
   readonly now: () => Date;
 };
 
+export type JudgeOptions = {
+  readonly stop?: () => boolean;
+  /** Told before each signal how many were judged. */
+  readonly onJudging?: (counted: Counted) => void;
+};
+
+const SIGNALS: ReadonlySet<string> = new Set(["nextState:arrived", "feedback:given"]);
 const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
 export class Signals {
@@ -52,14 +60,17 @@ export class Signals {
     return this.judged.filter(({ verdict }) => verdict.hint !== undefined);
   }
 
-  /** Judges what is pending and new. @param stop asked before each signal */
-  async judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
+  /** Judges what is pending and new. @param options.stop asked before each signal */
+  async judgeNew(head: LineHead, { stop = () => false, onJudging }: JudgeOptions = {}): Promise<void> {
     const logged = new Map(
       this.#window.pending.flatMap(({ payload }) => (payload.kind === "judgement:made" ? [[payload.subject, payload] as const] : [])),
     );
-    for (const event of this.#window.pending) {
+    const open = this.#window.pending.filter(
+      ({ eventId, payload }) => SIGNALS.has(payload.kind) && !this.#judged.has(eventId) && !this.#refusals.has(eventId),
+    );
+    for (const [done, event] of open.entries()) {
       if (stop()) return;
-      if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
+      onJudging?.({ done, of: open.length });
       const assembled = await this.#pair(event);
       if (assembled !== undefined) await this.#take(head, assembled, logged.get(event.eventId));
     }

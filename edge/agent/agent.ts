@@ -2,13 +2,14 @@
  * An agent: its settings and the only truth about which version of each line answers.
  * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
-import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release } from "../../shared/api.ts";
+import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release, TrainedOn, TrainerReport } from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
+import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { artifactKey } from "../artifacts.ts";
@@ -58,6 +59,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #suite: Suite;
   readonly #deletion: Deletion;
   readonly #waiters = new Waiters();
+  /** By line, what its trainer said last. Not stored: a trainer says it again within half a minute. */
+  readonly #trainers = new Map<string, TrainerReport>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -111,7 +114,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async publish(
     line: string,
-    { parent, manifest, refused, cases, rebuild }: PublishRequest,
+    { parent, manifest, refused, cases, credits, rebuild }: PublishRequest,
     actor: Actor,
   ): Promise<PublishOutcome | undefined> {
     const agent = this.#store.readAgent();
@@ -128,6 +131,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const outcome = this.#store.transaction(() => {
       const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
+      if (flipped.status === "published") this.#addCredits(flipped.version, manifest, credits);
       return flipped;
     });
     if (outcome.status === "published") await this.#planLook(rebuild);
@@ -218,6 +222,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     });
   }
 
+  async trainedOn(line: string, turnIds: readonly string[]): Promise<(TrainedOn & { turnId: string })[]> {
+    return this.#lines.read(line) === undefined ? [] : this.#store.credits.of(line, turnIds);
+  }
+
   async forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined> {
     const result = this.#inLine(line, () => this.#deletion.forget(line, forgotten, actor));
     if (result !== undefined) await this.#planLook(true);
@@ -297,6 +305,16 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#decide(line, new Date());
   }
 
+  async reportTrainer(line: string, status: TrainerStatus): Promise<boolean> {
+    if (this.#lines.read(line) === undefined) return false;
+    this.#trainers.set(line, { ...status, seenAt: new Date().toISOString() });
+    return true;
+  }
+
+  async trainer(line: string): Promise<TrainerReport | null> {
+    return this.#trainers.get(line) ?? null;
+  }
+
   async waitForEvents(after: number, waitMs: number): Promise<number> {
     return this.#waiters.wait(after, waitMs);
   }
@@ -321,6 +339,15 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   #replaceSettings(agent: Agent, actor: Actor): void {
     this.#store.writeAgent(agent);
     for (const line of this.#store.lines()) this.#lines.touch(line, "settings", { actor });
+  }
+
+  /** Of events that the version was trained on; each goes with the user who said it. */
+  #addCredits(version: number, { line, events }: PublishRequest["manifest"], credits: PublishRequest["credits"]): void {
+    const users = new Map(events.map(({ eventId, user }) => [eventId, user]));
+    for (const credit of credits) {
+      const user = users.get(credit.eventId);
+      if (user !== undefined) this.#store.credits.add(line, { version, user, credit });
+    }
   }
 
   #served(line: string, version: number): ServedPolicy {

@@ -7,6 +7,9 @@ import { besides, type EventLog, readEvents, under } from "./events.ts";
 import { matchOf, PARTS } from "./said.ts";
 import { events, turns } from "./schema.ts";
 
+/** What the log knows of a turn. */
+type LoggedTurn = Omit<ListedTurn, "trained">;
+
 export type TurnQuery = {
   readonly agent: string;
   readonly before?: number | undefined;
@@ -26,7 +29,7 @@ const WHOLE = sql.raw(String(PARTS));
 const AFTER = ["nextState:arrived", "feedback:given", "judgement:made"];
 
 /** Newest first; at most `limit`, fewer where they are large. Side turns are in it. */
-export async function listTurns(log: EventLog, query: TurnQuery): Promise<ListedTurn[]> {
+export async function listTurns(log: EventLog, query: TurnQuery): Promise<LoggedTurn[]> {
   const db = drizzle(log.DB);
   const seqs = await findTurns(db, query);
   if (seqs.length === 0) return [];
@@ -41,7 +44,7 @@ export async function listTurns(log: EventLog, query: TurnQuery): Promise<Listed
   );
   if (first === undefined) return [];
   const after = await db.batch([first, ...others]);
-  const listed: ListedTurn[] = [];
+  const listed: LoggedTurn[] = [];
   for (const [index, turn] of ended.entries()) listed.push(toListed(turn, await readEvents(log, after[index] ?? [])));
   return listed;
 }
@@ -76,7 +79,7 @@ async function findTurns(db: ReturnType<typeof drizzle>, query: TurnQuery): Prom
   return rows.map(({ seq }) => seq);
 }
 
-function toListed({ turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent, after: readonly LoggedEvent[]): ListedTurn {
+function toListed({ turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent, after: readonly LoggedEvent[]): LoggedTurn {
   const finished = payload.kind === "turn:finished" ? payload : undefined;
   const aborted = payload.kind === "turn:aborted" ? payload : undefined;
   return {

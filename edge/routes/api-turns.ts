@@ -1,5 +1,7 @@
 /** GET /api/agents/:agent/turns: conversations turn by turn, each with what came of it. */
 import { z } from "zod";
+import type { ListedTurn, TrainedOn } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import { listTurns } from "../db/turns.ts";
 import type { App } from "../env.ts";
@@ -30,6 +32,12 @@ export function mountTurns(app: App): void {
     const agent = agentParam(context);
     const query = queryOf(context, TurnsQuery);
     found(await agentOf(context.env, agent).read(), `agent ${agent}`);
-    return context.json({ turns: await listTurns(context.env, { agent, ...query }) });
+    const turns = await listTurns(context.env, { agent, ...query });
+    const known = await agentOf(context.env, agent).trainedOn(
+      SHARED_LINE,
+      turns.map(({ turnId }) => turnId),
+    );
+    const trainedOf = (of: string): TrainedOn[] => known.flatMap(({ turnId, ...trained }) => (turnId === of ? [trained] : []));
+    return context.json({ turns: turns.map((turn): ListedTurn => ({ ...turn, trained: trainedOf(turn.turnId) })) });
   });
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/events.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
+import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
@@ -114,6 +115,13 @@ export function mountTrainerLines(app: App): void {
     const result = await agentOf(context.env, agent).absorbNote(line, noteId, version, actorOf(context));
     forgetLineHead(agent, line);
     return context.json(found(result, `note ${noteId} of line ${line} of agent ${agent}`));
+  });
+
+  app.put(`${LINE}/status`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const status = await parseJson(context.req.raw, TrainerStatus);
+    found((await agentOf(context.env, agent).reportTrainer(line, status)) || undefined, `line ${line} of agent ${agent}`);
+    return context.json({ status: "heard" });
   });
 
   app.post("/trainer/v1/judgements", async (context) => {

@@ -20,6 +20,8 @@ import { fits, type Row } from "./rows.ts";
 import { scoreRows, type RowScore, type Scoring } from "./scores.ts";
 
 export type CorrectedRow = {
+  readonly eventId: string;
+  readonly turnId: string;
   readonly row: Row;
   /** Tokens [from, to) of the answer that hindsight and reward are about: the corrected argument, or all for a method that credits all. */
   readonly span: { readonly from: number; readonly to: number };
@@ -50,9 +52,9 @@ export async function correctedRows(
 ): Promise<CorrectedRow[]> {
   const { vocabSize } = config;
   const turns = corrected.flatMap(({ eventId, correction, reward, share, turns: own }) =>
-    own.map(({ payload }) => ({ payload, correction, reward, share, eventId })),
+    own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId })),
   );
-  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId }) => {
+  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
@@ -70,6 +72,7 @@ export async function correctedRows(
     return [
       {
         eventId,
+        turnId,
         share,
         span,
         masks: masks ?? [],
@@ -90,14 +93,14 @@ export async function correctedRows(
     { adapter: parent, full: true, vocabSize },
   );
   const weights = splitShares(pairs);
-  return pairs.flatMap(({ student: row, span, masks, advantage }, index) => {
+  return pairs.flatMap(({ eventId, turnId, student: row, span, masks, advantage }, index) => {
     const [studentScore, teacher] = [students[index], teachers[index]];
     if (studentScore === undefined || teacher === undefined) return [];
     const credited =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return [{ row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 }];
+    return [{ eventId, turnId, row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 }];
   });
 }
 

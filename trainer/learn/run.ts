@@ -8,6 +8,7 @@ import { look, type HeldBack, type Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { Errands } from "./errands.ts";
 import { OBJECTIVES } from "./objective.ts";
+import type { UpdateRequest } from "./learner.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
 
@@ -32,7 +33,15 @@ export async function trainUntilShown(
     held,
     adapters,
     random,
-  }: { taught: readonly TaughtLesson[]; corrected: readonly CorrectedRow[]; held: HeldBack; adapters: Adapters; random: Random },
+    onStep,
+  }: {
+    taught: readonly TaughtLesson[];
+    corrected: readonly CorrectedRow[];
+    held: HeldBack;
+    adapters: Adapters;
+    random: Random;
+    onStep: UpdateRequest["onStep"];
+  },
 ): Promise<Run | RefusedCorrection> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
@@ -57,6 +66,7 @@ export async function trainUntilShown(
     for (let step = 0; step < end; step += 1) {
       const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected });
       lossBefore ??= loss;
+      onStep?.({ done: step + 1, of: end });
       average.add(await engine.readAdapter(adapters.candidate));
       if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
       await engine.loadAdapter(averaged, average.adapter);
