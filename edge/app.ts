@@ -6,9 +6,11 @@ import { onError, onMethodNotAllowed, onNotFound } from "./http-errors.ts";
 import { requireKey } from "./middleware/auth.ts";
 import { clientCors } from "./middleware/cors.ts";
 import { drainBody } from "./middleware/drain.ts";
+import { noStore } from "./middleware/no-store.ts";
 import { rateLimit } from "./middleware/rate-limit.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { mountPages } from "./pages.ts";
 import { mountAgents } from "./routes/api-agents.ts";
 import { mountKeys } from "./routes/api-keys.ts";
 import { mountLogin } from "./routes/api-login.ts";
@@ -40,6 +42,7 @@ export function createApp(): App {
   app.use(requestId(), drainBody());
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
+  app.use("/api/*", noStore());
   mountOpenApi(app);
   mountLogin(app);
   app.use("/v1/*", requireKey("client"));
@@ -48,6 +51,7 @@ export function createApp(): App {
   for (const path of ["/v1/*", "/api/*", "/trainer/v1/*"]) app.use(path, rateLimit());
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
+  mountPages(app);
   for (const mount of [mountCompletions, mountResponses, mountModels, mountFeedback]) mount(app);
   for (const mount of [
     mountAgents,

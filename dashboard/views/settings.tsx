@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { send } from "../api.ts";
+import { ApiError, send } from "../api.ts";
 import { Loaded, Problem } from "../parts/shown.tsx";
+import { type RefusedTool, ToolEditor, type Tools } from "../parts/tool-editor.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 export function Settings({ agent, onChanged }: AgentView) {
@@ -24,15 +25,21 @@ export function Settings({ agent, onChanged }: AgentView) {
 
 function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSettings; onSaved: () => void }) {
   const [draft, setDraft] = useState(settings);
-  const [tools, setTools] = useState(JSON.stringify(settings.tools, null, 2));
+  const [tools, setTools] = useState<Tools["tools"]>(settings.tools);
+  const [refused, setRefused] = useState<RefusedTool>();
   const { run, busy, error } = useAction();
-  const toolsProblem = problemOf(tools);
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const { learning, release } = draft;
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      await send("PUT", `/api/agents/${agent}`, { ...draft, tools: JSON.parse(tools) as unknown });
+      setRefused(undefined);
+      try {
+        await send("PUT", `/api/agents/${agent}`, { ...draft, tools });
+      } catch (thrown) {
+        if (!(thrown instanceof ApiError) || thrown.param?.startsWith("tools") !== true) throw thrown;
+        return setRefused({ path: thrown.param, message: thrown.message });
+      }
       onSaved();
     });
   };
@@ -42,19 +49,7 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         Instructions, before the client's own
         <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
       </label>
-      <label>
-        Tools, as in a request to OpenAI
-        <textarea
-          class="code"
-          rows={16}
-          spellcheck={false}
-          value={tools}
-          aria-invalid={toolsProblem === undefined ? undefined : true}
-          aria-describedby="tools-problem"
-          onInput={({ currentTarget }) => setTools(currentTarget.value)}
-        />
-      </label>
-      <small id="tools-problem">{toolsProblem ?? "Used where a request names none."}</small>
+      <ToolEditor tools={settings.tools} refused={refused} onChange={({ tools: changed }) => setTools(changed)} />
       <fieldset>
         <legend>Learning</legend>
         <label>
@@ -153,17 +148,9 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         </div>
       </fieldset>
       <Problem error={error} />
-      <button type="submit" disabled={busy || toolsProblem !== undefined} aria-busy={busy}>
+      <button type="submit" disabled={busy || tools === undefined} aria-busy={busy}>
         Save
       </button>
     </form>
   );
-}
-
-function problemOf(tools: string): string | undefined {
-  try {
-    return Array.isArray(JSON.parse(tools)) ? undefined : 'a list of tools expected: [{"type": "function", …}]';
-  } catch (error) {
-    return `JSON expected: ${error instanceof Error ? error.message : String(error)}`;
-  }
 }
