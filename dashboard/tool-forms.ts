@@ -36,9 +36,9 @@ function parameterOf(name: string, property: Property, required: boolean): Param
   const type = TYPES.find((each) => each === property.type);
   if (type === undefined || Object.keys(property).some((key) => !SHOWN.has(key))) return undefined;
   const choices = property.enum ?? [];
-  if (!Array.isArray(choices) || choices.some((choice) => typeof choice === "object" || String(choice).includes(","))) return undefined;
+  if (!Array.isArray(choices) || choices.some((choice) => !fits(type, choice) || String(choice).includes(","))) return undefined;
   const fallback = property.default;
-  if (typeof fallback === "object" || fallback === "") return undefined;
+  if (typeof fallback === "object" || fallback === "" || (fallback !== undefined && !fits(type, fallback))) return undefined;
   const described = typeof property.description === "string" ? property.description : "";
   return {
     name,
@@ -46,7 +46,7 @@ function parameterOf(name: string, property: Property, required: boolean): Param
     description: described,
     required,
     choices: choices.join(", "),
-    fallback: fallback === undefined ? "" : String(fallback),
+    fallback: typeof fallback === "string" ? fallback : (JSON.stringify(fallback) ?? ""),
   };
 }
 

@@ -1,3 +1,4 @@
+-- Every turn once, with what lists are narrowed down by.
 CREATE TABLE `turns` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`turn_id` text NOT NULL,

@@ -67,16 +67,18 @@ type FieldOf = { label: string; value: string; problem?: string | undefined; onI
 function Field({ label, value, problem, onInput }: FieldOf) {
   const told = useId();
   return (
-    <label>
-      {label}
-      <input
-        value={value}
-        aria-invalid={problem === undefined ? undefined : true}
-        aria-describedby={problem === undefined ? undefined : told}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
+    <div>
+      <label>
+        {label}
+        <input
+          value={value}
+          aria-invalid={problem === undefined ? undefined : true}
+          aria-describedby={problem === undefined ? undefined : told}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      </label>
       {problem !== undefined && <small id={told}>{problem}</small>}
-    </label>
+    </div>
   );
 }
 
