@@ -29,6 +29,17 @@ const LISTS: Readonly<Record<string, string>> = {
   turns: "turns",
   "turns, far back": "turns?before=1000",
   "turns of a user": "turns?user=u_0000000000000007",
+  "turns that were rejected": "turns?reward=-1",
+  "turns that were not judged": "turns?reward=none",
+  "turns of a version, rejected": "turns?version=0&reward=-1",
+  "turns of a version, far back": "turns?version=0&before=1000",
+  "words of few turns": "turns?words=booking77",
+  "words of all turns": "turns?words=room delhi",
+  "words of all turns, far back": "turns?words=room delhi&before=1000",
+  "words of all turns, rejected": "turns?words=room&reward=-1",
+  "words of a user": "turns?words=room&user=u_0000000000000007",
+  "words in a conversation": `turns?words=room&session=${sessionOf(77)}`,
+  "beginnings of words": "turns?words=book",
   "one conversation": `turns?session=${sessionOf(77)}`,
   events: "events?cursor=1000",
   audit: "audit",
@@ -113,10 +124,29 @@ async function fill(edge: EdgeHost, turns: number): Promise<void> {
     SELECT printf('s_%032x/%016x/%s', n, n, suffix), ?, 'shared', printf('s_%032x', n), printf('s_%032x/%016x', n, n), printf('u_%016x', n % ?),
       kind, replace(payload, '@', printf('%032x%016x', n, n)), ? - (? - n) * ?
     FROM turn, kinds ORDER BY n`;
+  // As the edge indexes them (edge/db/turn-rows.ts): one turn in fifty was rejected.
+  const ended =
+    "SELECT seq, turn_id, user, row_number() OVER (ORDER BY seq) + ? - 1 AS n FROM events WHERE agent = ? AND kind = 'turn:finished' AND seq > ?";
+  const turnRows = `INSERT INTO turns SELECT seq, turn_id, '${AGENT}', user, 0, iif(n % 50 = 0, -1, 1), 2 FROM (${ended})`;
+  const facets = `'a${AGENT} v0 u' || replace(user, '_', char(57344))`;
+  const words = `
+    INSERT INTO said (rowid, facets, words)
+    SELECT seq * 4096, ${facets}, 'A room in Delhi for two, please. It is booked: booking' || n FROM (${ended})
+    UNION ALL SELECT seq * 4096 + 1, ${facets}, 'Thanks.' FROM (${ended}) ORDER BY 1`;
   const stepMs = Math.floor((DAYS * 86_400_000) / turns);
   for (let from = 0; from < turns; from += CHUNK) {
     const to = Math.min(turns, from + CHUNK);
+    const last = (await db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").first<number>("seq")) ?? 0;
     await db.prepare(insert).bind(from, to, finished, next, judged, AGENT, USERS, Date.now(), turns, stepMs).run();
+    const chunk = [from, AGENT, last];
+    await db
+      .prepare(turnRows)
+      .bind(...chunk)
+      .run();
+    await db
+      .prepare(words)
+      .bind(...chunk, ...chunk)
+      .run();
     if (to % (4 * CHUNK) === 0 || to === turns) say(`${to} of ${turns} turns are in the log`);
   }
 }

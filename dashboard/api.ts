@@ -1,13 +1,18 @@
 /** `/api` as the dashboard asks it: with the login's cookie, and the token that goes with it where something changes. */
 import type { Login } from "../shared/api.ts";
 
+type Refusal = { readonly message: string; readonly param: string | null };
+
 /** What the edge refused, in its own words. */
 export class ApiError extends Error {
   readonly status: number;
+  /** The member of the request that is at fault, as a path. */
+  readonly param: string | null;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, { message, param }: Refusal) {
     super(message);
     this.status = status;
+    this.param = param;
   }
 }
 
@@ -55,17 +60,17 @@ export async function request(method: Method, path: string, body?: unknown, sign
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
-  if (!response.ok) throw new ApiError(response.status, await messageOf(response));
+  if (!response.ok) throw new ApiError(response.status, await refusalOf(response));
   return response;
 }
 
-async function messageOf(response: Response): Promise<string> {
+async function refusalOf(response: Response): Promise<Refusal> {
   const text = await response.text();
   try {
-    const { error } = JSON.parse(text) as { error?: { message?: string } };
-    return error?.message ?? text;
+    const { error } = JSON.parse(text) as { error?: Partial<Refusal> };
+    return { message: error?.message ?? text, param: error?.param ?? null };
   } catch {
-    return text === "" ? `${response.status} ${response.statusText}` : text;
+    return { message: text === "" ? `${response.status} ${response.statusText}` : text, param: null };
   }
 }
 

@@ -1,4 +1,5 @@
 /** What happens to an agent, as it happens: the newest events and moves, and a count that views load again by. */
+import type { TrainerReport } from "../shared/api.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export type Happening = { readonly seq: number; readonly kind: string; readonly createdAt: string; readonly turnId: string };
@@ -14,13 +15,15 @@ export type Live = {
   /** Grows when something has happened, at most twice a second. */
   readonly ticks: number;
   readonly head: Head | undefined;
+  /** What the trainer said last while the page was open. */
+  readonly trainer: TrainerReport | undefined;
   /** Newest first. */
   readonly happenings: readonly Happening[];
 };
 
 const SHOWN = 12;
 const GATHER_MS = 500;
-const NOTHING: Live = { connected: false, ticks: 0, head: undefined, happenings: [] };
+const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined, happenings: [] };
 
 export function useLive(agent: string): Live {
   const [live, setLive] = useState<Live>(NOTHING);
@@ -40,6 +43,10 @@ export function useLive(agent: string): Live {
       const head = JSON.parse(data) as Head;
       setLive((before) => ({ ...before, head }));
       tick();
+    });
+    source.addEventListener("trainer", ({ data }: MessageEvent<string>) => {
+      const trainer = JSON.parse(data) as TrainerReport;
+      setLive((before) => ({ ...before, trainer }));
     });
     source.addEventListener("event", ({ data }: MessageEvent<string>) => {
       const happening = JSON.parse(data) as Happening;

@@ -6,9 +6,11 @@ import { onError, onMethodNotAllowed, onNotFound } from "./http-errors.ts";
 import { requireKey } from "./middleware/auth.ts";
 import { clientCors } from "./middleware/cors.ts";
 import { drainBody } from "./middleware/drain.ts";
+import { noStore } from "./middleware/no-store.ts";
 import { rateLimit } from "./middleware/rate-limit.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { mountPages } from "./pages.ts";
 import { mountAgents } from "./routes/api-agents.ts";
 import { mountKeys } from "./routes/api-keys.ts";
 import { mountLogin } from "./routes/api-login.ts";
@@ -20,6 +22,7 @@ import { mountRelease } from "./routes/api-release.ts";
 import { mountSuite } from "./routes/api-suite.ts";
 import { mountSeries } from "./routes/api-series.ts";
 import { mountStream } from "./routes/api-stream.ts";
+import { mountTrainer } from "./routes/api-trainer.ts";
 import { mountTurns } from "./routes/api-turns.ts";
 import { mountUsers } from "./routes/api-users.ts";
 import { mountStats } from "./routes/api-stats.ts";
@@ -40,6 +43,7 @@ export function createApp(): App {
   app.use(requestId(), drainBody());
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
+  app.use("/api/*", noStore());
   mountOpenApi(app);
   mountLogin(app);
   app.use("/v1/*", requireKey("client"));
@@ -48,6 +52,7 @@ export function createApp(): App {
   for (const path of ["/v1/*", "/api/*", "/trainer/v1/*"]) app.use(path, rateLimit());
   app.use(bodyLimit(), methodNotAllowed({ app, onMethodNotAllowed }));
   mountHealth(app);
+  mountPages(app);
   for (const mount of [mountCompletions, mountResponses, mountModels, mountFeedback]) mount(app);
   for (const mount of [
     mountAgents,
@@ -60,6 +65,7 @@ export function createApp(): App {
     mountKeys,
     mountSeries,
     mountStream,
+    mountTrainer,
     mountTurns,
     mountUsers,
     mountStats,

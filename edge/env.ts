@@ -14,6 +14,8 @@ export type Env = {
   LIMITERS: DurableObjectNamespace<LimiterObject>;
   DB: D1Database;
   ARTIFACTS: R2Bucket;
+  /** The dashboard's files. */
+  ASSETS: { fetch(request: Request): Promise<Response> };
   /** SHA-256 of the base manifest, under which `ARTIFACTS` holds it; version 0 of a new agent is this base. */
   BASE_DIGEST: string;
   /** After how many milliseconds without a turn a session closes; half an hour where it is not set. */

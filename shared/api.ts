@@ -1,8 +1,10 @@
 /** What `/api` answers where it is not a record of its own: for people's tools, and for the dashboard. */
 import type { ChatMessage } from "./chat.ts";
+import type { TurnCredit } from "./credit.ts";
 import type { CursorAdvance, EventPayload } from "./events.ts";
 import type { Audience } from "./influence.ts";
 import type { PolicyVersion } from "./policy.ts";
+import type { TrainerStatus } from "./trainer-status.ts";
 import type { VersionStatus } from "./release.ts";
 
 /** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
@@ -73,12 +75,36 @@ export type Release = {
   turnsPerDay: number;
 };
 
+/** What a trainer said last, and when. */
+export type TrainerReport = TrainerStatus & { readonly seenAt: string };
+
+/** What has to happen before a line's next update. */
+export type NextUpdate = {
+  readonly learning: boolean;
+  readonly minSignals: number;
+  readonly maxWaitMs: number;
+  /** Corrections that are in force as notes until more users say the same. */
+  readonly unheard: readonly {
+    readonly tool: string;
+    readonly parameter: string;
+    readonly value: string;
+    readonly users: number;
+    readonly detail: string;
+  }[];
+};
+
+/** GET /api/agents/:agent/trainer. `trainer` is null while none was heard of. */
+export type TrainerView = { readonly trainer: TrainerReport | null; readonly next: NextUpdate };
+
 export type RolledBack = { status: "rolledBack"; from: number; to: number; versions: number[]; quarantined: number; reopened: number };
 export type Promoted = { status: "promoted"; from: number; to: number };
 export type Unchanged = { status: "unchanged"; stable: number };
 
 type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
 type Payload<Kind extends EventPayload["kind"]> = Omit<Extract<EventPayload, { kind: Kind }>, "kind" | "completionId">;
+
+/** A version that learned from a turn, and what its update said about the answer's tokens. */
+export type TrainedOn = Pick<TurnCredit, "eventId" | "pieces"> & { readonly version: number };
 
 export type ListedTurn = {
   readonly turnId: string;
@@ -99,6 +125,8 @@ export type ListedTurn = {
   readonly feedback: readonly ({ readonly eventId: string } & Payload<"feedback:given">)[];
   /** `subject` is the event that was judged. */
   readonly judgements: readonly Judged[];
+  /** Oldest version first; an event that is learned from again has several. */
+  readonly trained: readonly TrainedOn[];
 };
 
 export type SeriesPoint = {

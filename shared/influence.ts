@@ -4,9 +4,8 @@
  * the edge weighs again before a version exists.
  */
 import { z } from "zod";
+import { SMALL_CIRCLE } from "./small-circle.ts";
 
-/** From so many users on a line is no small circle any more: below it, one may teach it alone. */
-export const SMALL_CIRCLE = 4;
 const LARGEST_SHARE = 0.25;
 const TINY = 1e-9;
 

@@ -3,6 +3,7 @@
  * A version is immutable; `(agent, line, version)` names it everywhere.
  */
 import { z } from "zod";
+import { MOST_CREDITS, TurnCredit } from "./credit.ts";
 import { AgentSettings } from "./agent.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
@@ -123,6 +124,8 @@ export const PublishRequest = z.object({
   manifest: PolicyManifest,
   refused: z.array(RefusedEvent).default([]),
   cases: z.array(LearnedCase).max(200).default([]),
+  /** What the update said about the tokens of the turns that it learned from. */
+  credits: z.array(TurnCredit).max(MOST_CREDITS).default([]),
   /** Whether it takes the place of what a deleted user had a part in; its parent is then the head's `rebuild.from`. */
   rebuild: z.boolean().default(false),
 });

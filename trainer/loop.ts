@@ -4,6 +4,7 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { MOST_CREDITS } from "../shared/credit.ts";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -24,6 +25,7 @@ import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { publishVersion } from "./policy/publish.ts";
+import { Progress } from "./progress.ts";
 import { Signals } from "./signals.ts";
 
 export type LoopDependencies = {
@@ -56,27 +58,39 @@ export class LineLoop {
   readonly #deps: LoopDependencies;
   readonly #window: EventWindow;
   readonly #signals: Signals;
+  readonly #progress: Progress;
+  /** As of the last step. */
+  #learning: LineHead["settings"]["learning"] | undefined;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
     this.#deps = deps;
     this.#window = new EventWindow(line, { edge: deps.edge, cacheTurns: deps.config.cacheTurns });
     this.#signals = new Signals(line, deps, this.#window);
+    this.#progress = new Progress(
+      (status) => deps.edge.reportStatus(line, status),
+      () => {
+        const open = this.#learning === undefined ? [] : this.#signals.learnable(this.#learning);
+        return { corrections: open.length, waitingSince: open[0]?.signal.event.createdAt ?? null };
+      },
+    );
   }
 
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
     await this.#window.open(known.cursor);
+    this.#learning = known.settings.learning;
     const waiting = this.#signals.learnable(known.settings.learning).length > 0;
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
+    this.#progress.tell(waiting ? "waiting" : "watching");
     await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
-    await this.#signals.judgeNew(head);
+    await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });
     await this.#signals.reopen(head);
     const batch = this.#assemble(head);
     if (batch !== undefined && batch.learnable.length > 0) return this.#update(batch);
@@ -150,6 +164,7 @@ export class LineLoop {
     const plan = await edge.readRebuild(this.#line);
     if (plan === null || plan.from !== head.rebuild?.from) return "stale";
     const { turns } = barredSets(await edge.readQuarantine(this.#line));
+    this.#progress.tell("rebuilding");
     // Until what the deletion says has been read, the user is still remembered here.
     while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
@@ -180,6 +195,7 @@ export class LineLoop {
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
     const gathered = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
+    this.#progress.tell("queued");
     const update = learner.update({
       ...gathered,
       signals,
@@ -189,6 +205,7 @@ export class LineLoop {
       baseline,
       objective,
       seed,
+      onStep: (counted) => this.#progress.tell("updating", counted),
     });
     await this.#judgeDuring(update, head);
     return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals } };
@@ -197,6 +214,7 @@ export class LineLoop {
   /** The gate's report on what an update has made; null where the agent's gate is off. */
   async #examine(batch: Batch, { adapter, refused }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
     const { edge, gate } = this.#deps;
+    this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
     const learned = placesOf(usedOf(batch, refused));
     // A later correction of the same argument overrules an earlier one.
@@ -214,7 +232,7 @@ export class LineLoop {
       if (!running) return;
       try {
         if (this.#window.pending.length < MOST_PENDING) await this.#window.pull(0);
-        await this.#signals.judgeNew(head, () => !running);
+        await this.#signals.judgeNew(head, { stop: () => !running });
       } catch (error) {
         this.#report(error);
       }
@@ -236,6 +254,7 @@ export class LineLoop {
     const { head, toSeq } = batch;
     const { refused } = outcome;
     const used = usedOf(batch, refused);
+    this.#progress.tell("publishing");
     const manifest: Omit<PolicyManifest, "adapter"> = {
       agent: head.agent,
       line: head.line,
@@ -255,7 +274,13 @@ export class LineLoop {
       seed,
       runtime: { ...runtime },
     };
-    const handed = { manifest, refused: refusalsOf(batch, { refused, used }), cases: casesOf(used), rebuild };
+    const handed = {
+      manifest,
+      refused: refusalsOf(batch, { refused, used }),
+      cases: casesOf(used),
+      credits: outcome.credits.slice(0, MOST_CREDITS),
+      rebuild,
+    };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
     if (result.status === "rejected") {
       // What the edge will not take it will not take tomorrow: the batch is done with, and the reason is on record.

@@ -17,6 +17,7 @@ import type { Judge, Verdict } from "./judge/judge.ts";
 import type { Judged } from "./learn/batch.ts";
 import { formOf } from "./learn/form.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Counted } from "./progress.ts";
 
 export type SignalDependencies = {
   readonly edge: Pick<EdgePort, "postJudgements" | "readTurns" | "readReopened" | "readEvents">;
@@ -32,6 +33,12 @@ type Taken = {
   readonly known: Logged | undefined;
 };
 type Logged = Parameters<typeof verdictFromLog>[0];
+
+export type JudgeOptions = {
+  readonly stop?: () => boolean;
+  /** Told before each signal how many were judged. */
+  readonly onJudging?: (counted: Counted) => void;
+};
 
 const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
@@ -72,12 +79,15 @@ export class Signals {
     return this.judged.filter((each) => formOf(each, signals) !== undefined);
   }
 
-  /** Judges what is pending and new. @param stop asked before each signal */
-  async judgeNew(head: LineHead, stop: () => boolean = () => false): Promise<void> {
+  /** Judges what is pending and new. @param options.stop asked before each signal */
+  async judgeNew(head: LineHead, { stop = () => false, onJudging }: JudgeOptions = {}): Promise<void> {
     const logged = await this.#loggedJudgements();
-    for (const event of this.#window.pending) {
+    const open = this.#window.pending.filter(
+      ({ eventId, payload }) => isSignal(payload) && !this.#judged.has(eventId) && !this.#refusals.has(eventId),
+    );
+    for (const [done, event] of open.entries()) {
       if (stop()) return;
-      if (this.#judged.has(event.eventId) || this.#refusals.has(event.eventId)) continue;
+      onJudging?.({ done, of: open.length });
       const assembled = await this.#pair(event);
       if (assembled !== undefined) await this.#take(head, { event, assembled, known: logged.get(event.eventId) });
     }

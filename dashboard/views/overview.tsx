@@ -1,16 +1,20 @@
 /** Whether the agent gets better: reward and corrections over time, with the versions drawn in, and what is happening now. */
 import { useMemo, useState } from "preact/hooks";
-import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
+import type { ListedVersion, Release, SeriesPoint, TrainerView } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, time } from "../format.ts";
 import type { Live } from "../live.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
+import { TrainerNow } from "../parts/trainer-now.tsx";
 import { useResource } from "../resource.ts";
 
 type Step = "hour" | "day";
+
+const FEWEST_POINTS = 8;
 
 const HAPPENED: Readonly<Record<string, string>> = {
   "turn:finished": "answered a turn",
@@ -25,12 +29,17 @@ const HAPPENED: Readonly<Record<string, string>> = {
 export function Overview({ agent, live }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
   const release = useResource<Release>(`/api/agents/${agent}/release`, live.ticks);
+  // Of settings, and of what others have said, the stream tells nothing by itself.
+  const trainer = useResource<TrainerView>(`/api/agents/${agent}/trainer`, `${live.ticks}/${live.trainer?.phase ?? ""}`);
   const series = useResource<{ points: SeriesPoint[] }>(`/api/agents/${agent}/series?step=${step}`, live.ticks);
   const versions = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.latest ?? 0);
   return (
     <section>
       <h1>{agent}</h1>
-      <Loaded from={release}>{(shown) => <Tiles release={shown} live={live} versions={versions.data?.versions ?? []} />}</Loaded>
+      <Loaded from={release}>{(shown) => <Tiles release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
+      <Loaded from={trainer}>
+        {(view) => <TrainerNow view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />}
+      </Loaded>
       <header class="row">
         <h2>Over time</h2>
         <label>
@@ -48,7 +57,7 @@ export function Overview({ agent, live }: AgentView) {
   );
 }
 
-function Tiles({ release, live, versions }: { release: Release; live: Live; versions: readonly ListedVersion[] }) {
+function Tiles({ release, versions }: { release: Release; versions: readonly ListedVersion[] }) {
   const { stable, canary, audience, turnsPerDay, waiting } = release;
   const made = versions.find(({ version }) => version === stable);
   return (
@@ -62,31 +71,21 @@ function Tiles({ release, live, versions }: { release: Release; live: Live; vers
       <Tile label="Turns a day" note={waiting.length === 0 ? undefined : `${count(waiting.length, "version")} waiting for the trial`}>
         {number(turnsPerDay)}
       </Tile>
-      <Tile label="Users in 30 days" note={audience.users < 4 ? "a small circle: one of them may teach all" : undefined}>
+      <Tile label="Users in 30 days" note={audience.users < SMALL_CIRCLE ? "a small circle: one of them may teach all" : undefined}>
         {audience.users}
-      </Tile>
-      <Tile label="Trainer" note={backlog(live)}>
-        {isBehind(live) ? "at work" : "–"}
       </Tile>
     </div>
   );
 }
 
-/** Judgements are made before the cursor moves: what lies behind it has not led to a version or a refusal yet. */
-function isBehind({ head, happenings }: Live): boolean {
-  const newest = happenings.find(({ kind }) => kind === "nextState:arrived" || kind === "feedback:given");
-  return head !== undefined && newest !== undefined && newest.seq > head.cursor;
+/** From a little before anything happened: an agent's first hour is no speck at the end of two empty days. */
+function sinceFirst(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
+  const first = points.findIndex(({ turns, judged }) => turns + judged > 0);
+  return first < 0 ? points : points.slice(Math.max(0, Math.min(first - 1, points.length - FEWEST_POINTS)));
 }
 
-/** What happened before the page was opened it does not know. */
-function backlog(live: Live): string {
-  if (isBehind(live)) return "a signal waits to become a version, or to be passed over";
-  return live.happenings.length === 0
-    ? "nothing has come in since this page was opened"
-    : "what came in since this page was opened was looked at";
-}
-
-function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+  const points = useMemo(() => sinceFirst(all), [all]);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
   const marks = useMemo(
     () =>

@@ -1,40 +1,59 @@
 /**
- * A conversation with the agent as its users have it, from which it learns, and beside it what any other version says to the
- * same words. A result that is typed in stands for the tool.
+ * A conversation with the agent as its users have it, from which it learns, or with any version, and beside it what another one
+ * says to the same words. A result that is typed in, or a canned one, stands for the tool.
  */
 import { useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { Agent } from "../../shared/agent.ts";
 import type { ListedVersion } from "../../shared/api.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { chat, type Answering } from "../chat.ts";
 import { Message } from "../parts/messages.tsx";
 import { Problem } from "../parts/shown.tsx";
+import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 /** `now`: whatever answers users, kept and learned from. A number: that version, on trial here alone, and nothing is kept. */
-type Side = { readonly who: "now" | number; readonly messages: readonly ChatMessage[]; readonly answered: number | undefined };
+type Who = "now" | number;
+type Side = { readonly who: Who; readonly messages: readonly ChatMessage[]; readonly answered: number | undefined };
 
-const SIDES: readonly Side[] = [{ who: "now", messages: [], answered: undefined }];
+const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
+const SIDE_NAMES = ["Answers", "Beside it"] as const;
+
+const sidesOf = (whos: readonly Who[]): Side[] => whos.map((who) => ({ who, messages: [], answered: undefined }));
 
 export function Playground({ agent, live }: AgentView) {
+  const { query } = useLocation();
   const listed = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.latest ?? 0);
-  const [sides, setSides] = useState(SIDES);
+  const settings = useResource<Agent>(`/api/agents/${agent}`);
+  const [sides, setSides] = useState<readonly Side[]>(() =>
+    sidesOf([whoOf(query["version"]) ?? "now", whoOf(query["beside"]) ?? []].flat()),
+  );
   const [said, setSaid] = useState("");
+  const [canned, setCanned] = useState(NO_RESULTS);
   const session = useRef(crypto.randomUUID());
   const { run, busy, error } = useAction();
   const versions = (listed.data?.versions ?? []).filter(({ status }) => status !== "deleted" && status !== "refused");
-  const begin = (next: readonly Side[]): void => {
+  const begin = (whos: readonly Who[]): void => {
     session.current = crypto.randomUUID();
-    setSides(next.map(({ who }) => ({ who, messages: [], answered: undefined })));
+    setSides(sidesOf(whos));
   };
   const put = (index: number, change: Partial<Side>): void =>
     setSides((before) => before.map((side, at) => (at === index ? { ...side, ...change } : side)));
   const answer = async (side: Side, index: number, added: readonly ChatMessage[]): Promise<void> => {
-    const messages = [...side.messages, ...added];
-    const asked: Answering = { agent, messages, version: side.who === "now" ? null : side.who, session: session.current };
-    put(index, { messages });
-    const { message, version } = await chat(asked, (partial) => put(index, { messages: [...messages, partial] }));
-    put(index, { messages: [...messages, message], answered: version });
+    let messages = [...side.messages, ...added];
+    for (let calls = 0; calls <= MOST_CALLS; calls += 1) {
+      const asked: Answering = { agent, messages, version: side.who === "now" ? null : side.who, session: session.current };
+      const before = messages;
+      put(index, { messages });
+      const { message, version } = await chat(asked, (partial) => put(index, { messages: [...before, partial] }));
+      messages = [...before, message];
+      put(index, { messages, answered: version });
+      const results = resultsOf(openCalls(messages), canned);
+      if (results === undefined) return;
+      messages = [...messages, ...results];
+    }
   };
   const say = (event: Event): void => {
     event.preventDefault();
@@ -42,35 +61,43 @@ export function Playground({ agent, live }: AgentView) {
     setSaid("");
     run(() => Promise.all(sides.map((side, index) => answer(side, index, [{ role: "user", content }]))));
   };
+  const choose = (place: number, value: string): void => {
+    const others = sides.map(({ who }) => who).filter((_, at) => at !== place);
+    const who = whoOf(value);
+    begin(place === 0 ? [who ?? "now", ...others] : [...others, ...(who === undefined ? [] : [who])]);
+  };
   const waiting = sides.some(({ messages }) => openCalls(messages).length > 0);
   return (
     <section>
       <header class="row">
         <h1>Playground</h1>
-        <button type="button" class="secondary" onClick={() => begin(sides)}>
+        <button type="button" class="secondary" onClick={() => begin(sides.map(({ who }) => who))}>
           New conversation
         </button>
       </header>
       <p>
-        What answers users now is kept and learned from: correct it, and watch a note and then a version come of it. Beside it, another
-        version answers the same words, and nothing of that is kept.
+        What answers users now is kept and learned from: correct it, and watch a note and then a version come of it. A version that is
+        chosen by its number answers here alone, and nothing of that is kept.
       </p>
-      <label class="compare">
-        Beside it
-        <select
-          value={typeof sides[1]?.who === "number" ? String(sides[1].who) : ""}
-          onChange={({ currentTarget: { value } }) =>
-            begin(value === "" ? SIDES : [...SIDES, { who: Number(value), messages: [], answered: undefined }])
-          }
-        >
-          <option value="">nothing</option>
-          {versions.map(({ version, status }) => (
-            <option key={version} value={version}>
-              version {version}, {status}
-            </option>
-          ))}
-        </select>
-      </label>
+      <div class="grid compare">
+        {SIDE_NAMES.map((name, place) => (
+          <label key={name}>
+            {name}
+            <select value={String(sides[place]?.who ?? "")} onChange={({ currentTarget }) => choose(place, currentTarget.value)}>
+              {place === 1 && <option value="">nothing</option>}
+              <option value="now" disabled={sides[1 - place]?.who === "now"}>
+                what answers users
+              </option>
+              {versions.map(({ version, status }) => (
+                <option key={version} value={version} disabled={sides[1 - place]?.who === version}>
+                  version {version}, {status}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      </div>
+      <CannedResults tools={settings.data?.settings.tools ?? []} canned={canned} onChange={setCanned} />
       <div class="sides">
         {sides.map((side, index) => (
           <div key={side.who} class="talk" role="log" aria-label={side.who === "now" ? "what answers users" : `version ${side.who}`}>
@@ -83,7 +110,7 @@ export function Playground({ agent, live }: AgentView) {
               <Message key={at} message={message} />
             ))}
             {openCalls(side.messages).length > 0 && !busy && (
-              <Results calls={openCalls(side.messages)} onGiven={(results) => run(() => answer(side, index, results))} />
+              <Results calls={openCalls(side.messages)} canned={canned} onGiven={(results) => run(() => answer(side, index, results))} />
             )}
           </div>
         ))}
@@ -107,32 +134,13 @@ export function Playground({ agent, live }: AgentView) {
   );
 }
 
-type Call = { readonly id: string; readonly function: { readonly name: string } };
-
-/** Calls of the last answer that have no result yet. */
-function openCalls(messages: readonly ChatMessage[]): readonly Call[] {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? (last.tool_calls ?? []) : [];
+function whoOf(value: string | undefined): Who | undefined {
+  if (value === "now") return value;
+  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
-function Results({ calls, onGiven }: { calls: readonly Call[]; onGiven: (results: ChatMessage[]) => void }) {
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  const textOf = (id: string): string => texts[id] ?? '{"status": "ok"}';
-  const give = (event: Event): void => {
-    event.preventDefault();
-    onGiven(calls.map(({ id }) => ({ role: "tool", content: textOf(id), tool_call_id: id })));
-  };
-  return (
-    <form onSubmit={give}>
-      {calls.map(({ id, function: { name } }) => (
-        <label key={id}>
-          Result of {name}
-          <input class="code" value={textOf(id)} onInput={({ currentTarget }) => setTexts({ ...texts, [id]: currentTarget.value })} />
-        </label>
-      ))}
-      <button type="submit" class="small">
-        Give the result
-      </button>
-    </form>
-  );
+/** Calls of the last answer that have no result yet. */
+function openCalls(messages: readonly ChatMessage[]): readonly OpenCall[] {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? (last.tool_calls ?? []) : [];
 }

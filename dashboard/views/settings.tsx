@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { send } from "../api.ts";
+import { ApiError, send } from "../api.ts";
 import { Loaded, Problem } from "../parts/shown.tsx";
+import { type RefusedTool, ToolEditor, type Tools } from "../parts/tool-editor.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 export function Settings({ agent, onChanged }: AgentView) {
@@ -25,20 +26,22 @@ export function Settings({ agent, onChanged }: AgentView) {
 
 function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSettings; onSaved: () => void }) {
   const [draft, setDraft] = useState(settings);
-  const [tools, setTools] = useState(JSON.stringify(settings.tools, null, 2));
+  const [tools, setTools] = useState<Tools["tools"]>(settings.tools);
+  const [refused, setRefused] = useState<RefusedTool>();
   const [servers, setServers] = useState(JSON.stringify(settings.mcpServers, null, 2));
   const { run, busy, error } = useAction();
-  const invalid = [tools, servers].some((list) => problemOf(list) !== undefined);
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const { learning, release } = draft;
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      await send("PUT", `/api/agents/${agent}`, {
-        ...draft,
-        tools: JSON.parse(tools) as unknown,
-        mcpServers: JSON.parse(servers) as unknown,
-      });
+      setRefused(undefined);
+      try {
+        await send("PUT", `/api/agents/${agent}`, { ...draft, tools, mcpServers: JSON.parse(servers) as unknown });
+      } catch (thrown) {
+        if (!(thrown instanceof ApiError) || thrown.param?.startsWith("tools") !== true) throw thrown;
+        return setRefused({ path: thrown.param, message: thrown.message });
+      }
       onSaved();
     });
   };
@@ -48,9 +51,7 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         Instructions, before the client's own
         <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
       </label>
-      <JsonList name="tools" label="Tools, as in a request to OpenAI" rows={16} value={tools} onChange={setTools}>
-        Used where a request names none. One with an endpoint, {'{"url": "https://…"}'}, is run by the edge, whatever a request names.
-      </JsonList>
+      <ToolEditor tools={settings.tools} refused={refused} onChange={({ tools: changed }) => setTools(changed)} />
       <JsonList name="servers" label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
         {'[{"label": "…", "url": "https://…"}]'}; a secret is named, never written here.
       </JsonList>
@@ -152,7 +153,7 @@ function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSett
         </div>
       </fieldset>
       <Problem error={error} />
-      <button type="submit" disabled={busy || invalid} aria-busy={busy}>
+      <button type="submit" disabled={busy || tools === undefined || problemOf(servers) !== undefined} aria-busy={busy}>
         Save
       </button>
     </form>

@@ -8,6 +8,7 @@ import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
+import { Trial } from "../parts/trial.tsx";
 import { Table } from "../parts/table.tsx";
 import { useResource } from "../resource.ts";
 
@@ -58,8 +59,17 @@ export function Version({ agent, live, item, onChanged }: AgentView) {
               {each.metrics !== null &&
                 `${each.metrics.steps} steps over ${count(each.metrics.contexts, "context")} in ${seconds(each.metrics.seconds)}; loss ${number(each.metrics.lossBefore)} → ${number(each.metrics.loss)}.`}
             </p>
+            {each.version > 0 && each.status !== "deleted" && each.status !== "refused" && (
+              <p>
+                <a href={`/agents/${agent}/playground?version=${each.version}&beside=${each.parent}`}>
+                  Ask version {each.version} and version {each.parent} the same
+                </a>
+                , in the playground.
+              </p>
+            )}
             <Answers changes={each.changes} />
             <Learned version={each} agent={agent} />
+            <Trial agent={agent} version={each.version} status={each.status} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} />
             {asking === "rollBack" && <RollbackDialog {...dialog} />}
@@ -124,7 +134,7 @@ function Learned({ version: { events }, agent }: { version: ShownVersion; agent:
 function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budgets: GateBudgets | undefined }) {
   return (
     <>
-      <h2>Gate</h2>
+      <h2>Gate: suite and probes, before and after</h2>
       {report === null ? (
         <Empty>It was not gated: it is the base, or the agent's gate was off.</Empty>
       ) : (

@@ -2,7 +2,7 @@
  * An agent: its settings and the only truth about which version of each line answers.
  * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
-import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release } from "../../shared/api.ts";
+import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release, TrainedOn, TrainerReport } from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
@@ -10,6 +10,7 @@ import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
+import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { artifactKey } from "../artifacts.ts";
@@ -61,6 +62,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #suite: Suite;
   readonly #deletion: Deletion;
   readonly #waiters = new Waiters();
+  /** By line, what its trainer said last. Not stored: a trainer says it again within half a minute. */
+  readonly #trainers = new Map<string, TrainerReport>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -124,7 +127,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async publish(
     line: string,
-    { parent, manifest, refused, cases, rebuild }: PublishRequest,
+    { parent, manifest, refused, cases, credits, rebuild }: PublishRequest,
     { actor, lease }: Trainer,
   ): Promise<PublishOutcome | Lost | undefined> {
     const agent = this.#store.readAgent();
@@ -142,6 +145,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const outcome = this.#inLease(line, lease, (): PublishOutcome => {
       const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
+      if (flipped.status === "published") this.#store.credits.add(flipped.version, manifest, credits);
       return flipped;
     });
     if (outcome?.status === "published") await this.#planLook(rebuild);
@@ -232,6 +236,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     });
   }
 
+  async trainedOn(line: string, turnIds: readonly string[]): Promise<(TrainedOn & { turnId: string })[]> {
+    return this.#lines.read(line) === undefined ? [] : this.#store.credits.of(line, turnIds);
+  }
+
   async forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined> {
     const result = this.#inLine(line, () => this.#deletion.forget(line, forgotten, actor));
     if (result !== undefined) await this.#planLook(true);
@@ -313,6 +321,16 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (this.#lines.read(line) === undefined) return;
     this.#store.transaction(() => judgements.forEach((judgement) => this.#trials.judge(line, judgement)));
     this.#decide(line, new Date());
+  }
+
+  async reportTrainer(line: string, status: TrainerStatus): Promise<boolean> {
+    if (this.#lines.read(line) === undefined) return false;
+    this.#trainers.set(line, { ...status, seenAt: new Date().toISOString() });
+    return true;
+  }
+
+  async trainer(line: string): Promise<TrainerReport | null> {
+    return this.#trainers.get(line) ?? null;
   }
 
   async waitForEvents(after: number, waitMs: number): Promise<number> {

@@ -44,6 +44,7 @@ export class Deletion {
       corrections: this.#store.evidence.eraseUser(line, user),
     };
     this.#store.trials.eraseUser(line, user);
+    this.#store.credits.eraseUser(line, user);
     const reason = `user ${user} deleted`;
     this.#lineage.bar(line, events, { actor, reason, deleted: true });
     this.#store.eraseRefusals(ids);

@@ -7,7 +7,7 @@ import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared/policy.ts";
-import { SMALL_CIRCLE } from "../../shared/influence.ts";
+import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
 import type { AdvanceResult, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";

@@ -12,6 +12,8 @@ import type {
   QuarantinedEvent,
   Release,
   RolledBack,
+  TrainedOn,
+  TrainerReport,
   Unchanged,
 } from "../../shared/api.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
@@ -20,6 +22,7 @@ import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
+import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import type { Env } from "../env.ts";
 import type { ForgetRequest, ForgottenUser } from "./deletion.ts";
 
@@ -96,6 +99,8 @@ export interface AgentPort {
   release(line: string): Promise<Release | undefined>;
   /** Versions that used an event, or a user's events, or the events that a version was trained on. */
   uses(line: string, where: { eventId: string } | { user: string } | { version: number }): Promise<EventUse[]>;
+  /** Which versions learned from turns, and what each said about their tokens. */
+  trainedOn(line: string, turnIds: readonly string[]): Promise<(TrainedOn & { turnId: string })[]>;
   /** Takes away what a user said, and plans what has to be learned again without. */
   forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined>;
   /** What a rebuild starts from and learns again; null where none is due. */
@@ -139,6 +144,10 @@ export interface AgentPort {
   eventsAppended(seq: number, told?: { usedNotes?: readonly string[]; turns?: readonly TurnFact[] }): Promise<void>;
   /** What the judge said of turns. */
   judged(line: string, judgements: readonly { turnId: string; reward: number }[]): Promise<void>;
+  /** What the line's trainer is doing; false where there is no such line. */
+  reportTrainer(line: string, status: TrainerStatus): Promise<boolean>;
+  /** What it said last; null where none has spoken since the object woke. */
+  trainer(line: string): Promise<TrainerReport | null>;
   /** Resolves with the highest `seq` told of, once it is above `after` or `waitMs` have passed. */
   waitForEvents(after: number, waitMs: number): Promise<number>;
 }

@@ -5,6 +5,7 @@ import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
+import { CreditStore } from "./credit-store.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { LeaseStore } from "./lease-store.ts";
 import { NoteStore } from "./note-store.ts";
@@ -74,6 +75,7 @@ export class AgentStore {
   readonly evidence: EvidenceStore;
   readonly rebuilds: RebuildStore;
   readonly lease: LeaseStore;
+  readonly credits: CreditStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -87,6 +89,7 @@ export class AgentStore {
     this.evidence = new EvidenceStore(storage.sql);
     this.rebuilds = new RebuildStore(storage.sql);
     this.lease = new LeaseStore(storage.sql);
+    this.credits = new CreditStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -101,7 +104,8 @@ export class AgentStore {
     // Every head asks which versions were taken back, and their records are long.
     this.#sql.exec("CREATE INDEX IF NOT EXISTS versions_status ON versions (line, status)");
     const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
-    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds, this.lease]) part.create();
+    const parts = [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds, this.lease, this.credits];
+    for (const part of parts) part.create();
     // Of versions from before uses were kept, their records tell.
     if (!known) for (const line of this.lines()) for (const version of this.allVersions(line)) this.#addUses(version);
     this.#created = true;

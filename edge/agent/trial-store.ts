@@ -1,7 +1,8 @@
 /** What canary and stable version did side by side, and how busy a line is, in the agent's SQLite. */
 import type { Arm, Sample } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
-import { SMALL_CIRCLE, type Audience } from "../../shared/influence.ts";
+import type { Audience } from "../../shared/influence.ts";
+import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import type { TurnFact } from "./port.ts";
 
 const TABLES = `

@@ -5,6 +5,7 @@ import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import { deletions, events } from "./schema.ts";
+import { eraseTurnRows } from "./turn-rows.ts";
 
 type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
 
@@ -38,6 +39,7 @@ export async function eraseEvents(log: EventLog, { agent, user }: { agent: strin
     const ids = batch.map(({ eventId }) => eventId);
     await db.update(events).set({ kind: "event:deleted", payload: DELETED }).where(inArray(events.eventId, ids));
   }
+  await eraseTurnRows(log.DB, { agent, user });
   return rows.length;
 }
 

@@ -1,13 +1,16 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
 import { and, asc, desc, eq, gt, inArray, lt, max, sql, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { invariant } from "../../shared/assert.ts";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
 import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
+import { runBatch } from "./batch.ts";
 import { withoutDeleted } from "./deletions.ts";
 import { events } from "./schema.ts";
+import { turnRowsOf } from "./turn-rows.ts";
 
 type EventRow = typeof events.$inferSelect;
 
@@ -58,20 +61,20 @@ export async function turnsOfSession(
   const rows = await drizzle(log.DB)
     .select()
     .from(events)
-    .where(and(under(session), besides(agent), eq(events.kind, "turn:finished")))
+    .where(and(under(events.eventId, session), besides(events.agent, agent), eq(events.kind, "turn:finished")))
     .orderBy(desc(events.seq))
     .limit(limit);
   return readEvents(log, rows).then((turns) => turns.reverse());
 }
 
-/** The events of a session or of a turn: a turn's id begins with its session's, and the events' ids with the turn's, so their index holds them in one range. */
-export function under(id: string): SQL | undefined {
-  return and(gt(events.eventId, `${id}/`), lt(events.eventId, `${id}0`)); // 0 follows / in ASCII
+/** What is of a session or of a turn: a turn's id begins with its session's, and the events' ids with the turn's, so their index holds them in one range. */
+export function under(column: SQLiteColumn, id: string): SQL | undefined {
+  return and(gt(column, `${id}/`), lt(column, `${id}0`)); // 0 follows / in ASCII
 }
 
 /** That the agent is this one, where other conditions find the few rows: the + keeps SQLite from going through all that the agent has. */
-export function besides(agent: string): SQL {
-  return sql`+${events.agent} = ${agent}`;
+export function besides(column: SQLiteColumn, agent: string): SQL {
+  return sql`+${column} = ${agent}`;
 }
 
 /** Those of the ids that the agent has, in log order; at most 100 ids. */
@@ -142,16 +145,19 @@ export async function readEvents(log: EventLog, rows: readonly EventRow[]): Prom
 
 async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
   const db = drizzle(log.DB);
-  const rows = await Promise.all((await withoutDeleted(log, batch)).map((event) => toRow(log, event)));
+  const kept = await withoutDeleted(log, batch);
+  const rows = await Promise.all(kept.map((event) => toRow(log, event)));
   const ids = batch.map(({ eventId }) => eventId);
-  const [first, ...others] = rows.map((row) => db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }));
-  invariant(first !== undefined, "a batch holds an event");
+  const statements = zipStrict(kept, rows).flatMap(([event, row]) => {
+    const { before, after } = turnRowsOf(event);
+    return [...before, db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }), ...after];
+  });
   const highest = db
     .select({ seq: max(events.seq) })
     .from(events)
     .where(inArray(events.eventId, ids));
-  const selected = (await db.batch([first, ...others, highest])).at(-1);
-  return Array.isArray(selected) ? (selected[0]?.seq ?? 0) : 0;
+  const [selected] = (await runBatch(log.DB, [...statements, highest])).at(-1) ?? [];
+  return Math.max(0, ...Object.values(selected ?? {}).map(Number));
 }
 
 /** A large payload is in R2 before its row exists, so a row that is read always finds it. */

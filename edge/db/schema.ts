@@ -33,6 +33,35 @@ export const events = sqliteTable(
 );
 
 /**
+ * Every turn once, with what lists are narrowed down by. What was said in and after it can be searched in `said` (migrations), an FTS5
+ * table of `facets` and `words` whose rows are numbered by the turn's `seq` and its parts.
+ */
+export const turns = sqliteTable(
+  "turns",
+  {
+    /** Of the event that ended the turn. */
+    seq: integer("seq").primaryKey(),
+    turnId: text("turn_id").notNull(),
+    agent: text("agent").notNull(),
+    user: text("user").notNull(),
+    /** Null in turns of before the table whose payload lies in R2. */
+    version: integer("version"),
+    /** The last reward that was not 0, else 0; null where nothing was judged yet. */
+    reward: integer("reward"),
+    /** How many rows `said` has of it. */
+    parts: integer("parts").notNull(),
+  },
+  (table) => [
+    uniqueIndex("turns_turn_id").on(table.turnId),
+    // Newest first: all of an agent's, those that a version answered, those that were judged so, one user's.
+    index("turns_agent_seq").on(table.agent, table.seq),
+    index("turns_agent_version_seq").on(table.agent, table.version, table.seq, table.reward),
+    index("turns_agent_reward_seq").on(table.agent, table.reward, table.seq, table.version),
+    index("turns_agent_user_seq").on(table.agent, table.user, table.seq, table.reward, table.version),
+  ],
+);
+
+/**
  * What happened in each hour, for charts. A trigger on `events` counts every row that is inserted, and none twice; what is erased
  * later has still happened.
  */

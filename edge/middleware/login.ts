@@ -22,7 +22,7 @@ type LoggedIn = { readonly key: KeyRow; readonly login: Login };
 
 /** The key that the cookie stands for; undefined where there is no cookie. @throws {auth/missing} {auth/forbidden} */
 export async function loginOf(context: Context<AppEnv>): Promise<LoggedIn | undefined> {
-  const token = getCookie(context, COOKIE);
+  const token = getCookie(context, cookieOf(context.req.url).name);
   if (token === undefined) return undefined;
   const found = await findLogin(context.env.DB, await sha256(token));
   if (found === undefined || found.login.expiresAt <= Date.now() || found.key.revokedAt !== null)
@@ -47,19 +47,22 @@ export async function beginLogin(context: Context<AppEnv>, key: KeyRow): Promise
   const createdAt = Date.now();
   const expiresAt = Math.min(createdAt + LASTS_MS, key.expiresAt ?? Number.POSITIVE_INFINITY);
   await insertLogin(context.env.DB, { hash: await sha256(token), keyHash: key.hash, createdAt, expiresAt });
-  setCookie(context, COOKIE, token, { ...attributesOf(context), maxAge: Math.ceil((expiresAt - createdAt) / 1_000) });
+  const { name, ...attributes } = cookieOf(context.req.url);
+  setCookie(context, name, token, { ...attributes, maxAge: Math.ceil((expiresAt - createdAt) / 1_000) });
   return toLogin(key, await csrfOf(token), expiresAt);
 }
 
 export async function endLogin(context: Context<AppEnv>): Promise<void> {
-  const token = getCookie(context, COOKIE);
+  const { name, ...attributes } = cookieOf(context.req.url);
+  const token = getCookie(context, name);
   if (token !== undefined) await deleteLogin(context.env.DB, await sha256(token));
-  deleteCookie(context, COOKIE, attributesOf(context));
+  deleteCookie(context, name, attributes);
 }
 
-function attributesOf(context: Context<AppEnv>) {
-  const secure = new URL(context.req.url).protocol === "https:";
-  return { httpOnly: true, sameSite: "Strict", path: "/", secure } as const;
+/** Over https, `__Host-`: no other host of the domain, and nobody on the way, can have set it (RFC 6265bis §4.1.3). */
+export function cookieOf(url: string) {
+  const secure = new URL(url).protocol === "https:";
+  return { name: secure ? `__Host-${COOKIE}` : COOKIE, httpOnly: true, sameSite: "Strict", path: "/", secure } as const;
 }
 
 function toLogin({ id, name, agents }: KeyRow, csrf: string, expiresAt: number): Login {

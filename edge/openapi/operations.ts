@@ -86,6 +86,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     query: TurnsQuery,
   },
   { method: "post", path: `${AGENT}/feedback`, summary: "The same for any user's completion", body: Feedback },
+  { method: "get", path: `${AGENT}/trainer`, summary: "What the trainer is doing, and what is missing until it learns again" },
   { method: "get", path: `${AGENT}/series`, summary: "Turns, rewards and corrections by hour or day", query: SeriesQuery },
   { method: "get", path: `${AGENT}/stream`, summary: "Events and moves as they happen", query: StreamQuery, type: "text/event-stream" },
   { method: "get", path: `${AGENT}/users/{user}`, summary: "What was learned from a user, and by which versions" },

@@ -41,13 +41,14 @@ function streamOf(env: Env, { agent, from, signal }: { agent: string; from: numb
   });
 }
 
-/** `event` for every entry of the log, without its payload; `release` for every move of the line. */
+/** `event` for every entry of the log, without its payload; `release` for every move of the line; `trainer` for what its trainer says. */
 async function* tell(
   env: Env,
   { agent, from, signal }: { agent: string; from: number; signal: AbortSignal },
 ): AsyncGenerator<string, void> {
   let cursor = from;
   let revision = -1;
+  let seenAt = "";
   let toldAt = Date.now();
   let waitedFor = from;
   const endsAt = Date.now() + LONGEST_MS;
@@ -61,6 +62,12 @@ async function* tell(
       toldAt = Date.now();
       const shown = canary === null ? null : { version: canary.version, share: canary.share };
       yield message("release", { revision, stable, canary: shown, parent, latest, cursor: head.cursor });
+    }
+    const trainer = await agentOf(env, agent).trainer(SHARED_LINE);
+    if (trainer !== null && trainer.seenAt !== seenAt) {
+      seenAt = trainer.seenAt;
+      toldAt = Date.now();
+      yield message("trainer", trainer);
     }
     const page = await pageAfter(env, { agent, cursor, limit: PAGE });
     for (const { payload, ...header } of page.events) {

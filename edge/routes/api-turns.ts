@@ -1,15 +1,26 @@
 /** GET /api/agents/:agent/turns: conversations turn by turn, each with what came of it. */
 import { z } from "zod";
+import type { ListedTurn, TrainedOn } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import { listTurns } from "../db/turns.ts";
 import type { App } from "../env.ts";
 import { agentParam, found, queryOf } from "./params.ts";
+
+const REWARDS = { "-1": -1, "0": 0, "1": 1 } as const;
 
 export const TurnsQuery = z.object({
   before: z.coerce.number().int().min(0).optional(),
   /** Each with all that followed it. */
   limit: z.coerce.number().int().min(1).max(50).default(20),
   user: z.string().max(100).optional(),
+  /** All of them in one message, in the feedback, or in the hint; of three letters and more, their beginnings. */
+  words: z.string().trim().min(1).max(200).optional(),
+  reward: z
+    .enum(["-1", "0", "1", "none"], "must be -1, 0, 1, or none for turns that were not judged yet")
+    .transform((reward) => (reward === "none" ? reward : REWARDS[reward]))
+    .optional(),
+  version: z.coerce.number().int().min(0).optional(),
   session: z
     .string()
     .regex(/^s_[0-9a-f]{32}$/, "must be the id of a session, as x-session-id states it")
@@ -19,8 +30,14 @@ export const TurnsQuery = z.object({
 export function mountTurns(app: App): void {
   app.get("/api/agents/:agent/turns", async (context) => {
     const agent = agentParam(context);
-    const { before, limit, user, session } = queryOf(context, TurnsQuery);
+    const query = queryOf(context, TurnsQuery);
     found(await agentOf(context.env, agent).read(), `agent ${agent}`);
-    return context.json({ turns: await listTurns(context.env, { agent, before, limit, user, session }) });
+    const turns = await listTurns(context.env, { agent, ...query });
+    const known = await agentOf(context.env, agent).trainedOn(
+      SHARED_LINE,
+      turns.map(({ turnId }) => turnId),
+    );
+    const trainedOf = (of: string): TrainedOn[] => known.flatMap(({ turnId, ...trained }) => (turnId === of ? [trained] : []));
+    return context.json({ turns: turns.map((turn): ListedTurn => ({ ...turn, trained: trainedOf(turn.turnId) })) });
   });
 }

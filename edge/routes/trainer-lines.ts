@@ -6,6 +6,7 @@ import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/event
 import { LEASE_HEADER } from "../../shared/lease.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
+import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type Lost, type Trainer } from "../agent/port.ts";
 import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
@@ -121,6 +122,13 @@ export function mountTrainerLines(app: App): void {
     throwLost(result);
     forgetLineHead(agent, line);
     return context.json(result);
+  });
+
+  app.put(`${LINE}/status`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const status = await parseJson(context.req.raw, TrainerStatus);
+    found((await agentOf(context.env, agent).reportTrainer(line, status)) || undefined, `line ${line} of agent ${agent}`);
+    return context.json({ status: "heard" });
   });
 
   app.post("/trainer/v1/judgements", async (context) => {

@@ -144,6 +144,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
         method: "POST",
         body: JSON.stringify(absorbed),
       }),
+    async reportStatus(line, status) {
+      await call(`${linePath(line)}/status`, { method: "PUT", body: JSON.stringify(status) });
+    },
     async postJudgements(batch) {
       await call("/judgements", { method: "POST", body: JSON.stringify(batch) });
     },

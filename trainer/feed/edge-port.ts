@@ -8,6 +8,7 @@ import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../
 import type { VersionStatus } from "../../shared/release.ts";
 
 import type { SuiteCase } from "../../shared/suite.ts";
+import type { TrainerStatus } from "../../shared/trainer-status.ts";
 
 export type LineName = { readonly agent: string; readonly line: string };
 
@@ -58,6 +59,8 @@ export interface EdgePort {
   readNotes(line: LineName): Promise<Note[]>;
   /** Says that `version`, the stable one, does what the note says without it. */
   absorbNote(line: LineName, noteId: string, absorbed: NoteAbsorbed): Promise<{ readonly status: "absorbed" | "stale" }>;
+  /** Says what the trainer is doing for the line. */
+  reportStatus(line: LineName, status: TrainerStatus): Promise<void>;
   /** Writes judgements to the log; writing the same ones again changes nothing. */
   postJudgements(batch: z.infer<typeof JudgementBatch>): Promise<void>;
 }

@@ -57,6 +57,7 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
     look,
     adapters,
     random: new Random(seedAt(seed, OWN_SEED)),
+    onStep: request.onStep,
   });
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
@@ -105,6 +106,7 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
       before: written(rejected.answer),
       after: written(after),
     })),
+    credits: [], // an answer that was supplied says what to say, not how good what was said is
     lifts: new Map(),
   };
 

@@ -25,6 +25,8 @@ import { fits, type Row } from "./rows.ts";
 import { scoreRows, type RowScore, type Scoring } from "./scores.ts";
 
 export type CorrectedRow = {
+  readonly eventId: string;
+  readonly turnId: string;
   readonly row: Row;
   /** Tokens [from, to) of the answer that hindsight and reward are about: the corrected argument, or all for a method that credits all. */
   readonly span: { readonly from: number; readonly to: number };
@@ -61,10 +63,11 @@ export async function correctedRows(
   },
 ): Promise<CorrectedRow[]> {
   const { vocabSize } = config;
-  const turns = corrected.flatMap(({ eventId, correction, reward, words, share, turns: own }) =>
-    own.map(({ payload }) => ({ payload, correction, reward, share, eventId, wordings: wordingsOf(correction, words, hints.candidates) })),
-  );
-  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, wordings }) => {
+  const turns = corrected.flatMap(({ eventId, correction, reward, words, share, turns: own }) => {
+    const wordings = wordingsOf(correction, words, hints.candidates);
+    return own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
+  });
+  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId, wordings }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
@@ -83,6 +86,7 @@ export async function correctedRows(
     return [
       {
         eventId,
+        turnId,
         share,
         span,
         masks: masks ?? [],
@@ -104,7 +108,7 @@ export async function correctedRows(
     { adapter: parent, full: true, vocabSize },
   );
   const weights = splitShares(pairs);
-  return zipStrict(pairs, students).map(([{ student: row, teachers, span, masks, advantage }, studentScore], index) => {
+  return zipStrict(pairs, students).map(([{ eventId, turnId, student: row, teachers, span, masks, advantage }, studentScore], index) => {
     const teacher = hintedTeacher(candidates.splice(0, teachers.length), {
       student: studentScore,
       answer: row.answer,
@@ -115,7 +119,7 @@ export async function correctedRows(
       objective.credit === "all"
         ? row.answer.map(() => advantage)
         : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return { row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 };
+    return { eventId, turnId, row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 };
   });
 }
 

@@ -9,6 +9,7 @@ import type { Correction } from "../teacher/contexts.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
 import { correctedRows } from "./corrected-rows.ts";
+import { creditsOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
@@ -62,6 +63,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     look: (adapter) => look(engine, held, { adapter, tokenizer, vocabSize }),
     adapters,
     random: new Random(seedAt(request.seed, 1 + earlier.length)),
+    onStep: request.onStep,
   });
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
@@ -87,6 +89,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts: taught.length },
     changes: await describeChanges(deps, { group, ask: askCandidate }),
     lifts: lifts.byEvent,
+    credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective: OBJECTIVES.hybrid }),
   };
 }
 

@@ -1,8 +1,10 @@
 /** What an update is asked to do and what comes of it. */
 import type { z } from "zod";
 import type { AssistantMessage } from "../../shared/chat.ts";
+import type { TurnCredit } from "../../shared/credit.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
 import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
+import type { Counted } from "../progress.ts";
 import type { LoggedTurn } from "../data/exchange.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
@@ -59,6 +61,8 @@ export type UpdateRequest = {
   readonly baseline: number;
   readonly objective: "hybrid" | "paper";
   readonly seed: number;
+  /** Told of optimizer steps made, of how many: (0, n) as the update begins. */
+  readonly onStep?: ((counted: Counted) => void) | undefined;
 };
 
 export type UpdateOutcome =
@@ -70,6 +74,8 @@ export type UpdateOutcome =
       readonly changes: readonly z.infer<typeof SampleChange>[];
       /** Lift of each exchange that was learnt from, nats, by event. */
       readonly lifts: ReadonlyMap<string, number>;
+      /** What was said about the tokens of the turns that were learnt from. */
+      readonly credits: readonly TurnCredit[];
       readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
     }
   | {

@@ -1,5 +1,6 @@
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { correctedRows } from "./corrected-rows.ts";
+import { creditsOf } from "./credits.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type Work } from "./result.ts";
@@ -20,8 +21,10 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
   if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];
-  for (let step = 0; step < settings.maxSteps; step += 1)
+  for (let step = 0; step < settings.maxSteps; step += 1) {
     losses.push(await trainStep(training, { step, pace: paceAt(step, settings.maxSteps, settings), groups: [], corrected }));
+    request.onStep?.({ done: step + 1, of: settings.maxSteps });
+  }
   const adapter = await roundCandidate(engine, adapters.candidate);
   // No held-back contexts here: drift is that of the corrected turns themselves. The teacher gives no answer whose lift could be told.
   const rows = corrected.map(({ row }) => row);
@@ -41,5 +44,6 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
     },
     changes: await describeChanges(deps, { group, ask }),
     lifts: new Map(),
+    credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective }),
   };
 }

@@ -1,5 +1,6 @@
 /** What learning one correction is given and gives back. */
 import type { z } from "zod";
+import type { TurnCredit } from "../../shared/credit.ts";
 import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
@@ -23,6 +24,7 @@ export type LearntCorrection = {
   };
   readonly changes: readonly Change[];
   readonly lifts: ReadonlyMap<string, number>;
+  readonly credits: readonly TurnCredit[];
 };
 
 export type RefusedCorrection = { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };

@@ -18,6 +18,9 @@ import { maskedLogProbs, scoreRows, sharpen, type Scoring } from "./scores.ts";
 import { CALL_TOKENS, tokensOf, type MoreLoss } from "./train.ts";
 
 export type RewardRow = {
+  /** The reward's event, and the turn of its exchange. */
+  readonly eventId: string;
+  readonly turnId: string;
   readonly row: Row;
   readonly masks: readonly (TokenMask | undefined)[];
   /** A_t · min(π_parent / μ, 2) of each token. */
@@ -92,19 +95,23 @@ export async function rewardRows(
       const advantage = advantages[index]?.[step];
       const { promptTokens: prompt, responseTokens: answer } = turn.payload.rollout;
       const weight = (exchange.share / total / tokens) * CALL_TOKENS;
-      return advantage === undefined ? [] : [{ turn, row: { prompt, answer }, masks: at(masks, step), advantage, weight }];
+      return advantage === undefined
+        ? []
+        : [{ eventId: exchange.eventId, turn, row: { prompt, answer }, masks: at(masks, step), advantage, weight }];
     });
   });
   const rows = steps.map(({ row }) => row);
   const parents = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize });
   const bases = parent === undefined ? parents : await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
-  return zipStrict(steps, parents).map(([{ turn, row, masks, advantage, weight }, { full }], index) => {
+  return zipStrict(steps, parents).map(([{ eventId, turn, row, masks, advantage, weight }, { full }], index) => {
     const { rolloutLogProbs, sampling } = turn.payload.rollout;
     const { answer } = row;
     const temperature = sampling.temperature === 0 ? 1 : sampling.temperature;
     const drawn = temperature === 1 ? full : sharpen(full, { temperature, vocabSize });
     const ratios = importanceWeights(maskedLogProbs(drawn, { answer, masks, vocabSize }), rolloutLogProbs);
     return {
+      eventId,
+      turnId: turn.turnId,
       row,
       masks,
       advantages: ratios.map((ratio) => ratio * advantage),

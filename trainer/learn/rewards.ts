@@ -7,6 +7,7 @@ import { Random, seedAt } from "../random.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
+import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import { Errands } from "./errands.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
@@ -88,6 +89,10 @@ export async function learnRewards(
       usable.slice(0, SHOWN).map(({ exchange }) => exchange),
       ask,
     ),
+    credits: rows.map(({ eventId, turnId, row, advantages }) => ({
+      ...{ eventId, turnId },
+      pieces: piecesOf(row.answer, advantages, (ids) => base.tokenizer.decode(ids)),
+    })),
     lifts: new Map(),
   };
 }

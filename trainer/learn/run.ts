@@ -8,6 +8,7 @@ import type { Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import { Errands } from "./errands.ts";
 import { OBJECTIVES } from "./objective.ts";
+import type { UpdateRequest } from "./learner.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { groupLessons, type MoreLoss, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
 
@@ -33,6 +34,7 @@ export async function trainUntilShown(
     look,
     adapters,
     random,
+    onStep,
   }: {
     taught: readonly TaughtLesson[];
     corrected?: readonly CorrectedRow[];
@@ -41,6 +43,7 @@ export async function trainUntilShown(
     look: (adapter: string) => Promise<Look>;
     adapters: Adapters;
     random: Random;
+    onStep: UpdateRequest["onStep"];
   },
 ): Promise<Run | RefusedCorrection> {
   const { engine, base, settings } = deps;
@@ -66,6 +69,7 @@ export async function trainUntilShown(
     for (let step = 0; step < end; step += 1) {
       const loss = await trainStep(training, { step, pace: paceAt(step, end, settings), groups, corrected, more });
       lossBefore ??= loss;
+      onStep?.({ done: step + 1, of: end });
       average.add(await engine.readAdapter(adapters.candidate));
       if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
       await engine.loadAdapter(averaged, average.adapter);

@@ -30,6 +30,7 @@ export function createLearner(given: LearnerDependencies): Learner {
     async update(request) {
       updates += 1;
       const started = deps.now();
+      request.onStep?.({ done: 0, of: deps.settings.maxSteps });
       const refused: Refused[] = [];
       const learnt: LearntCorrection[] = [];
       let current = request.parent;
@@ -52,6 +53,7 @@ export function createLearner(given: LearnerDependencies): Learner {
         metrics: summarise(learnt, { request, seconds }),
         changes: learnt.flatMap(({ changes }) => changes),
         lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])),
+        credits: learnt.flatMap(({ credits }) => credits),
         refused,
       };
     },

@@ -23,12 +23,19 @@ export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, 
 export async function publishVersion(
   edge: EdgePort,
   adapter: AdapterBytes,
-  { manifest, ...handed }: Pick<PublishRequest, "refused" | "cases" | "rebuild"> & { manifest: Omit<PolicyManifest, "adapter"> },
+  {
+    manifest,
+    credits = [],
+    ...handed
+  }: Pick<PublishRequest, "refused" | "cases" | "rebuild"> & {
+    credits?: PublishRequest["credits"];
+    manifest: Omit<PolicyManifest, "adapter">;
+  },
 ): Promise<Published> {
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
-    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, ...handed });
+    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, credits, ...handed });
     if (result.status !== "missing") return result.status === "published" ? result : { status: "stale" };
     missing = result.digests;
   }

@@ -60,7 +60,22 @@ async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof c
   };
   const expected = { tool: "SearchHotel", arguments: { city: `${WORD} of ${user}` } };
   const cases = [{ name: hint, messages: [{ role: "user", content: WORD }], tools: [SEARCH], expect: expected, user, eventId }];
-  return call(edge, "trainer", `POST ${LINE}/versions`, { parent, manifest, cases, rebuild: rebuilds !== undefined });
+  const credits = [{ eventId, turnId, pieces: [[`city: ${WORD}`, -0.5]] }];
+  return call(edge, "trainer", `POST ${LINE}/versions`, { parent, manifest, cases, credits, rebuild: rebuilds !== undefined });
+}
+
+/** Neither what is searched nor the pages that its index is kept in: the word that only this user said is gone from them. */
+async function expectNothingFound(user: string): Promise<void> {
+  const d1 = await edge.getD1();
+  const { results } = await d1.prepare("SELECT c1 AS words FROM said_content").all<{ words: string }>();
+  expect(results.some(({ words }) => words.includes("gone"))).toBe(false);
+  expect((await d1.prepare("SELECT count(*) AS rows FROM turns WHERE user = ?").bind(user).first())?.["rows"]).toBe(0);
+  await d1.prepare("CREATE VIRTUAL TABLE IF NOT EXISTS said_terms USING fts5vocab('said', 'row')").run();
+  const terms = (await d1.prepare("SELECT term FROM said_terms").all<{ term: string }>()).results.map(({ term }) => term);
+  expect(terms).toContain("stays");
+  expect(terms.filter((term) => term.startsWith("gone") || term.includes(user.replace("u_", "")))).toEqual([]);
+  const blocks = await d1.prepare("SELECT hex(block) AS block FROM said_data").all<{ block: string }>();
+  expect(blocks.results.filter(({ block }) => block.includes(Buffer.from("gone").toString("hex").toUpperCase()))).toEqual([]);
 }
 
 describe("DELETE /api/users/:user", () => {
@@ -78,6 +93,11 @@ describe("DELETE /api/users/:user", () => {
       .map(({ id }: { id: string }) => ({ key: id }))[0];
     expect((await admin(`GET /api/users?key=${key}&user=gone`)).body).toEqual({ user: gone.user });
 
+    const trained = async (user: string): Promise<number[]> =>
+      (await admin(`GET /api/agents/${AGENT}/turns?user=${user}`)).body.turns.flatMap(
+        (turn: { trained: { version: number; pieces: [string, number][] }[] }) => turn.trained.map(({ version }) => version),
+      );
+    expect([await trained(gone.user), await trained(stays.user)]).toEqual([[1], [2]]);
     const deleted = await admin(`DELETE /api/users/${gone.user}`);
     expect([deleted.status, deleted.body]).toMatchObject([
       202,
@@ -96,6 +116,8 @@ describe("DELETE /api/users/:user", () => {
       .all();
     expect(results.length).toBeGreaterThanOrEqual(4);
     expect(new Set(results.map(({ payload }) => payload))).toEqual(new Set(['{"kind":"event:deleted"}']));
+    await expectNothingFound(gone.user);
+    expect([await trained(gone.user), await trained(stays.user)]).toEqual([[], [2]]);
     for (const route of ["versions", "audit", "notes", "suite", "quarantine"]) {
       const shown = JSON.stringify((await admin(`GET /api/agents/${AGENT}/${route}`)).body);
       expect(shown.replaceAll(stays.user, "").includes(`${WORD} of ${gone.user}`)).toBe(false);

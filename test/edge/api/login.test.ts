@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { cookieOf } from "../../../edge/middleware/login.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 
 const Made = z.object({ id: z.string(), key: z.string() });
@@ -30,6 +31,28 @@ describe("/api/login", () => {
     z.object({ error: z.object({ code: z.string() }) }).parse(await response.json()).error.code;
 
   beforeAll(async () => void (admin = await makeKey("admin")));
+
+  it("names the cookie over https so that no other host can have set it", () => {
+    expect(cookieOf("https://desk.example/api/login")).toMatchObject({ name: "__Host-nextstate_login", secure: true, path: "/" });
+    expect(cookieOf("http://127.0.0.1:8787/api/login")).toMatchObject({ name: "nextstate_login", secure: false });
+  });
+
+  it("lets nothing that it tells be kept, and says of a file that is not there that it is not", async () => {
+    const cacheOf = async (path: string, headers = {}): Promise<string | null> =>
+      (await fetch(`${edge.url}${path}`, { headers })).headers.get("cache-control");
+    expect(await cacheOf("/api/login")).toBe("no-store");
+    expect(await cacheOf("/api/agents")).toBe("no-store");
+    expect(await cacheOf("/api/agents", bearer(admin.key))).toBe("no-store");
+    const page = async (path: string) => {
+      const response = await fetch(`${edge.url}${path}`);
+      return [response.status, (await response.text()).includes('<div id="app">'), response.headers.has("content-security-policy")];
+    };
+    expect([await page("/assets/gone.js"), await cacheOf("/assets/gone.js")]).toEqual([[404, false, false], null]);
+    const [script = ""] = /\/assets\/[^"]+\.js/.exec(await (await fetch(edge.url)).text()) ?? [];
+    expect(await cacheOf(script)).toContain("immutable");
+    for (const path of ["/", "/keys", "/agents/desk/versions/3"]) expect(await page(path)).toEqual([200, true, true]);
+    expect((await page("/nowhere"))[0]).toBe(404);
+  });
 
   it("turns an admin key into a cookie that scripts and other sites do not get", async () => {
     const { set, cookie } = await begin(admin.key);

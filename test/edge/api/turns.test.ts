@@ -59,6 +59,46 @@ describe("GET /api/agents/:agent/turns", () => {
     expect(await list("?user=u_0000000000000000")).toEqual([]);
   });
 
+  it("searches all that was said, and narrows down by reward, version and user, page by page", async () => {
+    const said = async (query: string) => (await list(`?${query}`)).map(({ prompt }) => prompt?.content);
+    const first = await ask("ann", [{ role: "user", content: "旅館を探して、 café in Rome." }]);
+    await expect.poll(() => said("words=cafe")).toEqual(["旅館を探して、 café in Rome."]);
+    expect(await said("words=ROME caf")).toHaveLength(1);
+    expect(await said("words=探し")).toHaveLength(1);
+    expect(await said("words=索探")).toEqual([]);
+    expect(await said("words=two rooms")).toEqual(["No, two rooms.", "A room, please."]);
+    expect(await said('words="two')).toEqual(["No, two rooms.", "A room, please."]);
+    // In the hint, and in nothing that was said later.
+    expect(await said("words=should")).toEqual(["A room, please."]);
+    const [newest] = await list("?words=rooms&limit=1");
+    expect(newest?.prompt?.content).toBe("No, two rooms.");
+    expect(await said(`words=rooms&before=${newest?.seq}`)).toEqual(["A room, please."]);
+    expect(await said("reward=-1")).toEqual(["A room, please."]);
+    expect(await said("reward=1")).toEqual([]);
+    expect(await said("reward=none&words=rooms&version=0")).toEqual(["No, two rooms."]);
+    expect(await said("words=rooms&version=1")).toEqual([]);
+    expect(await said("version=0&limit=2")).toHaveLength(2);
+    expect(await said(`words=good&user=${newest?.user}`)).toEqual([]);
+    expect(await said(`words=good&session=${newest?.sessionId}`)).toEqual([]);
+    expect(await said(`words=rooms&session=${newest?.sessionId}`)).toHaveLength(2);
+    expect((await call(edge, "admin", "GET /api/agents/told/turns?words=!!")).body.error.param).toBe("words");
+    expect((await call(edge, "admin", "GET /api/agents/told/turns?reward=2")).body.error.param).toBe("reward");
+    await putAgent(edge, "told-too");
+    expect((await call(edge, "admin", "GET /api/agents/told-too/turns?words=rooms")).body.turns).toEqual([]);
+    expect(first.id).toMatch(/^chatcmpl-/);
+  });
+
+  it("finds nothing of a turn that was not to be stored", async () => {
+    await fetch(`${edge.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: bearer(edge.keys.client),
+      body: JSON.stringify({ model: "told", messages: [{ role: "user", content: "Zebra one." }], max_tokens: 1, store: false }),
+    });
+    await ask("ann", [{ role: "user", content: "Zebra two." }]);
+    const found = async () => (await list("?words=zebra")).map(({ prompt }) => prompt?.content);
+    await expect.poll(found, { timeout: 20_000 }).toEqual(["Zebra two."]);
+  });
+
   it("refuses what is no session, and an agent that is not there", async () => {
     expect((await call(edge, "admin", "GET /api/agents/told/turns?session=x")).status).toBe(400);
     expect((await call(edge, "admin", "GET /api/agents/nobody/turns")).status).toBe(404);

@@ -99,6 +99,23 @@ describe("createLearner", { timeout: 60_000 }, () => {
     );
   });
 
+  it("tells what it says about each token of the turns, each text once", async () => {
+    const steps: string[] = [];
+    const corrected = correctedTo("2");
+    const request = {
+      ...requestOf([corrected], "paper"),
+      onStep: ({ done, of }: { done: number; of: number }) => steps.push(`${done}/${of}`),
+    };
+    const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(request);
+    if (outcome.status !== "learned") throw new Error("an adapter expected");
+    expect(steps).toEqual(["0/3", "1/3", "2/3", "3/3"]);
+    expect(outcome.credits.map(({ eventId, pieces }) => [eventId, pieces.map(([text]) => text).join("")])).toEqual([
+      [corrected.eventId, "one room"],
+    ]);
+    // All tokens of a rejected turn, by the published recipe: −1, and what the teacher says, which is clipped.
+    for (const { pieces } of outcome.credits) for (const [, advantage] of pieces) expect(Math.abs(advantage + 1)).toBeLessThanOrEqual(1);
+  });
+
   it("refuses a correction whose arithmetic breaks, and keeps what was learnt before it", async () => {
     const wifi = findParameter(SEARCH, "has_wifi");
     if (wifi === undefined) throw new Error("the hotel tool has wifi");

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/learner.ts";
+import type { TrainerStatus } from "../../../shared/trainer-status.ts";
 import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { bearer } from "../../helpers/edge.ts";
@@ -15,6 +16,14 @@ import { ACCEPTS, judging, learning, type LoopParts, REJECTS } from "./stand-ins
 import { edge, shape, correctedAgent, insertEvent, complete, put, headOf, versionsOf, refusedCodes, loopOf, notesOf } from "./agents.ts";
 
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
+
+// Answers of several shapes; each assertion is the check of its own.
+// oxlint-disable-next-line no-explicit-any -- see above
+async function fetched(agent: string, route: string): Promise<any> {
+  const response = await fetch(`${edge.url}/api/agents/${agent}/${route}`, { headers: bearer(edge.keys.admin) });
+  expect(response.status).toBe(200);
+  return response.json();
+}
 
 describe("LineLoop", { timeout: 60_000 }, () => {
   it("publishes a version from one corrected turn, with its lineage, and trains on nothing twice", async () => {
@@ -54,6 +63,53 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     end();
     expect(await step).toBe("published");
     expect((await notesOf(agent)).map(({ learnedBy }) => learnedBy)).toEqual([null, 1]);
+  });
+
+  it("says what it is doing, step by step, and what a turn was trained with goes with the version", async () => {
+    const agent = await correctedAgent();
+    const learner = learning(shape);
+    const told: TrainerStatus[] = [];
+    const slow: Learner = {
+      update: async (request) => {
+        for (const done of [0, 1, 2]) {
+          request.onStep?.({ done, of: 2 });
+          await expect.poll(() => told.some((each) => each.phase === "updating" && each.done === done && each.of === 2)).toBe(true);
+        }
+        const [exchange] = request.corrected;
+        const { eventId = "", turns = [] } = exchange ?? {};
+        const outcome = await learner.update(request);
+        const pieces: [string, number][] = [
+          ["rooms: ", 0],
+          ["1", -0.5],
+        ];
+        return { ...outcome, credits: turns.map(({ turnId }) => ({ eventId, turnId, pieces })) };
+      },
+    };
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const changed: Partial<EdgePort> = {
+      async reportStatus(line, status) {
+        told.push(status);
+        await client.reportStatus(line, status);
+      },
+    };
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner: slow, changed });
+    expect(await loop.step(2_000)).toBe("published");
+    expect(told.find(({ phase }) => phase === "updating")?.corrections).toBe(1);
+    expect(told[0]).toMatchObject({ phase: "watching", corrections: 0, waitingSince: null });
+    const seen = async () => (await fetched(agent, "trainer")).trainer?.phase;
+    await expect.poll(seen, { timeout: 10_000 }).toBe("publishing");
+    expect((await fetched(agent, "trainer")).next).toMatchObject({ learning: true, minSignals: 1, unheard: [] });
+    const { turns } = await fetched(agent, "turns");
+    expect(turns.flatMap(({ trained }: { trained: object[] }) => trained)).toEqual([
+      {
+        version: 1,
+        eventId: expect.any(String),
+        pieces: [
+          ["rooms: ", 0],
+          ["1", -0.5],
+        ],
+      },
+    ]);
   });
 
   it("begins the next update at once where enough was judged meanwhile", async () => {

@@ -42,7 +42,7 @@ export function learning(shape: ModelConfig, offset = 0): Learner & { updates: n
       };
       const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
       const adapter = constantAdapter(shape, 0.01 * (offset + learner.updates));
-      return { status: "learned" as const, adapter, metrics, changes: [], lifts, refused: [] };
+      return { status: "learned" as const, adapter, metrics, changes: [], lifts, credits: [], refused: [] };
     },
   };
   return learner;

@@ -1,0 +1,68 @@
+/** An answer as the versions that learned from it saw it: each token in the colour of its advantage, and the same as a list. */
+import type { TrainedOn } from "../../shared/api.ts";
+import { number } from "../format.ts";
+import { Table } from "./table.tsx";
+
+const LEVELS = 4;
+
+export function HeatMaps({ agent, trained }: { agent: string; trained: readonly TrainedOn[] }) {
+  return (
+    <>
+      {trained.map((each) => (
+        <HeatMap key={`${each.version}/${each.eventId}`} agent={agent} trained={each} />
+      ))}
+    </>
+  );
+}
+
+function HeatMap({ agent, trained: { version, pieces } }: { agent: string; trained: TrainedOn }) {
+  const most = Math.max(0, ...pieces.map(([, advantage]) => Math.abs(advantage)));
+  const moved = pieces.filter(([, advantage]) => advantage !== 0);
+  return (
+    <figure class="heat">
+      <figcaption>
+        <a href={`/agents/${agent}/versions/${version}`}>Version {version}</a> learned from it:{" "}
+        {moved.length === 0 ? "no token of it was moved by itself, only what was taught beside it" : <Legend />}
+      </figcaption>
+      <pre>
+        {pieces.map(([text, advantage], place) =>
+          advantage === 0 ? (
+            <span key={place}>{text}</span>
+          ) : (
+            <mark key={place} class={heatOf(advantage, most)} title={`advantage ${number(advantage)}`}>
+              {text}
+            </mark>
+          ),
+        )}
+      </pre>
+      {moved.length > 0 && (
+        <details>
+          <summary>Advantage per token</summary>
+          <Table label={`Advantage per token, version ${version}`} columns={["token", "advantage"]}>
+            {moved.map(([text, advantage], place) => (
+              <tr key={place}>
+                <td>
+                  <code>{text}</code>
+                </td>
+                <td>{number(advantage)}</td>
+              </tr>
+            ))}
+          </Table>
+        </details>
+      )}
+    </figure>
+  );
+}
+
+function Legend() {
+  return (
+    <>
+      <mark class="down4">made less likely</mark> <mark class="up4">made more likely</mark>
+    </>
+  );
+}
+
+function heatOf(advantage: number, most: number): string {
+  const level = Math.max(1, Math.ceil((LEVELS * Math.abs(advantage)) / most));
+  return `${advantage < 0 ? "down" : "up"}${level}`;
+}

@@ -1,0 +1,87 @@
+/** One tool in fields, each with what is wrong in it beside it. */
+import { useId } from "preact/hooks";
+import { type ParameterForm, problemsOf, type ToolForm, TYPES } from "../tool-forms.ts";
+
+type Fields = { form: ToolForm; taken: boolean; onChange: (form: ToolForm) => void };
+
+const NEW: ParameterForm = { name: "", type: "string", description: "", required: false, choices: "", fallback: "" };
+
+export function ToolFields({ form, taken, onChange }: Fields) {
+  const problems = problemsOf(form);
+  const setParameter = (index: number, change: Partial<ParameterForm>): void =>
+    onChange({ ...form, parameters: form.parameters.map((each, at) => (at === index ? { ...each, ...change } : each)) });
+  return (
+    <>
+      <div class="grid">
+        <Field
+          label="Tool"
+          value={form.name}
+          problem={taken ? "another tool has this name" : problems.get("name")}
+          onInput={(name) => onChange({ ...form, name })}
+        />
+        <Field label="What it does" value={form.description} onInput={(description) => onChange({ ...form, description })} />
+      </div>
+      {form.parameters.map((each, index) => {
+        const problemOf = (field: string): string | undefined => problems.get(`parameters.${index}.${field}`);
+        const set = (change: Partial<ParameterForm>): void => setParameter(index, change);
+        return (
+          <fieldset key={index} class="parameter">
+            <legend>{each.name === "" ? "new parameter" : each.name}</legend>
+            <Field label="Name" value={each.name} problem={problemOf("name")} onInput={(name) => set({ name })} />
+            <label>
+              Type
+              <select value={each.type} onChange={({ currentTarget }) => set({ type: typeOf(currentTarget.value) })}>
+                {TYPES.map((type) => (
+                  <option key={type} value={type}>
+                    {type}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <Field label="Description" value={each.description} onInput={(description) => set({ description })} />
+            <Field label="Choices, by commas" value={each.choices} problem={problemOf("type")} onInput={(choices) => set({ choices })} />
+            <Field label="Default" value={each.fallback} problem={problemOf("fallback")} onInput={(fallback) => set({ fallback })} />
+            <label class="choice">
+              <input type="checkbox" checked={each.required} onChange={({ currentTarget }) => set({ required: currentTarget.checked })} />
+              required
+            </label>
+            <button
+              type="button"
+              class="link"
+              onClick={() => onChange({ ...form, parameters: form.parameters.filter((other) => other !== each) })}
+            >
+              remove<span class="visually-hidden"> parameter {each.name}</span>
+            </button>
+          </fieldset>
+        );
+      })}
+      <button type="button" class="small secondary" onClick={() => onChange({ ...form, parameters: [...form.parameters, NEW] })}>
+        Add a parameter
+      </button>
+    </>
+  );
+}
+
+type FieldOf = { label: string; value: string; problem?: string | undefined; onInput: (value: string) => void };
+
+function Field({ label, value, problem, onInput }: FieldOf) {
+  const told = useId();
+  return (
+    <div>
+      <label>
+        {label}
+        <input
+          value={value}
+          aria-invalid={problem === undefined ? undefined : true}
+          aria-describedby={problem === undefined ? undefined : told}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
+      </label>
+      {problem !== undefined && <small id={told}>{problem}</small>}
+    </div>
+  );
+}
+
+function typeOf(value: string): ParameterForm["type"] {
+  return TYPES.find((type) => type === value) ?? "string";
+}

@@ -1,0 +1,60 @@
+/** How a version did beside the stable one: while it is on trial, both arms; afterwards what was decided, and why. */
+import type { Arm, AuditRow, Release, Sample } from "../../shared/api.ts";
+import type { VersionStatus } from "../../shared/release.ts";
+import { number, percent, time } from "../format.ts";
+import { useResource } from "../resource.ts";
+import { Table } from "./table.tsx";
+
+const MEASURES: readonly (readonly [keyof Arm, string, (mean: number) => string])[] = [
+  ["score", "reward of a conversation, 0 to 100", (mean) => number(100 * mean)],
+  ["failed", "turns that failed", percent],
+  ["invalid", "calls that break their schema", percent],
+  ["tokens", "tokens of an answer", number],
+];
+
+/** Moves that a trial ends or begins by. */
+const MOVES: ReadonlySet<string> = new Set(["promote", "rollback", "ask"]);
+
+type Tried = { agent: string; version: number; status: VersionStatus };
+
+export function Trial({ agent, version, status }: Tried) {
+  const release = useResource<Release>(status === "canary" ? `/api/agents/${agent}/release` : null);
+  const audit = useResource<{ audit: AuditRow[] }>(version === 0 ? null : `/api/agents/${agent}/audit`);
+  const canary = release.data?.canary;
+  const moves = (audit.data?.audit ?? []).filter((row) => MOVES.has(row.move) && (row.from === version || row.to === version));
+  if (canary?.version !== version && moves.length === 0) return null;
+  return (
+    <>
+      <h2>Trial and verdicts</h2>
+      {canary?.version === version && (
+        <>
+          <p>
+            {percent(canary.share)} of new conversations since {time(canary.since)}.{" "}
+            {canary.verdict.decision === "wait" ? "Undecided" : canary.verdict.decision}: {canary.verdict.reason}
+          </p>
+          <Table label="Trial" columns={["measured over conversations", `version ${version}`, "stable version"]}>
+            {MEASURES.map(([name, words, shown]) => (
+              <tr key={name}>
+                <th scope="row">{words}</th>
+                <td>{armOf(canary.arms.canary[name], shown)}</td>
+                <td>{armOf(canary.arms.stable[name], shown)}</td>
+              </tr>
+            ))}
+          </Table>
+        </>
+      )}
+      <ul>
+        {moves.map(({ id, move, from, to, reason, actor, createdAt }) => (
+          <li key={id}>
+            {time(createdAt)}: {move} from version {from} to {to} by <code>{actor}</code>
+            {reason === null ? "" : `: ${reason}`}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function armOf({ count, mean }: Sample, shown: (mean: number) => string): string {
+  return count === 0 ? "none yet" : `${shown(mean)} over ${count}`;
+}
