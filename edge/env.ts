@@ -2,6 +2,7 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import type { AgentObject } from "./agent/agent.ts";
 import type { KeyKind } from "./db/schema.ts";
+import type { AiBinding } from "./engine/workers-ai-engine.ts";
 import type { DirectoryObject } from "./directory/directory.ts";
 import type { LimiterObject } from "./limiter/limiter.ts";
 import type { Scope } from "./scope.ts";
@@ -18,6 +19,10 @@ export type Env = {
   BASE_DIGEST: string;
   /** After how many milliseconds without a turn a session closes; half an hour where it is not set. */
   SESSION_IDLE_MS?: string;
+  /** After how many milliseconds an adapter that nobody needs leaves its engine; a quarter of an hour where it is not set. */
+  ENGINE_IDLE_MS?: string;
+  /** Workers AI, where wrangler.toml binds it. */
+  AI?: AiBinding;
   /** Names a hand-over point at which the Worker stalls. Set by tests only. */
   FAULT?: string;
 };

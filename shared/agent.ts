@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AGENT_NAME } from "./agent-name.ts";
 import { ToolDefinition } from "./chat.ts";
+import { EMBEDDED, EngineSettings } from "./engine.ts";
 import { ReleaseSettings } from "./release.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
@@ -30,7 +31,8 @@ export const AgentSettings = z.object({
   instructions: z.string().default(""),
   /** Used where a request names no tools. */
   tools: z.array(ToolDefinition).default([]),
-  backend: z.literal("embedded").default("embedded"),
+  /** Where answers are made. Another base begins another lineage: see the `rebase` moves of the audit. */
+  engine: EngineSettings.default(EMBEDDED),
   /** Whether turns are kept and may be learned from where a request does not say; `store` of a request goes before it. */
   store: z.boolean().default(true),
   learning: LearningSettings.prefault({}),

@@ -2,17 +2,20 @@
  * An agent: its settings and the only truth about which version of each line answers.
  * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
-import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release } from "../../shared/api.ts";
+import type { Actor, AuditRow, BarredEvent, EngineState, ListedVersion, QuarantinedEvent, Release } from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
-import type { Agent, AgentSettings } from "../../shared/agent.ts";
+import type { Agent } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
+import { EMBEDDED } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { artifactKey } from "../artifacts.ts";
 import { checkAdapter } from "./adapter-check.ts";
+import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
+import { EngineLine } from "./engine-line.ts";
 import { Deletion, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
 import { Lines } from "./lines.ts";
@@ -26,9 +29,11 @@ import type {
   EventUse,
   FinishRequest,
   GivenNote,
+  LoadResult,
   Page,
   PromoteResult,
   PublishOutcome,
+  PutResult,
   Reason,
   RollbackRequest,
   RollbackResult,
@@ -57,6 +62,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #notebook: Notebook;
   readonly #suite: Suite;
   readonly #deletion: Deletion;
+  readonly #engine: EngineLine;
   readonly #waiters = new Waiters();
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -68,16 +74,31 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#notebook = new Notebook(this.#store);
     this.#deletion = new Deletion(this.#store, this.#lines, this.#lineage);
     this.#suite = new Suite(this.#store);
+    this.#engine = new EngineLine(this.#store, this.#lines, new AgentEngine(env, this.#store.engines));
   }
 
-  async put({ name, settings, actor }: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent> {
+  async put({ name, settings, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
     const known = this.#store.readAgent();
     const agent: Agent = { name, settings, createdAt: known?.createdAt ?? new Date().toISOString() };
+    const change = await this.#engine.change(agent, known?.settings.engine ?? EMBEDDED);
+    if (change.status === "refused") return change;
+    const baseDigest = Digest.parse(change.base ?? this.env.BASE_DIGEST);
     this.#store.transaction(() => {
-      if (known === undefined) this.#create(agent, actor);
-      else this.#replaceSettings(agent, actor);
+      if (this.#store.readAgent() === undefined) return this.#create(agent, baseDigest, actor);
+      this.#replaceSettings(agent, actor);
+      if (change.changed) this.#engine.rebase(agent, baseDigest, { lastSeq, actor });
     });
-    return agent;
+    return { status: "stored", agent };
+  }
+
+  async loadAdapter(line: string, version: number): Promise<LoadResult> {
+    const result = await this.#engine.load(line, version);
+    await this.#planSweep();
+    return result;
+  }
+
+  async engine(): Promise<EngineState | undefined> {
+    return this.#engine.state();
   }
 
   async read(): Promise<Agent | undefined> {
@@ -96,6 +117,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       agent: agent.name,
       line,
       ...{ stable, latest, cursor, revision, parent },
+      onEngine: this.#store.engines.isBase(baseDigest),
+      engineBase: (await engineBaseOf(agent.settings.engine))?.digest ?? null,
       stablePolicyDigest: policyDigest,
       baseDigest,
       adapter,
@@ -124,6 +147,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
+    const unloaded = await this.#engine.preload(line, { manifest, policyDigest });
+    if (unloaded !== undefined) return { status: "refused", reason: unloaded };
+    await this.#planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     const outcome = this.#store.transaction(() => {
       const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
@@ -135,7 +161,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {
-    return this.#inLine(line, () => this.#lines.rollback(line, request, actor));
+    const reason = await this.#engine.unservedReason(line, request.to);
+    return reason === undefined ? this.#inLine(line, () => this.#lines.rollback(line, request, actor)) : { status: "refused", reason };
   }
 
   async promote(line: string, request: { version: number; reason?: string | undefined }, actor: Actor): Promise<PromoteResult | undefined> {
@@ -307,14 +334,15 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       this.#decide(line, new Date());
       await this.#dropFiles(line);
     }
+    await this.#engine.sweep(Date.now());
     await this.#planLook();
+    await this.#planSweep();
   }
 
-  #create(agent: Agent, actor: Actor): void {
+  #create(agent: Agent, baseDigest: string, actor: Actor): void {
     this.#store.create();
     this.#store.writeAgent(agent);
     const { name, createdAt } = agent;
-    const baseDigest = Digest.parse(this.env.BASE_DIGEST);
     this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }), actor);
   }
 
@@ -325,7 +353,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   #served(line: string, version: number): ServedPolicy {
     const { policyDigest, baseDigest, adapter } = this.#lines.version(line, version);
-    return { version, policyDigest, baseDigest, adapter };
+    return { version, policyDigest, baseDigest, adapter, onEngine: this.#store.engines.isBase(baseDigest) };
   }
 
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */
@@ -335,12 +363,17 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   #decide(line: string, now: Date): void {
     const looked = this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
-    if (!looked) this.ctx.waitUntil(this.#lookSoon());
+    if (!looked) this.ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
   }
 
-  async #lookSoon(): Promise<void> {
+  async #planSweep(): Promise<void> {
+    const at = this.#engine.sweepAt(Date.now());
+    if (at !== undefined) await this.#wakeBy(at);
+  }
+
+  async #wakeBy(at: number): Promise<void> {
     const planned = await this.ctx.storage.getAlarm();
-    if (planned === null || planned > Date.now() + SOON_MS) await this.ctx.storage.setAlarm(Date.now() + SOON_MS);
+    if (planned === null || planned > at) await this.ctx.storage.setAlarm(at);
   }
 
   /** Adapters of deleted versions leave storage, unless another version of the line is made of the same bytes. */
@@ -358,7 +391,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */
   async #planLook(drops = false): Promise<void> {
+    // Not sooner, whatever else is planned.
     if (drops) await this.ctx.storage.setAlarm(Date.now() + DROP_MS);
-    else if (this.#trials.running) await this.ctx.storage.setAlarm(Date.now() + LOOK_MS);
+    else if (this.#trials.running) await this.#wakeBy(Date.now() + LOOK_MS);
   }
 }

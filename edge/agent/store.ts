@@ -5,6 +5,7 @@ import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
+import { EngineStore } from "./engine-store.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { NoteStore } from "./note-store.ts";
 import type { Page } from "./port.ts";
@@ -72,6 +73,7 @@ export class AgentStore {
   readonly suite: SuiteStore;
   readonly evidence: EvidenceStore;
   readonly rebuilds: RebuildStore;
+  readonly engines: EngineStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -84,6 +86,7 @@ export class AgentStore {
     this.suite = new SuiteStore(storage.sql);
     this.evidence = new EvidenceStore(storage.sql);
     this.rebuilds = new RebuildStore(storage.sql);
+    this.engines = new EngineStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -98,7 +101,7 @@ export class AgentStore {
     // Every head asks which versions were taken back, and their records are long.
     this.#sql.exec("CREATE INDEX IF NOT EXISTS versions_status ON versions (line, status)");
     const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
-    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds]) part.create();
+    for (const part of [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds, this.engines]) part.create();
     // Of versions from before uses were kept, their records tell.
     if (!known) for (const line of this.lines()) for (const version of this.allVersions(line)) this.#addUses(version);
     this.#created = true;

@@ -5,6 +5,7 @@
 import { invariant } from "../../shared/assert.ts";
 import { AppError, toErrorRecord } from "../../shared/errors.ts";
 import type { NewEvent } from "../../shared/events.ts";
+import type { Prompted } from "../engine/port.ts";
 import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
@@ -16,8 +17,7 @@ import { registerTranscripts } from "./outbox.ts";
 import { choosePolicy } from "./choose.ts";
 import { pair, type Pairing } from "./pair.ts";
 import type { TurnDelta, TurnPolicy, TurnRequest } from "./port.ts";
-import { NotedAnswer } from "./noted-answer.ts";
-import { type NotedCompletion, prepareTurn, type PreparedTurn } from "./prepare.ts";
+import { prepareTurn, type PreparedTurn } from "./prepare.ts";
 import type { OpenedTurn, SessionStore } from "./store.ts";
 import { extendChain, messageDigest } from "./transcript.ts";
 
@@ -29,8 +29,8 @@ export type TurnHost = {
   readonly planAlarm: () => Promise<void>;
 };
 
-type Sampled = { readonly recorder: AnswerRecorder; readonly completion: NotedCompletion };
-type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly live: LiveTurn };
+type Sampled = { readonly recorder: AnswerRecorder; readonly prompted: Prompted };
+type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly live: LiveTurn; readonly baseDigest: string };
 
 export class TurnRun {
   readonly turnId: string;
@@ -61,7 +61,7 @@ export class TurnRun {
     await storage.sync();
     await fault(env, "turn:opened");
     const live = this.#createLive(opened);
-    this.#running = { prepared, opened, live };
+    this.#running = { prepared, opened, live, baseDigest: policy.baseDigest };
     return live;
   }
 
@@ -98,7 +98,7 @@ export class TurnRun {
   }
 
   #toOpened(
-    { completion }: PreparedTurn,
+    { seed }: PreparedTurn,
     { policy, origin, now }: { policy: TurnPolicy; origin: OpenedTurn["origin"]; now: number },
   ): OpenedTurn {
     const { turnKind, retry, store: stored, messages, metadata, asked } = this.#request;
@@ -111,7 +111,7 @@ export class TurnRun {
       transcriptDigest: this.#transcriptDigest,
       policyVersion: policy.version,
       policyDigest: policy.policyDigest,
-      seed: completion.seed,
+      seed,
       request: stored ? JSON.stringify({ messages, metadata, asked }) : null,
       createdAt: now,
     };
@@ -135,13 +135,13 @@ export class TurnRun {
     const { env } = this.#host;
     const { prepared, live } = running;
     const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, newCallId });
-    const answer = new NotedAnswer(prepared, this.#abort.signal);
-    for await (const step of answer.steps()) {
+    const { steps, prompted } = prepared.answer(this.#abort.signal);
+    for await (const step of steps) {
       live.push(...recorder.accept(step));
-      if (recorder.tokenCount === 1) await fault(env, "token:first");
+      if (recorder.stepCount === 1) await fault(env, "token:first");
     }
     await fault(env, "turn:sampled");
-    await this.#finish(running, { recorder, completion: answer.completion });
+    await this.#finish(running, { recorder, prompted: prompted() });
     return recorder.finished();
   }
 
@@ -168,11 +168,12 @@ export class TurnRun {
     await fault(env, "turn:registered");
   }
 
-  #finishedEvent({ prepared, opened }: Running, { recorder, completion }: Sampled, now: number): NewEvent {
+  #finishedEvent({ prepared, opened, baseDigest }: Running, { recorder, prompted }: Sampled, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
-    const { promptTokens, seed, temperature, topP, toolChoice, parallelToolCalls, responseFormat } = completion;
-    const notes = completion.notes.map(({ noteId, text }) => ({ noteId, text }));
+    const { seed } = prepared;
+    const { notes, promptTokens } = prompted;
+    const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
       { session, turnId: this.turnId, now },
@@ -182,8 +183,9 @@ export class TurnRun {
         origin,
         policyVersion,
         policyDigest,
+        baseDigest,
         messages: [...prepared.messages],
-        ...(notes.length === 0 ? {} : { notes }),
+        ...(notes.length === 0 ? {} : { notes: [...notes] }),
         tools: [...tools],
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,
