@@ -10,6 +10,7 @@ import { gateFaults, type GateReport } from "../shared/release.ts";
 import { placeOf } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
+import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
@@ -54,6 +55,8 @@ export class LineLoop {
   readonly #deps: LoopDependencies;
   readonly #window: EventWindow;
   readonly #signals: Signals;
+  /** The base of others that was last told of. */
+  #foreign: string | undefined;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
@@ -65,6 +68,10 @@ export class LineLoop {
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
+    if (known.onEngine && !(await this.#trains(known))) {
+      await sleep(waitMs);
+      return "idle";
+    }
     await this.#window.open(known.cursor);
     const corrected = this.#signals.corrected.length > 0;
     // What was judged while an update ran may be enough for the next.
@@ -72,6 +79,7 @@ export class LineLoop {
     await this.#window.pull(ready ? 0 : corrected ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
+    if (head.onEngine && !(await this.#trains(head))) return "idle";
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head);
@@ -83,13 +91,29 @@ export class LineLoop {
     return result;
   }
 
+  /** Whether this trainer has the base of a line whose answers an engine makes; another trainer may. */
+  async #trains(head: LineHead): Promise<boolean> {
+    try {
+      await this.#deps.loadAdapter({ baseDigest: head.baseDigest, adapter: null });
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "policy/digest") throw error;
+      if (this.#foreign !== head.baseDigest) this.#deps.metrics("line:foreign", { agent: head.agent, ...toErrorRecord(error) });
+      this.#foreign = head.baseDigest;
+      return false;
+    }
+  }
+
   /** Retires the notes that the stable version does not need. */
   async #reviewNotes(head: LineHead): Promise<void> {
     if (head.notesEpoch === null) return;
     const { edge, metrics, reviewNotes } = this.#deps;
     const notes = await edge.readNotes(this.#line);
     if (notes.length === 0) return;
-    for (const { noteId, text } of await reviewNotes(head, { notes, turns: this.#window.cache.turns() })) {
+    for (const { noteId, text } of await reviewNotes(head, {
+      notes,
+      turns: this.#window.cache.turns().filter((turn) => isOfBase(turn, head)),
+    })) {
       const { status } = await edge.absorbNote(this.#line, noteId, { version: head.stable });
       if (status === "absorbed") metrics("note:absorbed", { agent: head.agent, noteId, text, version: head.stable });
     }
@@ -165,7 +189,7 @@ export class LineLoop {
   ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
     const { learner, loadAdapter, config } = this.#deps;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
-    const free = this.#window.cache.turns().filter(({ turnId }) => !barred.has(turnId));
+    const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
     const replay = replayFor(corrected, free, config.update.replayed);
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
     const update = learner.update({

@@ -6,6 +6,7 @@ export type MetricName =
   | "trainer:started"
   | "trainer:stopped"
   | "line:opened"
+  | "line:foreign"
   | "feed:retried"
   | "signal:judged"
   | "signal:refused"

@@ -5,7 +5,7 @@
 import { judgementIdOf, type LoggedEvent } from "../shared/events.ts";
 import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
-import { type Assembled, assembleSignal } from "./data/exchange.ts";
+import { type Assembled, assembleSignal, onBase } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import type { EventWindow } from "./feed/window.ts";
@@ -109,12 +109,13 @@ export class Signals {
 
   async #take(head: LineHead, assembled: Assembled, known: Parameters<typeof verdictFromLog>[0] | undefined): Promise<void> {
     const { judge, metrics, config, edge, now } = this.#deps;
-    if (assembled.status === "refused") {
-      this.#refusals.set(assembled.refusal.eventId, assembled.refusal);
-      metrics("signal:refused", { agent: head.agent, ...assembled.refusal });
+    const usable = onBase(assembled, head);
+    if (usable.status === "refused") {
+      this.#refusals.set(usable.refusal.eventId, usable.refusal);
+      metrics("signal:refused", { agent: head.agent, ...usable.refusal });
       return;
     }
-    const { signal } = assembled;
+    const { signal } = usable;
     const { eventId, seq } = signal.event;
     const votes = { votes: head.settings.learning.votes, seed: config.seed + seq };
     const verdict = known === undefined ? await judge.judge(signal, votes) : verdictFromLog(known, signal);
