@@ -39,6 +39,8 @@ export type EdgeHostOptions = {
   vars?: Record<string, string>;
   /** Another configuration with the same bindings; the repository's own by default. */
   configFile?: string;
+  /** Source of a module that stands in for Workers AI, which runs on Cloudflare only: it exports a WorkerEntrypoint `Ai` with `run`. */
+  workersAi?: string;
   /** One line that the Worker logged. */
   onLog?: (line: string) => void;
   /** workerd died and a new one answers on the same port. */
@@ -66,7 +68,8 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
   claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
-  const secret = { ...configured, r2Buckets: { ARTIFACTS: { id: bucketName(stateFolder) } } };
+  const ai = options.workersAi === undefined ? {} : { serviceBindings: { AI: { name: "workers-ai", entrypoint: "Ai" } } };
+  const secret = { ...configured, ...ai, r2Buckets: { ARTIFACTS: { id: bucketName(stateFolder) } } };
   const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, secret, options));
   const endGuard = startGuard(stateFolder);
   const close = async (): Promise<void> => {
@@ -124,7 +127,7 @@ export function publicNetwork(loopback: boolean): { network: { allow: string[]; 
 function createMiniflare(
   stateFolder: string,
   worker: V4WorkerOptions,
-  { host = "127.0.0.1", port = 0, onLog, onRestart }: EdgeHostOptions,
+  { host = "127.0.0.1", port = 0, workersAi, onLog, onRestart }: EdgeHostOptions,
 ) {
   // Miniflare reads the binary to run from the environment; the launcher leaves workerd's process id in the state folder.
   process.env["MINIFLARE_WORKERD_PATH"] = join(ROOT, "cli/workerd-launcher.sh");
@@ -139,9 +142,13 @@ function createMiniflare(
       unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder), NEXTSTATE_WORKERD: WORKERD },
       handleStructuredLogs: ({ message }) => onLog?.(message),
       unsafeHandleRuntimeRestart: () => onRestart?.(readPid(stateFolder, "workerd")),
-      workers: [worker],
+      workers: [worker, ...(workersAi === undefined ? [] : [aiWorker(workersAi)])],
     }),
   );
+}
+
+function aiWorker(source: string): V4WorkerOptions {
+  return { name: "workers-ai", compatibilityDate: "2026-11-01", modules: [{ type: "ESModule", path: "ai.mjs", contents: source }] };
 }
 
 /** Miniflare ends the whole process on a signal; here that is up to the caller, and the guard ends workerd in any case. */

@@ -2,6 +2,7 @@
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { SECRET_PREFIX } from "../shared/engine.ts";
 import { AppError } from "../shared/errors.ts";
 import { Digest } from "../shared/policy.ts";
 import { startEdgeHost, type EdgeHost } from "./edge-host.ts";
@@ -36,7 +37,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     baseFolder,
     host,
     port,
-    ...(vars && { vars }),
+    vars: { ...engineKeys(), ...vars },
     onLog: (line) => log(line),
     onRestart: restarted,
   });
@@ -63,6 +64,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 /** The one trainer of this system: it works on at once where it was killed and started again. */
 const TRAINER_NAME = "start";
+/** Keys of engines, as settings of agents name them: what Worker secrets are on Cloudflare comes from the environment here. */
+function engineKeys(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (name.startsWith(SECRET_PREFIX) && value !== undefined ? [[name, value]] : [])),
+  );
+}
 
 function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string; say: (line: string) => void }): SupervisedChild {
   const { stateFolder, url, keys } = edge;

@@ -2,6 +2,7 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import type { AgentObject } from "./agent/agent.ts";
 import type { KeyKind } from "./db/schema.ts";
+import type { AiBinding } from "./engine/workers-ai-engine.ts";
 import type { DirectoryObject } from "./directory/directory.ts";
 import type { LimiterObject } from "./limiter/limiter.ts";
 import type { Scope } from "./scope.ts";
@@ -24,6 +25,10 @@ export type Env = {
   TOOLS_ON_LOOPBACK?: string;
   /** Where there is one, the way out for tools: a network that reaches public addresses only. Beside it, `TOOL_SECRET_…` hold secrets of tools. */
   PUBLIC_NETWORK?: { fetch(request: Request): Promise<Response> };
+  /** After how many milliseconds an adapter that nobody needs leaves its engine; a quarter of an hour where it is not set. */
+  ENGINE_IDLE_MS?: string;
+  /** Workers AI, where wrangler.toml binds it. */
+  AI?: AiBinding;
   /** Names a hand-over point at which the Worker stalls. Set by tests only. */
   FAULT?: string;
 };

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AGENT_NAME } from "./agent-name.ts";
 import { AgentTool, McpServer } from "./agent-tools.ts";
+import { EMBEDDED, EngineSettings } from "./engine.ts";
 import { JudgeSettings } from "./judge.ts";
 import { ReleaseSettings } from "./release.ts";
 import { SignalSettings } from "./signal-settings.ts";
@@ -38,7 +39,8 @@ export const AgentSettings = z.object({
   mcpServers: z.array(McpServer).max(8, "at most 8 servers expected").default([]),
   /** How often in one answer the policy may call tools that the edge runs; then it has to answer. */
   maxToolSteps: z.number().int().min(1).max(16).default(6),
-  backend: z.literal("embedded").default("embedded"),
+  /** Where answers are made. Another base begins another lineage: see the `rebase` moves of the audit. */
+  engine: EngineSettings.default(EMBEDDED),
   /** Whether turns are kept and may be learned from where a request does not say; `store` of a request goes before it. */
   store: z.boolean().default(true),
   learning: LearningSettings.prefault({}),

@@ -1,11 +1,35 @@
 /** What `/api` answers where it is not a record of its own: for people's tools, and for the dashboard. */
 import type { ChatMessage } from "./chat.ts";
 import type { TurnCredit } from "./credit.ts";
+import type { EngineCapabilities, EngineSettings } from "./engine.ts";
 import type { CursorAdvance, EventPayload } from "./events.ts";
 import type { Audience } from "./influence.ts";
 import type { PolicyVersion } from "./policy.ts";
 import type { TrainerStatus } from "./trainer-status.ts";
 import type { VersionStatus } from "./release.ts";
+
+/** An agent's engine as it is now. */
+export type EngineState = {
+  engine: EngineSettings;
+  capabilities: EngineCapabilities;
+  /** What the agent had loaded and nobody has unloaded; `failure` says why the last attempt to unload it failed. */
+  adapters: {
+    name: string;
+    engine: string;
+    line: string;
+    version: number;
+    needed: boolean;
+    loadedAt: string;
+    usedAt: string;
+    failure: string | null;
+  }[];
+  /** Adapters of ours that the engine itself lists. */
+  listed: string[];
+  /** How many more it can ever take, where that is limited. */
+  slotsLeft: number | null;
+  /** Why the engine could not be asked. */
+  error: string | null;
+};
 
 /** Who asked for a move, for the audit trail: a key's kind and id, or `edge:canary`. */
 export type Actor = string;

@@ -1,5 +1,7 @@
 /** SHA-256 and canonical JSON through Web Crypto, so that workerd and Node agree to the byte. */
 
+export const DIGEST = /^[0-9a-f]{64}$/;
+
 /** Lower-case hex SHA-256 of bytes or of a string's UTF-8. */
 export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;

@@ -18,7 +18,7 @@ export function checkEmbeddedShape(config: ModelConfig): void {
   if (reasons.length === 0) return;
   throw new AppError(
     "policy/refused",
-    `config.json: the Worker's own kernel expects ${reasons.join("; ")}. Serve this base with an engine (backend openai) instead`,
+    `config.json: the Worker's own kernel expects ${reasons.join("; ")}. Serve this base with an engine (engine openai) instead`,
   );
 }
 

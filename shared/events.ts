@@ -25,6 +25,11 @@ export const Rollout = z.object({
   /** Natural log-prob of each response token as reported when sampled; one per response token. */
   rolloutLogProbs: z.array(z.number()),
   sampling: Sampling,
+  /**
+   * Of an engine that does not tell enough for importance ratios: why, and how many tokens it says there were. What it did not tell
+   * is left empty above; nothing is guessed.
+   */
+  unusable: z.object({ reason: z.string(), promptTokens: z.number().int().min(0), responseTokens: z.number().int().min(0) }).optional(),
 });
 export type Rollout = z.infer<typeof Rollout>;
 
@@ -42,6 +47,8 @@ export const TurnFinished = z.object({
   origin: TurnOrigin,
   policyVersion: z.number().int(),
   policyDigest: z.string(),
+  /** Of the base that answered, whose tokens the rollout has; absent in events of before there was more than one. */
+  baseDigest: z.string().optional(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */
   messages: z.array(ChatMessage),
   /** What stood in the prompt beside it, at the last user message; absent where nothing did. */

@@ -1,5 +1,6 @@
 /** Who judges an agent's answers: the base, or a model behind any server that speaks OpenAI's chat completions. */
 import { z } from "zod";
+import type { EngineSettings } from "./engine.ts";
 import { AppError } from "./errors.ts";
 
 export const JudgeSettings = z.object({
@@ -26,21 +27,21 @@ export type JudgeSettings = z.infer<typeof JudgeSettings>;
 export type JudgeServer = { readonly url: string; readonly model: string; readonly secret: string | null };
 
 /** What a judge needs to know of an agent. */
-type Judged = { readonly backend: string; readonly learning: { readonly judge: JudgeSettings } };
+type Judged = { readonly engine: EngineSettings; readonly learning: { readonly judge: JudgeSettings } };
 
 /** The server that judges an agent's answers; undefined where its base does. @throws {input/invalid} naming the setting at fault */
-export function judgeServerOf({ backend, learning: { judge } }: Judged): JudgeServer | undefined {
+export function judgeServerOf({ engine, learning: { judge } }: Judged): JudgeServer | undefined {
   if (judge.kind === "embedded") return undefined;
   if (judge.url !== null && judge.model === null)
     throw new AppError("input/invalid", `learning.judge.model: the name of a model at ${judge.url} expected, got null`, {
       details: { param: "learning.judge.model" },
     });
-  const own = engineServerOf(backend);
+  const own = engineServerOf(engine);
   const [url, model] = [judge.url ?? own?.url, judge.model ?? own?.model];
   if (url !== undefined && model !== undefined) return { url, model, secret: judge.secret };
   throw new AppError(
     "input/invalid",
-    `learning.judge.url: a URL expected, got null, and the agent's backend ${backend} is no server that could judge`,
+    `learning.judge.url: a URL expected, got null, and the agent's engine ${engine.kind} is no server that could judge`,
     {
       details: { param: "learning.judge.url" },
     },
@@ -48,6 +49,7 @@ export function judgeServerOf({ backend, learning: { judge } }: Judged): JudgeSe
 }
 
 /** Where the agent's own engine answers chat completions, and as which model; undefined where it has no server. */
-function engineServerOf(_backend: string): { url: string; model: string } | undefined {
-  return undefined; // the embedded policy answers inside a Durable Object
+function engineServerOf(engine: EngineSettings): { url: string; model: string } | undefined {
+  // The embedded policy answers inside a Durable Object, and Workers AI behind a binding.
+  return engine.kind === "openai" ? { url: `${engine.url}/v1`, model: engine.model } : undefined;
 }

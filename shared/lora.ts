@@ -99,6 +99,12 @@ export function loraTensorName(layer: number, linear: LinearName, matrix: "A" | 
   return `base_model.model.model.layers.${layer}.${LINEAR_PATHS[linear]}.lora_${matrix}.weight`;
 }
 
+/** What `adapter_config.json` says of an adapter, for who has not the base that it fits. @throws {policy/refused} */
+export function adapterSizes(adapterConfig: string): { rank: number; alpha: number; activated: boolean } {
+  const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation } = parseAdapterConfig(adapterConfig);
+  return { rank, alpha, activated: invocation !== null && invocation !== undefined };
+}
+
 /**
  * Reads an adapter for a model. Pairs come in layer order, then in the order of LINEAR_PATHS.
  * @throws {policy/refused} for an unknown tensor, a missing half of a pair, a wrong shape or a non-finite value

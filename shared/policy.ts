@@ -5,11 +5,12 @@
 import { z } from "zod";
 import { MOST_CREDITS, TurnCredit } from "./credit.ts";
 import { AgentSettings } from "./agent.ts";
+import { DIGEST } from "./digest.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
 
-export const Digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256");
+export const Digest = z.string().regex(DIGEST, "must be a lower-case hex SHA-256");
 export const Version = z.number().int().min(0);
 
 /** The line that serves everybody who has no line of their own. */
@@ -137,7 +138,14 @@ export type PublishResult =
   | { status: "missing"; digests: string[] };
 
 /** A version as an isolate needs it to answer. */
-export const ServedPolicy = z.object({ version: Version, policyDigest: Digest, baseDigest: Digest, adapter: AdapterFiles.nullable() });
+export const ServedPolicy = z.object({
+  version: Version,
+  policyDigest: Digest,
+  baseDigest: Digest,
+  adapter: AdapterFiles.nullable(),
+  /** Its base is one that an engine serves, not the embedded policy. */
+  onEngine: z.boolean().default(false),
+});
 export type ServedPolicy = z.infer<typeof ServedPolicy>;
 
 /** What a request needs to know of an agent's line; cached by isolates for a second. */
@@ -148,6 +156,10 @@ export const LineHead = z.object({
   stablePolicyDigest: Digest,
   baseDigest: Digest,
   adapter: AdapterFiles.nullable(),
+  /** Whether the stable version's base is one that an engine serves. */
+  onEngine: z.boolean().default(false),
+  /** The base that the agent's engine serves; null where the embedded policy answers. */
+  engineBase: Digest.nullable().default(null),
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
   parent: Version,
   parentAdapter: AdapterFiles.nullable(),

@@ -11,6 +11,7 @@ import { gateFaults, type GateReport } from "../shared/release.ts";
 import { placeOf } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
+import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
@@ -61,6 +62,8 @@ export class LineLoop {
   readonly #progress: Progress;
   /** As of the last step. */
   #learning: LineHead["settings"]["learning"] | undefined;
+  /** The base of others that was last told of. */
+  #foreign: string | undefined;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
@@ -79,6 +82,10 @@ export class LineLoop {
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
+    if (known.onEngine && !(await this.#trains(known))) {
+      await sleep(waitMs);
+      return "idle";
+    }
     await this.#window.open(known.cursor);
     this.#learning = known.settings.learning;
     const waiting = this.#signals.learnable(known.settings.learning).length > 0;
@@ -88,6 +95,7 @@ export class LineLoop {
     await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
+    if (head.onEngine && !(await this.#trains(head))) return "idle";
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });
@@ -106,13 +114,29 @@ export class LineLoop {
     else await this.#window.pull(patienceMs);
   }
 
+  /** Whether this trainer has the base of a line whose answers an engine makes; another trainer may. */
+  async #trains(head: LineHead): Promise<boolean> {
+    try {
+      await this.#deps.loadAdapter({ baseDigest: head.baseDigest, adapter: null });
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "policy/digest") throw error;
+      if (this.#foreign !== head.baseDigest) this.#deps.metrics("line:foreign", { agent: head.agent, ...toErrorRecord(error) });
+      this.#foreign = head.baseDigest;
+      return false;
+    }
+  }
+
   /** Retires the notes that the stable version does not need. */
   async #reviewNotes(head: LineHead): Promise<void> {
     if (head.notesEpoch === null) return;
     const { edge, metrics, reviewNotes } = this.#deps;
     const notes = await edge.readNotes(this.#line);
     if (notes.length === 0) return;
-    for (const { noteId, text } of await reviewNotes(head, { notes, turns: this.#window.cache.turns() })) {
+    for (const { noteId, text } of await reviewNotes(head, {
+      notes,
+      turns: this.#window.cache.turns().filter((turn) => isOfBase(turn, head)),
+    })) {
       const { status } = await edge.absorbNote(this.#line, noteId, { version: head.stable });
       if (status === "absorbed") metrics("note:absorbed", { agent: head.agent, noteId, text, version: head.stable });
     }
@@ -190,7 +214,7 @@ export class LineLoop {
     const { learner, loadAdapter, config, edge } = this.#deps;
     const { objective, signals } = head.settings.learning;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
-    const free = this.#window.cache.turns().filter(({ turnId }) => !barred.has(turnId));
+    const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
     const gathered = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares });

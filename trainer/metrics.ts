@@ -10,6 +10,7 @@ export type MetricName =
   | "lease:waiting"
   | "lease:lost"
   | "lease:given"
+  | "line:foreign"
   | "feed:retried"
   | "signal:judged"
   | "signal:refused"

@@ -8,7 +8,7 @@ import type { LearningSettings } from "../shared/agent.ts";
 import { judgeServerOf } from "../shared/judge.ts";
 import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
-import { type Assembled, assembleSignal, type Signal } from "./data/exchange.ts";
+import { type Assembled, assembleSignal, onBase, type Signal } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import type { EventWindow } from "./feed/window.ts";
@@ -157,12 +157,13 @@ export class Signals {
 
   async #take(head: LineHead, { event, assembled, known }: Taken): Promise<void> {
     const { metrics, edge, now } = this.#deps;
-    if (assembled.status === "refused") {
-      this.#refusals.set(assembled.refusal.eventId, { seq: event.seq, refusal: assembled.refusal });
-      metrics("signal:refused", { agent: head.agent, ...assembled.refusal });
+    const usable = onBase(assembled, head);
+    if (usable.status === "refused") {
+      this.#refusals.set(usable.refusal.eventId, { seq: event.seq, refusal: usable.refusal });
+      metrics("signal:refused", { agent: head.agent, ...usable.refusal });
       return;
     }
-    const { signal } = assembled;
+    const { signal } = usable;
     const { eventId } = signal.event;
     const verdict = known === undefined ? await this.#judge(head, signal) : verdictFromLog(known, signal);
     if (verdict === undefined) return;

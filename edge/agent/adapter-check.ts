@@ -3,7 +3,7 @@
  * exists: one that does not fit would fail every answer of its line.
  */
 import { AppError } from "../../shared/errors.ts";
-import { type Adapter, parseAdapter } from "../../shared/lora.ts";
+import { type Adapter, adapterSizes, parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
@@ -19,6 +19,8 @@ export async function checkAdapter(bucket: R2Bucket, baseDigest: string, adapter
   if (digests.length > 0) return { status: "missing", digests };
   try {
     const { files } = BaseManifest.parse(JSON.parse(await readText(bucket, baseDigest)));
+    // A base that only its engine knows: whether the adapter fits is seen when it is loaded.
+    if (files["config.json"] === undefined) return compare(adapter, adapterSizes(await readText(bucket, adapter.configDigest)));
     const config = parseModelConfig(JSON.parse(await readFileOf(bucket, files, "config.json")));
     const stored = await readAdapter(bucket, config, adapter);
     const fault = adapterFault(config, stored) ?? (await invocationFault(bucket, files, stored));

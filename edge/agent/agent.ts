@@ -2,21 +2,34 @@
  * An agent: its settings and the only truth about which version of each line answers.
  * A shell: lines.ts moves its lines, trials.ts watches their canaries, notebook.ts keeps their notes.
  */
-import type { Actor, AuditRow, BarredEvent, ListedVersion, QuarantinedEvent, Release, TrainedOn, TrainerReport } from "../../shared/api.ts";
+import type {
+  Actor,
+  AuditRow,
+  BarredEvent,
+  EngineState,
+  ListedVersion,
+  QuarantinedEvent,
+  Release,
+  TrainedOn,
+  TrainerReport,
+} from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
-import type { Agent, AgentSettings } from "../../shared/agent.ts";
+import type { Agent } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
-import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedPolicy } from "../../shared/policy.ts";
+import { Digest, SHARED_LINE, type LineHead, type PublishRequest } from "../../shared/policy.ts";
+import { EMBEDDED } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
-import { artifactKey } from "../artifacts.ts";
 import { checkAdapter } from "./adapter-check.ts";
+import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
+import { EngineLine } from "./engine-line.ts";
 import { Deletion, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
+import { lineHead, lostFiles } from "./line-head.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
@@ -28,10 +41,12 @@ import type {
   EventUse,
   FinishRequest,
   GivenNote,
+  LoadResult,
   Lost,
   Page,
   PromoteResult,
   PublishOutcome,
+  PutResult,
   Reason,
   RollbackRequest,
   RollbackResult,
@@ -40,7 +55,6 @@ import type {
 } from "./port.ts";
 import { tipOf } from "./release.ts";
 import { AgentStore } from "./store.ts";
-import { MOST_CASES } from "./suite-store.ts";
 import { caseIdOf, Suite } from "./suite.ts";
 import { Trials } from "./trials.ts";
 import { Waiters } from "./waiters.ts";
@@ -61,6 +75,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #notebook: Notebook;
   readonly #suite: Suite;
   readonly #deletion: Deletion;
+  readonly #engine: EngineLine;
   readonly #waiters = new Waiters();
   /** By line, what its trainer said last. Not stored: a trainer says it again within half a minute. */
   readonly #trainers = new Map<string, TrainerReport>();
@@ -71,19 +86,34 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#lineage = new Lineage(this.#store);
     this.#lines = new Lines(this.#store, this.#lineage);
     this.#trials = new Trials(this.#store, this.#lines, this.#lineage);
-    this.#notebook = new Notebook(this.#store);
+    this.#notebook = new Notebook(this.#store, this.#lines);
     this.#deletion = new Deletion(this.#store, this.#lines, this.#lineage);
-    this.#suite = new Suite(this.#store);
+    this.#suite = new Suite(this.#store, this.#lines);
+    this.#engine = new EngineLine(this.#store, this.#lines, new AgentEngine(env, this.#store.engines));
   }
 
-  async put({ name, settings, actor }: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent> {
+  async put({ name, settings, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
     const known = this.#store.readAgent();
     const agent: Agent = { name, settings, createdAt: known?.createdAt ?? new Date().toISOString() };
+    const change = await this.#engine.change(agent, known?.settings.engine ?? EMBEDDED);
+    if (change.status === "refused") return change;
+    const baseDigest = Digest.parse(change.base ?? this.env.BASE_DIGEST);
     this.#store.transaction(() => {
-      if (known === undefined) this.#create(agent, actor);
-      else this.#replaceSettings(agent, actor);
+      if (this.#store.readAgent() === undefined) return this.#create(agent, baseDigest, actor);
+      this.#replaceSettings(agent, actor);
+      if (change.changed) this.#engine.rebase(agent, baseDigest, { lastSeq, actor });
     });
-    return agent;
+    return { status: "stored", agent };
+  }
+
+  async loadAdapter(line: string, version: number): Promise<LoadResult> {
+    const result = await this.#engine.load(line, version);
+    await this.#planSweep();
+    return result;
+  }
+
+  async engine(): Promise<EngineState | undefined> {
+    return this.#engine.state();
   }
 
   async read(): Promise<Agent | undefined> {
@@ -94,25 +124,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const agent = this.#store.readAgent();
     const state = this.#lines.read(line);
     if (agent === undefined || state === undefined) return undefined;
-    const { policyDigest, baseDigest, adapter } = this.#lines.version(line, state.stable);
-    const { stable, latest, cursor, revision, canary } = state;
-    const parent = tipOf(state);
-    const rebuild = this.#lineage.rebuildOf(line);
-    return {
-      agent: agent.name,
-      line,
-      ...{ stable, latest, cursor, revision, parent },
-      stablePolicyDigest: policyDigest,
-      baseDigest,
-      adapter,
-      parentAdapter: this.#lines.version(line, parent).adapter,
-      canary: canary === null ? null : { ...this.#served(line, canary.version), share: canary.share },
-      rolledBack: this.#store.versionsThatAre(line, "rolledBack", "deleted"),
-      rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: this.#lines.version(line, rebuild.from).adapter },
-      reopened: this.#store.quarantine.reopened(line, 1).length > 0,
-      notesEpoch: this.#store.notes.any(line) ? this.#lines.notesEpoch : null,
-      settings: agent.settings,
-    };
+    const engineBase = (await engineBaseOf(agent.settings.engine))?.digest ?? null;
+    const parts = { store: this.#store, lines: this.#lines, lineage: this.#lineage };
+    return { ...lineHead(parts, { agent, line, state }), engineBase };
   }
 
   async lease(request: LeaseRequest): Promise<LeaseAnswer | undefined> {
@@ -140,6 +154,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
+    const unloaded = await this.#engine.preload(line, { manifest, policyDigest });
+    if (unloaded !== undefined) return { status: "refused", reason: unloaded };
+    await this.#planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.
     const outcome = this.#inLease(line, lease, (): PublishOutcome => {
@@ -153,7 +170,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {
-    return this.#inLine(line, () => this.#lines.rollback(line, request, actor));
+    const reason = await this.#engine.unservedReason(line, request.to);
+    return reason === undefined ? this.#inLine(line, () => this.#lines.rollback(line, request, actor)) : { status: "refused", reason };
   }
 
   async promote(line: string, request: { version: number; reason?: string | undefined }, actor: Actor): Promise<PromoteResult | undefined> {
@@ -220,20 +238,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined> {
-    return this.#inLine(line, () => {
-      if (this.#store.suite.count(line, "person") >= MOST_CASES) return "full";
-      this.#store.suite.put(line, suiteCase);
-      this.#lines.touch(line, "suite", { actor, reason: `${suiteCase.caseId} added` });
-      return "added";
-    });
+    return this.#inLine(line, () => this.#suite.add(line, suiteCase, actor));
   }
 
   async dropCase(line: string, caseId: string, actor: Actor): Promise<boolean | undefined> {
-    return this.#inLine(line, () => {
-      const dropped = this.#store.suite.drop(line, caseId);
-      if (dropped) this.#lines.touch(line, "suite", { actor, reason: `${caseId} deleted` });
-      return dropped;
-    });
+    return this.#inLine(line, () => this.#suite.drop(line, caseId, actor));
   }
 
   async trainedOn(line: string, turnIds: readonly string[]): Promise<(TrainedOn & { turnId: string })[]> {
@@ -265,11 +274,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (learning?.enabled !== true || this.#lines.read(line) === undefined) return;
     this.#store.transaction(() => [...given, ...others].forEach((said) => this.#store.evidence.add(line, said, Date.now())));
     if (learning.notes === "off") return;
-    this.#store.transaction(() => {
-      for (const note of given)
-        if (this.#notebook.give(line, note, learning.notes === "agent" ? "agent" : "user"))
-          this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
-    });
+    this.#store.transaction(() => this.#notebook.remember(line, given, { scope: learning.notes === "agent" ? "agent" : "user", actor }));
   }
 
   async notes(line: string, user?: string): Promise<Note[] | undefined> {
@@ -284,26 +289,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined> {
-    return this.#store.transaction(() => {
-      const note = this.#notebook.find(line, noteId);
-      if (note === undefined || note.status === "dropped") return note;
-      this.#notebook.drop(note);
-      this.#lines.touch(line, "notes", { actor, reason: `${noteId} dropped` });
-      return { ...note, status: "dropped" };
-    });
+    return this.#store.transaction(() => this.#notebook.forget(line, noteId, actor));
   }
 
   async absorbNote(line: string, noteId: string, version: number, { actor, lease }: Trainer): Promise<AbsorbResult | Lost | undefined> {
-    return this.#inLease(line, lease, (): AbsorbResult | undefined => {
-      const note = this.#notebook.find(line, noteId);
-      if (note === undefined) return undefined;
-      const { stable } = this.#lines.state(line);
-      if (version !== stable) return { status: "stale", stable };
-      if (note.status !== "inForce") return { status: "absorbed" };
-      this.#store.notes.setAbsorbed(noteId, version);
-      this.#lines.touch(line, "notes", { actor, reason: `${noteId} absorbed by version ${version}` });
-      return { status: "absorbed" };
-    });
+    return this.#inLease(line, lease, () => this.#notebook.absorb(line, noteId, { version, actor }));
   }
 
   async eventsAppended(
@@ -343,25 +333,21 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       this.#decide(line, new Date());
       await this.#dropFiles(line);
     }
+    await this.#engine.sweep(Date.now());
     await this.#planLook();
+    await this.#planSweep();
   }
 
-  #create(agent: Agent, actor: Actor): void {
+  #create(agent: Agent, baseDigest: string, actor: Actor): void {
     this.#store.create();
     this.#store.writeAgent(agent);
     const { name, createdAt } = agent;
-    const baseDigest = Digest.parse(this.env.BASE_DIGEST);
     this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }), actor);
   }
 
   #replaceSettings(agent: Agent, actor: Actor): void {
     this.#store.writeAgent(agent);
     for (const line of this.#store.lines()) this.#lines.touch(line, "settings", { actor });
-  }
-
-  #served(line: string, version: number): ServedPolicy {
-    const { policyDigest, baseDigest, adapter } = this.#lines.version(line, version);
-    return { version, policyDigest, baseDigest, adapter };
   }
 
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */
@@ -379,30 +365,29 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   #decide(line: string, now: Date): void {
     const looked = this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
-    if (!looked) this.ctx.waitUntil(this.#lookSoon());
+    if (!looked) this.ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
   }
 
-  async #lookSoon(): Promise<void> {
+  async #planSweep(): Promise<void> {
+    const at = this.#engine.sweepAt(Date.now());
+    if (at !== undefined) await this.#wakeBy(at);
+  }
+
+  async #wakeBy(at: number): Promise<void> {
     const planned = await this.ctx.storage.getAlarm();
-    if (planned === null || planned > Date.now() + SOON_MS) await this.ctx.storage.setAlarm(Date.now() + SOON_MS);
+    if (planned === null || planned > at) await this.ctx.storage.setAlarm(at);
   }
 
-  /** Adapters of deleted versions leave storage, unless another version of the line is made of the same bytes. */
   async #dropFiles(line: string): Promise<void> {
-    const deleted = new Set(this.#store.versionsThatAre(line, "deleted"));
-    if (deleted.size === 0) return;
-    const versions = this.#store.allVersions(line);
-    const filesOf = (of: boolean): string[] =>
-      versions.flatMap(({ version, adapter }) => (deleted.has(version) === of && adapter !== null ? [adapter.weightsDigest] : []));
-    const kept = new Set(filesOf(false));
-    const lost = [...new Set(filesOf(true))].filter((digest) => !kept.has(digest)).map(artifactKey);
+    const lost = lostFiles(this.#store, line);
     for (let start = 0; start < lost.length; start += MOST_DELETED)
       await this.env.ARTIFACTS.delete(lost.slice(start, start + MOST_DELETED));
   }
 
   /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */
   async #planLook(drops = false): Promise<void> {
+    // Not sooner, whatever else is planned.
     if (drops) await this.ctx.storage.setAlarm(Date.now() + DROP_MS);
-    else if (this.#trials.running) await this.ctx.storage.setAlarm(Date.now() + LOOK_MS);
+    else if (this.#trials.running) await this.#wakeBy(Date.now() + LOOK_MS);
   }
 }

@@ -12,11 +12,13 @@ import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
 import type { AdvanceResult, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";
 import type { Lineage } from "./lineage.ts";
+import { baseVersion } from "./manifest.ts";
 import { chainOf, FIRST_STATE, MOVES, tipOf, type Admission, type LineState, type Transition } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
 type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined; refused?: AuditRow["refused"] };
 type Moved = Extract<Transition, { status: "moved" }>;
+type Rebasing = { agent: string; baseDigest: string; lastSeq: number; actor: Actor; reason: string };
 type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"]; rebuild: boolean };
 
 export class Lines {
@@ -113,6 +115,24 @@ export class Lines {
     this.#lineage.unlearn(line, lost, { quarantine: false, keeps: this.#store.readAncestry(line, tipOf(transition.next)), ...audit });
   }
 
+  /** Begins the next version from another base. */
+  rebase(line: string, { agent, baseDigest, lastSeq, actor, reason }: Rebasing): number {
+    const state = this.state(line);
+    const transition = MOVES.rebase(state, { lastSeq });
+    invariant(transition.status === "moved", `a line can always begin from another base, got ${transition.status}`);
+    const { latest: version, cursor: seq } = transition.next;
+    this.#store.insertVersion(baseVersion({ agent, line, baseDigest, version, seq, createdAt: new Date().toISOString() }), "stable");
+    this.#apply(line, { move: "rebase", actor, reason: `version ${version} begins ${reason}` }, { before: state, transition });
+    this.#lineage.settleRebuild(line);
+    return version;
+  }
+
+  /** Whether the gate report holds, by the agent's own budgets. */
+  passesGate(manifest: PolicyManifest): boolean {
+    const { release } = this.#settings();
+    return !release.gate.enabled || reportFaults(manifest, release)?.length === 0;
+  }
+
   promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
     const state = this.state(line);
     const transition = MOVES.promote(state, { version, now: new Date().toISOString() });
@@ -175,7 +195,7 @@ export class Lines {
   }
 
   /** A move that changes nothing but what readers of the head must see. */
-  touch(line: string, move: "settings" | "notes" | "quarantine" | "suite", audit: Pick<Audit, "actor" | "reason">): void {
+  touch(line: string, move: "settings" | "notes" | "quarantine" | "suite" | "engine", audit: Pick<Audit, "actor" | "reason">): void {
     const state = this.state(line);
     const transition = MOVES[move](state, {});
     if (transition.status === "moved") this.#apply(line, { move, ...audit }, { before: state, transition });

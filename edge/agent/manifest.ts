@@ -26,28 +26,33 @@ export async function policyDigestOf(baseDigest: string, adapter: AdapterFiles |
   return adapter === null ? baseDigest : sha256(policyDigestInput(baseDigest, adapter));
 }
 
-/** Version 0: the bare base. It is its own parent. */
+/** A version that is a bare base and begins a lineage: 0, or the first on the base of another engine. It is its own parent. */
 export function baseVersion({
   agent,
   line,
   baseDigest,
   createdAt,
+  version = 0,
+  seq = 0,
 }: {
   agent: string;
   line: string;
   baseDigest: string;
   createdAt: string;
+  version?: number;
+  /** The line's cursor. */
+  seq?: number;
 }): PolicyVersion {
   return {
     agent,
     line,
-    parent: 0,
+    parent: version,
     baseDigest,
     adapter: null,
-    fromSeq: 0,
-    toSeq: 0,
+    fromSeq: seq,
+    toSeq: seq,
     ...UNTRAINED,
-    version: 0,
+    version,
     policyDigest: baseDigest,
     createdAt,
   };

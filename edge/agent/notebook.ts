@@ -1,16 +1,20 @@
 /** The notes of an agent's lines: kept by note-store.ts, judged by notes.ts against the version that is stable. */
 import { invariant } from "../../shared/assert.ts";
+import type { Actor } from "../../shared/api.ts";
 import type { Note } from "../../shared/note.ts";
 import { judgeNotes, overflowing, placeOf } from "./notes.ts";
-import type { GivenNote } from "./port.ts";
+import type { Lines } from "./lines.ts";
+import type { AbsorbResult, GivenNote } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
 export class Notebook {
   readonly #store: AgentStore;
+  readonly #lines: Lines;
 
-  constructor(store: AgentStore) {
+  constructor(store: AgentStore, lines: Lines) {
     this.#store = store;
+    this.#lines = lines;
   }
 
   /** Newest first: what a user gave and what is for everybody, or all of the line. The line must exist. */
@@ -32,6 +36,32 @@ export class Notebook {
     if (!this.#store.notes.insert({ ...given, scope, line })) return false;
     for (const note of overflowing(this.read(line, given.user), { user: given.user, scope })) this.drop(note);
     return true;
+  }
+
+  /** Puts notes in force, and into the audit trail those that are new. */
+  remember(line: string, given: readonly GivenNote[], { scope, actor }: { scope: Note["scope"]; actor: Actor }): void {
+    for (const note of given) if (this.give(line, note, scope)) this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
+  }
+
+  /** Takes a note away because somebody says so; undefined where there is none. */
+  forget(line: string, noteId: string, actor: Actor): Note | undefined {
+    const note = this.find(line, noteId);
+    if (note === undefined || note.status === "dropped") return note;
+    this.drop(note);
+    this.#lines.touch(line, "notes", { actor, reason: `${noteId} dropped` });
+    return { ...note, status: "dropped" };
+  }
+
+  /** Takes a note out of force where the stable version does without it. */
+  absorb(line: string, noteId: string, { version, actor }: { version: number; actor: Actor }): AbsorbResult | undefined {
+    const note = this.find(line, noteId);
+    if (note === undefined) return undefined;
+    const { stable } = this.#lines.state(line);
+    if (version !== stable) return { status: "stale", stable };
+    if (note.status !== "inForce") return { status: "absorbed" };
+    this.#store.notes.setAbsorbed(noteId, version);
+    this.#lines.touch(line, "notes", { actor, reason: `${noteId} absorbed by version ${version}` });
+    return { status: "absorbed" };
   }
 
   /** Takes a note away with those that it superseded: what was corrected away must not come back. */

@@ -7,6 +7,7 @@ import type {
   Actor,
   AuditRow,
   BarredEvent,
+  EngineState,
   ListedVersion,
   Promoted,
   QuarantinedEvent,
@@ -20,6 +21,7 @@ import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
+import type { ErrorRecord } from "../../shared/errors.ts";
 import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
@@ -80,11 +82,22 @@ export type GivenNote = Pick<
 
 export type AbsorbResult = { status: "absorbed" } | { status: "stale"; stable: number };
 
+/** Whether the agent's engine has a version's adapter now. */
+export type LoadResult = { status: "loaded" } | { status: "failed"; error: ErrorRecord };
+
+export type PutResult = { status: "stored"; agent: Agent } | { status: "refused"; reason: string };
+
 export type Page = { before?: number | undefined; limit: number };
 
 export interface AgentPort {
-  /** Creates the agent with its shared line at version 0, or replaces its settings. */
-  put(request: { name: string; settings: AgentSettings; actor: Actor }): Promise<Agent>;
+  /**
+   * Creates the agent with its shared line at version 0, or replaces its settings. An engine of another base begins the next version from
+   * it; `lastSeq` is the last event of the log, all of which are of the base before.
+   */
+  put(request: { name: string; settings: AgentSettings; actor: Actor; lastSeq: number }): Promise<PutResult>;
+  /** Has the agent's engine load the adapter of a version that answers. */
+  loadAdapter(line: string, version: number): Promise<LoadResult>;
+  engine(): Promise<EngineState | undefined>;
   read(): Promise<Agent | undefined>;
   head(line: string): Promise<LineHead | undefined>;
   /** Gives a trainer the agent, or says who has it. */

@@ -45,6 +45,8 @@ export type Moves = {
   rebuild: { from: number; adds: boolean; gate: "passed" | "refused"; deleted: ReadonlySet<number> };
   /** Versions in flight that a deleted user had a part in, and all that descend from them, are taken out. */
   cut: { deleted: ReadonlySet<number> };
+  /** The agent's engine serves another base: the next version begins from it, bare, and answers everybody. What the log holds is of the base before. */
+  rebase: { lastSeq: number };
   /** The canary gets another share of the conversations. */
   share: { share: number };
   /** The test of the canary has not decided; a person is asked. */
@@ -59,6 +61,8 @@ export type Moves = {
   quarantine: Record<never, never>;
   /** A case of the suite came or went. */
   suite: Record<never, never>;
+  /** Something is to be known of the agent's engine. */
+  engine: Record<never, never>;
 };
 
 export type Transition =
@@ -145,6 +149,11 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     return moved(state, first === 0 ? settle(state.stable) : { waiting: chain.slice(1, first) }, becomes);
   },
 
+  rebase(state, { lastSeq }) {
+    const version = state.latest + 1;
+    return moved(state, { ...settle(version), latest: version, cursor: Math.max(state.cursor, lastSeq) }, replaced(state, version));
+  },
+
   share(state, { share }) {
     if (state.canary === null) return { status: "unknown" };
     return share === state.canary.share ? { status: "unchanged" } : moved(state, { canary: { ...state.canary, share } });
@@ -165,6 +174,7 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
   notes: (state) => moved(state, {}),
   quarantine: (state) => moved(state, {}),
   suite: (state) => moved(state, {}),
+  engine: (state) => moved(state, {}),
 };
 
 type Becomes = Iterable<readonly [number, VersionStatus]>;

@@ -6,6 +6,7 @@ import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
+import { EngineStore } from "./engine-store.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { LeaseStore } from "./lease-store.ts";
 import { NoteStore } from "./note-store.ts";
@@ -76,6 +77,7 @@ export class AgentStore {
   readonly rebuilds: RebuildStore;
   readonly lease: LeaseStore;
   readonly credits: CreditStore;
+  readonly engines: EngineStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -90,6 +92,7 @@ export class AgentStore {
     this.rebuilds = new RebuildStore(storage.sql);
     this.lease = new LeaseStore(storage.sql);
     this.credits = new CreditStore(storage.sql);
+    this.engines = new EngineStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -104,7 +107,17 @@ export class AgentStore {
     // Every head asks which versions were taken back, and their records are long.
     this.#sql.exec("CREATE INDEX IF NOT EXISTS versions_status ON versions (line, status)");
     const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
-    const parts = [this.notes, this.quarantine, this.trials, this.suite, this.evidence, this.rebuilds, this.lease, this.credits];
+    const parts = [
+      this.notes,
+      this.quarantine,
+      this.trials,
+      this.suite,
+      this.evidence,
+      this.rebuilds,
+      this.lease,
+      this.credits,
+      this.engines,
+    ];
     for (const part of parts) part.create();
     // Of versions from before uses were kept, their records tell.
     if (!known) for (const line of this.lines()) for (const version of this.allVersions(line)) this.#addUses(version);

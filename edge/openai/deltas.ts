@@ -2,9 +2,16 @@
 import { AppError } from "../../shared/errors.ts";
 import type { TurnDelta } from "../session/port.ts";
 
+/** An answer to be read once. `cancel` ends it at once, even while the next delta is awaited, when a generator could not be returned from. */
+export type Deltas = AsyncIterable<TurnDelta> & { cancel(): Promise<void> };
+
 /** Reads deltas as they come. Ending the iteration early cancels the answer. @throws {upstream/failed} where it breaks off */
-export async function* readDeltas(lines: ReadableStream<Uint8Array>): AsyncGenerator<TurnDelta, void, void> {
+export function readDeltas(lines: ReadableStream<Uint8Array>): Deltas {
   const reader = lines.getReader();
+  return { cancel: () => cancel(reader), [Symbol.asyncIterator]: () => iterate(reader) };
+}
+
+async function* iterate(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<TurnDelta, void, void> {
   const decoder = new TextDecoder();
   let rest = "";
   try {
@@ -18,8 +25,12 @@ export async function* readDeltas(lines: ReadableStream<Uint8Array>): AsyncGener
     }
     if (rest !== "") throw new AppError("upstream/failed", "the session's answer broke off within a line");
   } finally {
-    await reader.cancel().catch(() => undefined); // already over, or gone: nothing is left to stop
+    await cancel(reader);
   }
+}
+
+async function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  await reader.cancel().catch(() => undefined); // already over, or gone: nothing is left to stop
 }
 
 async function readOrFail(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {

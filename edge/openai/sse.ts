@@ -3,27 +3,50 @@ import { fromErrorRecord, toErrorRecord, type ErrorRecord } from "../../shared/e
 import { errorBody } from "../http-errors.ts";
 import type { TurnDelta } from "../session/port.ts";
 import { type ChatPiece, ChatView } from "./chat-view.ts";
-import { endless } from "./deltas.ts";
+import { endless, type Deltas } from "./deltas.ts";
 import { toLogprobs, toUsage, type Envelope } from "./wire.ts";
 
 export type ChunkOptions = { readonly envelope: Envelope; readonly includeUsage: boolean };
 
-/** Events, given as text, as the body of an answer. The consumer's cancel ends them. */
-export function streamEvents(events: AsyncGenerator<string, void, void>): ReadableStream<Uint8Array> {
+/** How long a stream is silent before it says that it is there. That a client has gone is seen by writing to it. */
+const SILENCE_MS = 2_000;
+
+/**
+ * Events, given as text, as the body of an answer. The consumer's cancel ends them and `source`, what they are made of. While nothing
+ * comes, comments do, which clients pass over: an engine that thinks for long must not go on for nobody.
+ */
+export function streamEvents(events: AsyncGenerator<string, void, void>, source: Pick<Deltas, "cancel">): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string, void>> | undefined;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await events.next();
-        if (done === true) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        next ??= events.next();
+        const event = await untilSilence(next);
+        if (event === undefined) return controller.enqueue(encoder.encode(": waiting\n\n"));
+        next = undefined;
+        if (event.done === true) controller.close();
+        else controller.enqueue(encoder.encode(event.value));
       },
       async cancel() {
+        // First: a generator that waits for the next delta cannot be returned from.
+        await source.cancel();
         await events.return();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Undefined where nothing comes for so long. */
+async function untilSilence<Value>(next: Promise<Value>): Promise<Value | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), SILENCE_MS)));
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    if (timer !== undefined) clearTimeout(timer);
+  }
 }
 
 /** The events as text. A turn that fails ends with an `error` event and no `[DONE]`, as the API does. */

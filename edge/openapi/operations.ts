@@ -76,6 +76,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     summary: "Makes another version the stable one, and un-learns what is left",
     body: RollbackRequest,
   },
+  { method: "get", path: `${AGENT}/engine`, summary: "The engine: what it can do, which adapters it holds, which could not be unloaded" },
   { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: BackwardPage },
   { method: "get", path: `${AGENT}/events`, summary: "The log, oldest first", query: EventsQuery },
   { method: "get", path: `${AGENT}/events/{event}`, summary: "One event, and the versions that learned from it" },

@@ -75,6 +75,7 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     maxToolSteps: head.settings.maxToolSteps,
     notes: promptNotes(notes, tools),
     policies: policiesOf(head),
+    engine: head.settings.engine,
     sampling: { seed, temperature, topP, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
     metadata: request.metadata,
     store: storeOf(request, head),
@@ -109,7 +110,8 @@ export function respondEvents(context: Context<AppEnv>, events: ReadableStream<U
   return context.body(events);
 }
 
-function policiesOf({ stable, stablePolicyDigest: policyDigest, baseDigest, adapter, canary, rolledBack }: LineHead): OfferedPolicies {
+function policiesOf(head: LineHead): OfferedPolicies {
+  const { stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, canary, rolledBack, engineBase } = head;
   const trial = canary === null ? null : { policy: canary, share: canary.share };
-  return { stable: { version: stable, policyDigest, baseDigest, adapter }, canary: trial, rolledBack };
+  return { stable: { version: stable, policyDigest, baseDigest, adapter, onEngine }, canary: trial, rolledBack, engineBase };
 }

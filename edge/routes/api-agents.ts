@@ -3,6 +3,9 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { ToolSecret } from "../../shared/agent-tools.ts";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
+import { canonicalJson } from "../../shared/digest.ts";
+import { EMBEDDED } from "../../shared/engine.ts";
+import { AppError } from "../../shared/errors.ts";
 import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
@@ -10,7 +13,7 @@ import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { getArtifact } from "../artifacts.ts";
 import { listAgent } from "../db/agents.ts";
-import { pageAfter } from "../db/events.ts";
+import { lastSeq, pageAfter } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { mergePatch } from "../merge-patch.ts";
@@ -47,10 +50,24 @@ const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as co
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
-  const agent = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context) });
+  await checkMayChange(context, name, settings);
+  const lastSeqBefore = await lastSeq(context.env);
+  const result = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context), lastSeq: lastSeqBefore });
+  if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "engine" } });
+  const { agent } = result;
   await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
   forgetLineHead(name, SHARED_LINE);
   return agent;
+}
+
+/** Where an engine is and which secret it is sent decides what the Worker reaches: only a key of every agent may say so. @throws {auth/forbidden} */
+async function checkMayChange({ env, var: { key } }: Context<AppEnv>, name: string, { engine }: AgentSettings): Promise<void> {
+  if (key.agents === null) return;
+  const before = (await agentOf(env, name).read())?.settings.engine ?? EMBEDDED;
+  if (canonicalJson(before) !== canonicalJson(engine))
+    throw new AppError("auth/forbidden", "engine: an admin key that reaches every agent expected, got one of some agents", {
+      details: { param: "engine" },
+    });
 }
 
 type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
@@ -122,6 +139,11 @@ export function mountAgents(app: App): void {
     context.header("content-disposition", `attachment; filename="${file}"`);
     context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");
     return context.body(bytes);
+  });
+
+  app.get("/api/agents/:agent/engine", async (context) => {
+    const name = agentParam(context);
+    return context.json(found(await agentOf(context.env, name).engine(), `agent ${name}`));
   });
 
   app.get("/api/agents/:agent/audit", async (context) => {

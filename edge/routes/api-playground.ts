@@ -46,9 +46,10 @@ async function headOf(env: Env, head: LineHead, version: number): Promise<LineHe
   const { agent } = head;
   const listed = found(await agentOf(env, agent).version(SHARED_LINE, version), `version ${version} of agent ${agent}`);
   const { policyDigest: stablePolicyDigest, baseDigest, adapter, status } = listed;
+  const onEngine = baseDigest === head.engineBase;
   if (!ANSWERS.has(status))
     throw new AppError("policy/refused", `version: one that may answer expected, got ${version}, which is ${status}`, {
       details: { param: "version" },
     });
-  return { ...head, stable: version, stablePolicyDigest, baseDigest, adapter, canary: null, rolledBack: [] };
+  return { ...head, stable: version, stablePolicyDigest, baseDigest, adapter, onEngine, canary: null, rolledBack: [] };
 }

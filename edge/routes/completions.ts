@@ -32,6 +32,7 @@ export async function respond(context: Context<AppEnv>, request: ChatRequest, { 
     model: request.model,
     system_fingerprint: fingerprint(head),
   };
-  if (!request.stream) return context.json(await collectCompletion(readDeltas(deltas), { envelope, logprobs: request.logprobs }));
-  return respondEvents(context, streamEvents(toEvents(readDeltas(deltas), { envelope, includeUsage: request.includeUsage })));
+  const read = readDeltas(deltas);
+  if (!request.stream) return context.json(await collectCompletion(read, { envelope, logprobs: request.logprobs }));
+  return respondEvents(context, streamEvents(toEvents(read, { envelope, includeUsage: request.includeUsage }), read));
 }

@@ -37,7 +37,7 @@ export function mountResponses(app: App): void {
     const answering = await answerTurn(context, parts).catch(throwInOwnTerms);
     const [deltas, base] = [readDeltas(answering.deltas), baseOf(answering.head, echo)];
     if (parameters.stream !== true) return context.json(await collectResponse(deltas, base));
-    return respondEvents(context, streamEvents(toEventText(responseEvents(deltas, base))));
+    return respondEvents(context, streamEvents(toEventText(responseEvents(deltas, base)), deltas));
   });
   app.get("/v1/responses/:response", async (context) => {
     queryOf(context, RetrieveQuery);

@@ -1,9 +1,10 @@
-/** The policy's steps → what the client is sent, what the log keeps, and the usage that both state. */
+/** An engine's steps → what the client is sent, what the log keeps, and the usage that both state. */
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { invariant } from "../../shared/assert.ts";
 import type { Rollout } from "../../shared/events.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
-import type { AnswerDelta, CompletionStep, EndStep, TokenLogProb, TokenStep } from "../policy/completer.ts";
+import type { AnswerEnd, AnswerStep, EngineReport, ShownLogProb } from "../engine/port.ts";
+import type { AnswerDelta, TokenStep } from "../policy/completer.ts";
 import type { ContentLogprob, FinishedDelta, TokenLogprob, TurnDelta } from "./port.ts";
 
 // The API writes impossible tokens so; JSON has no infinity.
@@ -22,20 +23,24 @@ export class AnswerRecorder {
   /** Tokens whose text has not been shown yet. */
   #pending: ContentLogprob[] = [];
   #inCall = false;
-  #end: EndStep | undefined;
+  #steps = 0;
+  #end: AnswerEnd | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
   }
 
-  get tokenCount(): number {
-    return this.#responseTokens.length;
+  /** How many steps of the answer have come, its end included. */
+  get stepCount(): number {
+    return this.#steps;
   }
 
   /** What one step shows the client. */
-  accept(step: CompletionStep): TurnDelta[] {
+  accept(step: AnswerStep): TurnDelta[] {
+    this.#steps += 1;
     if (step.kind === "end") this.#end = step;
-    else this.#acceptToken(step);
+    else if (step.kind === "token") this.#acceptToken(step);
+    else this.#showLater(step.logProbs);
     return step.deltas.flatMap((delta) => this.#show(delta));
   }
 
@@ -52,17 +57,17 @@ export class AnswerRecorder {
 
   /** The last delta. @throws {internal} before the last step */
   finished(): FinishedDelta {
-    const { finishReason, reusedTokens, prefilledTokens } = this.#ended();
+    const { finishReason, reusedTokens, prefilledTokens, report } = this.#ended();
     return {
       kind: "finished",
       finishReason,
       promptTokens: reusedTokens + prefilledTokens,
       cachedTokens: reusedTokens,
-      completionTokens: this.tokenCount,
+      completionTokens: report?.responseCount ?? this.#responseTokens.length,
     };
   }
 
-  /** What training needs of it. @throws {internal} before the last step */
+  /** What training needs of it. `promptTokens` is undefined where the engine encoded the prompt. @throws {internal} before the last step */
   rollout({
     promptTokens,
     seed,
@@ -70,23 +75,34 @@ export class AnswerRecorder {
     topP,
     form,
   }: {
-    promptTokens: readonly number[];
+    promptTokens: readonly number[] | undefined;
     seed: number;
     temperature: number;
     topP: number;
     form: AnswerForm;
   }): Rollout {
-    const { masked } = this.#ended();
+    const { masked, report } = this.#ended();
     const sampling = { seed, temperature, topP, masked, ...(masked ? { form } : {}) };
+    if (report !== undefined) return { ...toTokens(report), sampling, ...this.#unusable(report) };
+    invariant(promptTokens !== undefined, "an encoded prompt expected of an engine that reports no tokens, got none");
     return { promptTokens: [...promptTokens], responseTokens: this.#responseTokens, rolloutLogProbs: this.#rolloutLogProbs, sampling };
   }
 
   #acceptToken(step: TokenStep): void {
     this.#responseTokens.push(step.tokenId);
     this.#rolloutLogProbs.push(step.logProb);
-    // What is no content has no place in `logprobs.content`.
-    if (!this.#options.logprobs || this.#inCall || step.special) return;
-    this.#pending.push({ ...toLogprob(step), top_logprobs: step.topLogProbs.map(toLogprob) });
+    if (!step.special) this.#showLater([step]);
+  }
+
+  /** What is no content has no place in `logprobs.content`. */
+  #showLater(logProbs: readonly ShownLogProb[]): void {
+    if (!this.#options.logprobs || this.#inCall) return;
+    this.#pending.push(...logProbs.map((each) => ({ ...toLogprob(each), top_logprobs: each.topLogProbs.map(toLogprob) })));
+  }
+
+  #unusable({ unusable: reason, responseCount }: EngineReport): Pick<Rollout, "unusable"> {
+    const { promptTokens } = this.finished();
+    return reason === undefined ? {} : { unusable: { reason, promptTokens, responseTokens: responseCount } };
   }
 
   #show(delta: AnswerDelta): TurnDelta[] {
@@ -116,12 +132,16 @@ export class AnswerRecorder {
     return (this.#callIds[index] ??= this.#options.newCallId());
   }
 
-  #ended(): EndStep {
+  #ended(): AnswerEnd {
     invariant(this.#end !== undefined, "an ended answer expected, got one that is still sampled");
     return this.#end;
   }
 }
 
-function toLogprob({ bytes, logProb }: TokenLogProb): TokenLogprob {
+function toTokens({ promptTokens, responseTokens, rolloutLogProbs }: EngineReport): Omit<Rollout, "sampling"> {
+  return { promptTokens: [...promptTokens], responseTokens: [...responseTokens], rolloutLogProbs: [...rolloutLogProbs] };
+}
+
+function toLogprob({ bytes, logProb }: Omit<ShownLogProb, "topLogProbs">): TokenLogprob {
   return { token: new TextDecoder().decode(bytes), logprob: Math.max(logProb, MIN_LOGPROB), bytes: [...bytes] };
 }

@@ -5,16 +5,20 @@ const LOT_DIGITS = 8; // of the session's id, which is a digest: a number drawn 
 const LOTS = 16 ** LOT_DIGITS;
 
 /**
- * A conversation stays on the version that began it, unless that was taken back. One that begins is the canary's by lot, in
+ * A conversation stays on the version that began it, unless that was taken back or its base is of an engine which the agent has no more. One that begins is the canary's by lot, in
  * the canary's share.
  * @param pinned the version that began it; undefined where it begins now
  */
 export function choosePolicy(sessionId: string, pinned: TurnPolicy | undefined, offered: OfferedPolicies): TurnPolicy {
-  if (pinned !== undefined && !offered.rolledBack.includes(pinned.version)) return pinned;
+  if (pinned !== undefined && !offered.rolledBack.includes(pinned.version) && isServed(pinned, offered)) return pinned;
   const { stable, canary } = offered;
   // Whoever was on a version that was taken back has had enough of trials.
   if (canary === null || pinned !== undefined) return stable;
   return lotOf(sessionId) < canary.share ? canary.policy : stable;
+}
+
+function isServed({ onEngine, baseDigest }: TurnPolicy, { engineBase }: OfferedPolicies): boolean {
+  return !onEngine || baseDigest === engineBase;
 }
 
 function lotOf(sessionId: string): number {

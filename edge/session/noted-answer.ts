@@ -3,15 +3,26 @@
  * asked without notes, and a note that what was said overrules is taken out of the prompt. Text goes out as it comes.
  */
 import { type WrittenAnswer, yieldingNotes } from "../../shared/yielding.ts";
-import type { CompletionStep, EndStep } from "../policy/completer.ts";
-import type { NotedCompletion, PreparedTurn } from "./prepare.ts";
+import type { ServedNote } from "../../shared/note.ts";
+import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
+import type { Policy } from "../policy/policy.ts";
+
+/** `notes` are those that stand in the prompt. */
+export type NotedCompletion = CompletionRequest & { readonly notes: readonly ServedNote[] };
+
+export type NotedTurn = {
+  readonly policy: Policy;
+  readonly completion: NotedCompletion;
+  /** The same with fewer notes in its prompt. */
+  readonly completionUnder: (notes: readonly ServedNote[]) => NotedCompletion;
+};
 
 export class NotedAnswer {
-  readonly #prepared: PreparedTurn;
+  readonly #prepared: NotedTurn;
   readonly #signal: AbortSignal;
   #completion: NotedCompletion;
 
-  constructor(prepared: PreparedTurn, signal: AbortSignal) {
+  constructor(prepared: NotedTurn, signal: AbortSignal) {
     this.#prepared = prepared;
     this.#signal = signal;
     this.#completion = prepared.completion;

@@ -3,6 +3,7 @@
  * unions; an answer travels as a stream of deltas, one JSON object per line.
  */
 import type { AssistantMessage, ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { EngineSettings } from "../../shared/engine.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { ServedNote } from "../../shared/note.ts";
@@ -24,6 +25,8 @@ export type OfferedPolicies = {
   readonly canary: { readonly policy: TurnPolicy; readonly share: number } | null;
   /** Versions that were taken back. */
   readonly rolledBack: readonly number[];
+  /** The base that the agent's engine serves; null where the embedded policy answers. */
+  readonly engineBase: string | null;
 };
 
 export type TurnSampling = AnswerForm & {
@@ -62,6 +65,8 @@ export type TurnRequest = {
   /** Put at the last user message, as far as the context has room for them; the most telling first. */
   readonly notes: readonly ServedNote[];
   readonly policies: OfferedPolicies;
+  /** The agent's, for versions of its base. */
+  readonly engine: EngineSettings;
   readonly sampling: TurnSampling;
   readonly metadata: Readonly<Record<string, string>>;
   /** False: nothing but digests is kept. */

@@ -8,7 +8,8 @@ export function turnFactOf({ turnId, line, sessionId, user, keyId, createdAt, pa
   const about = { turnId, line, sessionId, user, keyId: keyId ?? null, createdAt };
   if (payload.kind === "turn:finished" && payload.turnKind === "main") {
     const { policyVersion: version, turnIndex, finishReason, rollout } = payload;
-    return { ...about, version, turnIndex, failed: false, invalid: finishReason === "length", tokens: rollout.responseTokens.length };
+    const tokens = rollout.unusable?.responseTokens ?? rollout.responseTokens.length;
+    return { ...about, version, turnIndex, failed: false, invalid: finishReason === "length", tokens };
   }
   if (payload.kind === "turn:aborted" && payload.reason !== CLIENT_LEFT)
     return { ...about, version: payload.policyVersion, turnIndex: payload.turnIndex ?? 0, failed: true, invalid: false, tokens: 0 };

@@ -6,6 +6,7 @@ import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { toErrorRecord, type ErrorRecord } from "../../shared/errors.ts";
 import type { NewEvent } from "../../shared/events.ts";
+import type { Prompted } from "../engine/port.ts";
 import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
@@ -16,8 +17,7 @@ import { registerTranscripts } from "./outbox.ts";
 import { choosePolicy } from "./choose.ts";
 import { pair, type Pairing } from "./pair.ts";
 import type { FinishedDelta, TurnDelta, TurnHead, TurnPolicy, TurnRequest } from "./port.ts";
-import { NotedAnswer } from "./noted-answer.ts";
-import { type NotedCompletion, prepareTurn, type PreparedTurn } from "./prepare.ts";
+import { prepareTurn, type PreparedTurn } from "./prepare.ts";
 import type { OwnCall } from "./step-ledger.ts";
 import { unfold, withOwnResults } from "./steps.ts";
 import type { OpenedTurn, SessionStore } from "./store.ts";
@@ -31,7 +31,7 @@ export type TurnHost = {
   readonly planAlarm: () => Promise<void>;
 };
 
-type Sampled = { readonly recorder: AnswerRecorder; readonly completion: NotedCompletion };
+type Sampled = { readonly recorder: AnswerRecorder; readonly prompted: Prompted };
 /** What a turn's end means to the answer that it is a part of. */
 export type TurnEnd = {
   /** Another turn follows, and the client cannot know the conversation up to this one. */
@@ -55,7 +55,7 @@ export type TurnPlace = {
   readonly signal: AbortSignal;
 };
 
-type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn };
+type Running = { readonly prepared: PreparedTurn; readonly opened: OpenedTurn; readonly baseDigest: string };
 export type TurnOutcome =
   | { readonly status: "finished"; readonly answer: ChatMessage; readonly finished: FinishedDelta; readonly own: readonly OwnCall[] }
   | { readonly status: "failed"; readonly error: ErrorRecord };
@@ -86,7 +86,7 @@ export class TurnRun {
     await planAlarm();
     await storage.sync();
     await fault(env, "turn:opened");
-    this.#running = { prepared, opened };
+    this.#running = { prepared, opened, baseDigest: policy.baseDigest };
     const { createdAt, policyVersion, policyDigest } = opened;
     return { head: { completionId: completionIdOf(this.turnId), createdAt, policyVersion, policyDigest }, policy };
   }
@@ -121,7 +121,7 @@ export class TurnRun {
   }
 
   #toOpened(
-    { completion }: PreparedTurn,
+    { seed }: PreparedTurn,
     { policy, origin, now }: { policy: TurnPolicy; origin: OpenedTurn["origin"]; now: number },
   ): OpenedTurn {
     const { turnKind, retry, store: stored, messages, metadata, asked } = this.#request;
@@ -134,7 +134,7 @@ export class TurnRun {
       transcriptDigest: this.#transcriptDigest,
       policyVersion: policy.version,
       policyDigest: policy.policyDigest,
-      seed: completion.seed,
+      seed,
       request: stored ? JSON.stringify({ messages, metadata, asked }) : null,
       createdAt: now,
     };
@@ -155,17 +155,17 @@ export class TurnRun {
   async #sample(running: Running, onDeltas: (deltas: readonly TurnDelta[]) => void): Promise<TurnOutcome> {
     const { env } = this.#host;
     const recorder = new AnswerRecorder({ logprobs: this.#request.sampling.logprobs, newCallId });
-    const noted = new NotedAnswer(running.prepared, this.#place.signal);
-    for await (const step of noted.steps()) {
+    const { steps, prompted } = running.prepared.answer(this.#place.signal);
+    for await (const step of steps) {
       const deltas = recorder.accept(step);
       this.#deltas.push(...deltas);
       onDeltas(deltas);
-      if (recorder.tokenCount === 1) await fault(env, "token:first");
+      if (recorder.stepCount === 1) await fault(env, "token:first");
     }
     await fault(env, "turn:sampled");
     const [answer, finished] = [recorder.message(), recorder.finished()];
     const end = this.#place.end(answer, finished);
-    await this.#finish(running, { recorder, completion: noted.completion }, end);
+    await this.#finish(running, { recorder, prompted: prompted() }, end);
     return { status: "finished", answer, finished, own: end.own };
   }
 
@@ -195,11 +195,12 @@ export class TurnRun {
     await fault(env, "turn:registered");
   }
 
-  #finishedEvent({ prepared, opened }: Running, { recorder, completion }: Sampled, now: number): NewEvent {
+  #finishedEvent({ prepared, opened, baseDigest }: Running, { recorder, prompted }: Sampled, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
-    const { promptTokens, seed, temperature, topP, toolChoice, parallelToolCalls, responseFormat } = completion;
-    const notes = completion.notes.map(({ noteId, text }) => ({ noteId, text }));
+    const { seed } = prepared;
+    const { notes, promptTokens } = prompted;
+    const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
       { session, turnId: this.turnId, now },
@@ -209,8 +210,9 @@ export class TurnRun {
         origin,
         policyVersion,
         policyDigest,
+        baseDigest,
         messages: [...prepared.messages],
-        ...(notes.length === 0 ? {} : { notes }),
+        ...(notes.length === 0 ? {} : { notes: [...notes] }),
         tools: [...tools],
         answer: recorder.message(),
         finishReason: recorder.finished().finishReason,

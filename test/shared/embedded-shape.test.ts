@@ -20,7 +20,7 @@ describe("checkEmbeddedShape", () => {
     it(`refuses ${what}, and says what serves it`, () => {
       const check = (): void => checkEmbeddedShape({ ...SHIPPED_SIZES, ...change });
       expect(check).toThrow(message);
-      expect(check).toThrow("Serve this base with an engine (backend openai) instead");
+      expect(check).toThrow("Serve this base with an engine (engine openai) instead");
     });
   }
 });

@@ -44,15 +44,29 @@ export function assembleSignal(event: LoggedEvent, lookup: TurnLookup): Assemble
   return { status: "signal", signal: { ...buildSignal(event, turn, { next, lookup }), ...feedback } };
 }
 
+/** Whether the turn's tokens are those of the base that the head names. */
+export function isOfBase({ payload }: Pick<LoggedTurn, "payload">, { baseDigest }: { baseDigest: string }): boolean {
+  return payload.baseDigest === undefined || payload.baseDigest === baseDigest;
+}
+
+/** The same signal for a line that may have moved to another base since its turn. */
+export function onBase(assembled: Assembled, head: { baseDigest: string }): Assembled {
+  if (assembled.status === "refused" || isOfBase(assembled.signal.turn, head)) return assembled;
+  const { event, turn } = assembled.signal;
+  return refuse(event, "turn/otherBase", `its turn is of base ${turn.payload.baseDigest}, and the line's is ${head.baseDigest} by now`);
+}
+
 /** Why a turn is never trained on, or undefined where it may be. */
 export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: string } | undefined {
   const { responseTokens, rolloutLogProbs, promptTokens } = turn.rollout;
   if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
   if (turn.learning === false) return { code: "learning/disabled", detail: "learning was switched off when it was served" };
   if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
+  if (turn.rollout.unusable !== undefined && responseTokens.length === 0)
+    return { code: "turn/untold", detail: turn.rollout.unusable.reason };
   if (turn.messages.length === 0 || promptTokens.length === 0)
     return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
-  if (responseTokens.length !== rolloutLogProbs.length)
+  if (turn.rollout.unusable === undefined && responseTokens.length !== rolloutLogProbs.length)
     return { code: "turn/lengths", detail: `${responseTokens.length} response tokens but ${rolloutLogProbs.length} rollout log-probs` };
   return undefined;
 }

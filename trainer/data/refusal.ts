@@ -5,6 +5,8 @@ export const REFUSAL_CODES = [
   "turn/ambiguous",
   "turn/unknown",
   "turn/notStored",
+  "turn/untold",
+  "turn/otherBase",
   "turn/lengths",
   "user/waiting",
   "event/quarantined",

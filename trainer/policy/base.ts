@@ -27,6 +27,11 @@ export type Base = {
  * @throws {policy/digest} naming the file that differs
  */
 export async function checkSameBase(folder: string, manifest: BaseManifest): Promise<void> {
+  if (manifest.files["model.safetensors"] === undefined)
+    throw new AppError(
+      "policy/digest",
+      `base ${manifest.name}: a checkpoint with model.safetensors expected, got one that its engine knows by name`,
+    );
   for (const [name, expected] of Object.entries(manifest.files)) {
     const got = await digestOf(join(folder, name));
     if (got !== expected)

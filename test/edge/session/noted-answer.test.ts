@@ -6,8 +6,7 @@ import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
 import type { CompletionRequest, CompletionStep } from "../../../edge/policy/completer.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
-import { NotedAnswer } from "../../../edge/session/noted-answer.ts";
-import type { NotedCompletion } from "../../../edge/session/prepare.ts";
+import { NotedAnswer, type NotedCompletion } from "../../../edge/session/noted-answer.ts";
 
 const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
 const vocabulary = new Vocabulary(tokenizerFiles, config.vocabSize);
@@ -48,7 +47,7 @@ function prepared(notes: NotedCompletion["notes"], script: (notes: readonly stri
   } as unknown as Policy;
   const completionUnder = (kept: NotedCompletion["notes"]): NotedCompletion =>
     ({ notes: kept, promptTokens: [kept.length] }) as unknown as NotedCompletion;
-  return { asked, turn: { policy, messages: [], completion: completionUnder(notes), completionUnder } };
+  return { asked, turn: { policy, completion: completionUnder(notes), completionUnder } };
 }
 
 async function answer({ turn }: ReturnType<typeof prepared>) {

@@ -1,7 +1,7 @@
 /** What a next state is paired with, and which turns are never trained on. */
 import { describe, expect, it } from "vitest";
 import type { TurnFinished } from "../../../shared/events.ts";
-import { assembleSignal } from "../../../trainer/data/exchange.ts";
+import { assembleSignal, onBase } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
 
@@ -91,11 +91,32 @@ describe("assembleSignal", () => {
       },
       code: "turn/lengths",
     },
+    {
+      name: "a turn of an engine that told no tokens",
+      changes: {
+        rollout: {
+          ...{ promptTokens: [], responseTokens: [], rolloutLogProbs: [] },
+          sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
+          unusable: { reason: "it told none", promptTokens: 4, responseTokens: 2 },
+        },
+      },
+      code: "turn/untold",
+    },
   ])("refuses $name", ({ changes, code }) => {
     const cache = new EventCache(10);
     const bad = turn([ASK], CALL, changes);
     cache.add(bad);
     expect(assembleSignal(nextState(bad, [user("No")]), cache)).toMatchObject({ status: "refused", refusal: { code } });
+  });
+
+  it("refuses a turn of another base than the line's, whose tokens are other words", () => {
+    const cache = new EventCache(10);
+    const asked = turn([ASK], CALL, { baseDigest: "a" });
+    cache.add(asked);
+    const assembled = assembleSignal(nextState(asked, [user("No")]), cache);
+    if (assembled === undefined) throw new Error("a signal expected");
+    expect(onBase(assembled, { baseDigest: "b" })).toMatchObject({ status: "refused", refusal: { code: "turn/otherBase" } });
+    expect(onBase(assembled, { baseDigest: "a" })).toBe(assembled);
   });
 
   it("refuses a next state whose turn is not in the log", () => {

@@ -17,7 +17,9 @@ describe("createParentLoader", () => {
     const own = await writeRandomBase(join(folder, "own"), 1);
     const other = await writeRandomBase(join(folder, "other"), 2);
     const [served, foreign] = [await readBase(own), await readBase(other)];
-    const manifests = new Map([served, foreign].map(({ digest, manifestJson }) => [digest, new TextEncoder().encode(manifestJson)]));
+    // A base that an engine serves may be known by its name alone.
+    const named = { digest: "named", manifestJson: '{"name": "Qwen/Qwen3-4B", "files": {}}' };
+    const manifests = new Map([served, foreign, named].map(({ digest, manifestJson }) => [digest, new TextEncoder().encode(manifestJson)]));
     const load = createParentLoader(
       { getFile: async (digest) => manifests.get(digest) ?? new Uint8Array() },
       { base: loadBase(own), folder: own },
@@ -26,5 +28,6 @@ describe("createParentLoader", () => {
     await expect(load({ adapter: null, baseDigest: foreign.digest })).rejects.toThrow(
       /model.safetensors in .* of the edge's base expected/,
     );
+    await expect(load({ adapter: null, baseDigest: named.digest })).rejects.toMatchObject({ code: "policy/digest" });
   });
 });

@@ -1,0 +1,116 @@
+/** How an agent's engine bears on its lines: another base begins another lineage, and versions need their adapters where they answer. */
+import type { Actor, EngineState } from "../../shared/api.ts";
+import type { Agent } from "../../shared/agent.ts";
+import { engineTitle, type EngineSettings } from "../../shared/engine.ts";
+import { AppError, toErrorRecord } from "../../shared/errors.ts";
+import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
+import { type AgentEngine, ENGINE_ACTOR, engineBaseOf } from "./agent-engine.ts";
+import type { Lines } from "./lines.ts";
+import type { LoadResult } from "./port.ts";
+import { chainOf, tipOf } from "./release.ts";
+import type { AgentStore } from "./store.ts";
+
+type Change = { status: "refused"; reason: string } | { status: "ready"; base: string | undefined; changed: boolean };
+
+export class EngineLine {
+  readonly #store: AgentStore;
+  readonly #lines: Lines;
+  readonly #engine: AgentEngine;
+
+  constructor(store: AgentStore, lines: Lines, engine: AgentEngine) {
+    this.#store = store;
+    this.#lines = lines;
+    this.#engine = engine;
+  }
+
+  /** What settings mean for the base. `base` is undefined where it is the embedded policy's; nothing is moved yet. */
+  async change({ settings }: Pick<Agent, "settings">, before: EngineSettings): Promise<Change> {
+    try {
+      const base = await this.#engine.settle(settings.engine);
+      return { status: "ready", base, changed: base !== (await engineBaseOf(before))?.digest };
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === "input/invalid") return { status: "refused", reason: thrown.message };
+      throw thrown;
+    }
+  }
+
+  /** Begins every line anew that answers from another base. */
+  rebase({ name, settings }: Agent, baseDigest: string, { lastSeq, actor }: { lastSeq: number; actor: Actor }): void {
+    for (const line of this.#store.lines()) {
+      const from = this.#lines.version(line, this.#lines.state(line).stable);
+      if (from.baseDigest === baseDigest) continue;
+      const reason = `from the bare base ${shorten(baseDigest)} of ${engineTitle(settings.engine)}; versions up to ${this.#lines.state(line).latest} are of ${shorten(from.baseDigest)} or before, and answer the conversations that they began`;
+      this.#lines.rebase(line, { agent: name, baseDigest, lastSeq, actor, reason });
+    }
+  }
+
+  async load(line: string, version: number): Promise<LoadResult> {
+    const engine = this.#settings();
+    const found = this.#store.readVersion(line, version);
+    if (found === undefined || engine === undefined || (await engineBaseOf(engine))?.digest !== found.baseDigest)
+      return {
+        status: "failed",
+        error: toErrorRecord(
+          new AppError("upstream/invalid", `version ${version}: one of the base that the agent's engine serves expected`),
+        ),
+      };
+    return this.#engine.load(engine, { ...found, onEngine: true });
+  }
+
+  /** Loads what is about to be published, so that it can answer at once; the reason why it must not exist where it cannot. */
+  async preload(line: string, { manifest, policyDigest }: { manifest: PolicyManifest; policyDigest: string }): Promise<string | undefined> {
+    const engine = this.#settings();
+    const state = this.#lines.state(line);
+    const { adapter, baseDigest, parent, fromSeq } = manifest;
+    if (adapter === null || engine === undefined || !this.#engine.isEngineBase(baseDigest)) return undefined;
+    // What will be refused, or has lost its race, takes no room; a slot of Workers AI is spent only on what answers.
+    if (!this.#lines.passesGate(manifest) || parent !== tipOf(state) || fromSeq !== state.cursor) return undefined;
+    if (engine.kind === "workers-ai" && state.canary !== null) return undefined;
+    const result = await this.#engine.load(engine, { line, version: state.latest + 1, policyDigest, baseDigest, adapter, onEngine: true });
+    return result.status === "loaded" ? undefined : `manifest.adapter: one that the agent's engine loads expected; ${result.error.message}`;
+  }
+
+  /** Why a version could answer nobody: its base is that of an engine which the agent has no more. */
+  async unservedReason(line: string, version: number): Promise<string | undefined> {
+    const found = this.#store.readVersion(line, version);
+    const engine = this.#settings();
+    if (found === undefined || engine === undefined || !this.#engine.isEngineBase(found.baseDigest)) return undefined;
+    if ((await engineBaseOf(engine))?.digest === found.baseDigest) return undefined;
+    return `to: a version whose base is served expected, got ${version} of ${shorten(found.baseDigest)}; give the agent that engine again first`;
+  }
+
+  /** Unloads what is not needed; the audit tells what could not be. */
+  async sweep(now: number): Promise<void> {
+    const engine = this.#settings();
+    const failures = engine === undefined ? [] : await this.#engine.sweep(engine, this.#needed(), now);
+    for (const reason of failures) this.#lines.touch(SHARED_LINE, "engine", { actor: ENGINE_ACTOR, reason });
+  }
+
+  /** When to look again; undefined where nothing is loaded that could be unloaded. */
+  sweepAt(now: number): number | undefined {
+    return this.#engine.sweepAt(now);
+  }
+
+  async state(): Promise<EngineState | undefined> {
+    const engine = this.#settings();
+    return engine === undefined ? undefined : this.#engine.state(engine, this.#needed());
+  }
+
+  /** Policy digests of the versions that answer or are about to. */
+  #needed(): Set<string> {
+    return new Set(
+      this.#store.lines().flatMap((line) => {
+        const state = this.#lines.state(line);
+        return [state.stable, ...chainOf(state)].map((version) => this.#lines.version(line, version).policyDigest);
+      }),
+    );
+  }
+
+  #settings(): EngineSettings | undefined {
+    return this.#store.readAgent()?.settings.engine;
+  }
+}
+
+function shorten(digest: string): string {
+  return digest.slice(0, 12);
+}

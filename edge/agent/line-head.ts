@@ -1,0 +1,51 @@
+/** What is read of a line's state: the head that requests and trainers go by, and the files that no version of it needs any more. */
+import type { Agent } from "../../shared/agent.ts";
+import type { LineHead, ServedPolicy } from "../../shared/policy.ts";
+import { artifactKey } from "../artifacts.ts";
+import type { Lineage } from "./lineage.ts";
+import type { Lines } from "./lines.ts";
+import { tipOf } from "./release.ts";
+import type { AgentStore } from "./store.ts";
+
+type Parts = { readonly store: AgentStore; readonly lines: Lines; readonly lineage: Lineage };
+type At = { readonly agent: Agent; readonly line: string; readonly state: ReturnType<Lines["state"]> };
+
+/** The line must exist. */
+export function lineHead({ store, lines, lineage }: Parts, { agent, line, state }: At): Omit<LineHead, "engineBase"> {
+  const { policyDigest, baseDigest, adapter } = lines.version(line, state.stable);
+  const { stable, latest, cursor, revision, canary } = state;
+  const parent = tipOf(state);
+  const rebuild = lineage.rebuildOf(line);
+  const served = (version: number): ServedPolicy => {
+    const found = lines.version(line, version);
+    const { policyDigest: digest, baseDigest: base } = found;
+    return { version, policyDigest: digest, baseDigest: base, adapter: found.adapter, onEngine: store.engines.isBase(base) };
+  };
+  return {
+    agent: agent.name,
+    line,
+    ...{ stable, latest, cursor, revision, parent },
+    onEngine: store.engines.isBase(baseDigest),
+    stablePolicyDigest: policyDigest,
+    baseDigest,
+    adapter,
+    parentAdapter: lines.version(line, parent).adapter,
+    canary: canary === null ? null : { ...served(canary.version), share: canary.share },
+    rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),
+    rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: lines.version(line, rebuild.from).adapter },
+    reopened: store.quarantine.reopened(line, 1).length > 0,
+    notesEpoch: store.notes.any(line) ? lines.notesEpoch : null,
+    settings: agent.settings,
+  };
+}
+
+/** Storage keys of the adapters of deleted versions, unless another version of the line is made of the same bytes. */
+export function lostFiles(store: AgentStore, line: string): string[] {
+  const deleted = new Set(store.versionsThatAre(line, "deleted"));
+  if (deleted.size === 0) return [];
+  const versions = store.allVersions(line);
+  const filesOf = (of: boolean): string[] =>
+    versions.flatMap(({ version, adapter }) => (deleted.has(version) === of && adapter !== null ? [adapter.weightsDigest] : []));
+  const kept = new Set(filesOf(false));
+  return [...new Set(filesOf(true))].filter((digest) => !kept.has(digest)).map(artifactKey);
+}

@@ -1,0 +1,141 @@
+/** The policy in the Worker itself, as an engine: prompts are rendered and encoded here, and refused where they do not fit its context. */
+import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { ServedNote } from "../../shared/note.ts";
+import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
+import { getArtifact } from "../artifacts.ts";
+import kernelModule from "../kernel/kernel.wasm";
+import type { ReadFile } from "../policy/completer.ts";
+import type { Policy } from "../policy/policy.ts";
+import { residentPolicy } from "../policy/resident.ts";
+import type { TurnSampling } from "../session/port.ts";
+import { NotedAnswer, type NotedCompletion } from "../session/noted-answer.ts";
+import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
+
+const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
+
+/** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
+export function createEmbeddedEngine(bucket: R2Bucket): Engine {
+  const readFile = fileReader(bucket);
+  return { prepare: (turn) => prepare(turn, readFile) };
+}
+
+async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
+  const { tools, sampling, seed, cacheKey } = turn;
+  const { policyDigest, adapter, baseDigest } = turn.policy;
+  const policy = await residentPolicy({ kernelModule, baseDigest, readFile });
+  const { notes, promptTokens } = encodeWithNotes(policy, turn);
+  const { contextTokens } = policy;
+  const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
+  const { temperature, topP, stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls, responseFormat } = sampling;
+  const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
+  const form = { tools, toolChoice, parallelToolCalls, responseFormat };
+  const asked = { policyDigest, adapter, readFile, ...drawn, ...form, cacheKey };
+  const completion = { ...asked, notes, promptTokens };
+  const completionUnder = (fewer: readonly ServedNote[]): NotedCompletion => ({
+    ...asked,
+    ...encodeWithNotes(policy, { ...turn, notes: fewer }),
+  });
+  return { answer: (signal) => toAnswer(new NotedAnswer({ policy, completion, completionUnder }, signal)) };
+}
+
+function toAnswer(answer: NotedAnswer): EngineAnswer {
+  const prompted = (): Prompted => {
+    const { notes, promptTokens } = answer.completion;
+    return { notes: notes.map(({ noteId, text }) => ({ noteId, text })), promptTokens };
+  };
+  return { steps: answer.steps(), prompted };
+}
+
+/** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
+function encodeWithNotes(
+  policy: Policy,
+  { messages, tools, notes, sampling: { answerLimit } }: Pick<EngineTurn, "messages" | "tools" | "notes" | "sampling">,
+): { notes: readonly ServedNote[]; promptTokens: readonly number[] } {
+  const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
+  const shown = messages.some(({ role }) => role === "user") ? notes.length : 0;
+  for (let count = shown; count > 0; count -= 1) {
+    const kept = notes.slice(0, count);
+    const prompt = { messages: withGuidance(messages, { notes: kept.map(({ text }) => text) }), tools, addGenerationPrompt: true };
+    const encoded = encodeWithin(policy, prompt, room);
+    if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
+  }
+  const { tokens, atLeast } = encodeWithin(policy, { messages, tools, addGenerationPrompt: true }, policy.contextTokens);
+  if (tokens === undefined)
+    throw overflow({ contextTokens: policy.contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
+  return { notes: [], promptTokens: tokens };
+}
+
+/** Encodes what may fit `room`; what cannot is seen by its length, and only how many tokens it has at least is told. */
+function encodeWithin(
+  { tokenizer, contextTokens, longestTokenBytes }: Policy,
+  prompt: Prompt,
+  room: number,
+): { tokens: number[] | undefined; atLeast: number } {
+  // A message, a tool and a parameter take a token at least, and a token is at most `longestTokenBytes` of text. The parts are counted
+  // first: what a template does with tens of thousands of them takes longer than anybody waits, and a megabyte takes seconds to encode.
+  const parts = prompt.messages.length + (prompt.tools ?? []).reduce((sum, tool) => sum + 1 + parameterCount(tool), 0);
+  if (parts > contextTokens) return { tokens: undefined, atLeast: parts };
+  const { text, encode } = render(tokenizer, prompt);
+  const atLeast = Math.ceil(text.length / longestTokenBytes);
+  return { tokens: atLeast > room ? undefined : encode(), atLeast };
+}
+
+function parameterCount({ function: { parameters } }: ToolDefinition): number {
+  const properties = parameters?.["properties"];
+  return typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
+}
+
+/** @throws {input/unsupported} where the base's chat template fails on the conversation */
+function render(tokenizer: Policy["tokenizer"], prompt: Prompt): RenderedPrompt {
+  try {
+    return tokenizer.renderPrompt(prompt);
+  } catch (cause) {
+    const param = prompt.tools === undefined || prompt.tools.length === 0 ? "messages" : "tools";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("input/unsupported", `${param}: what the base's chat template can show expected; it says: ${reason}`, {
+      details: { param },
+      cause,
+    });
+  }
+}
+
+/** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
+function fitContext({
+  promptCount,
+  answerLimit,
+  contextTokens,
+}: {
+  promptCount: number;
+  answerLimit: TurnSampling["answerLimit"];
+  contextTokens: number;
+}): number {
+  const left = contextTokens - promptCount;
+  if (left < 1) throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and room for an answer`);
+  if (answerLimit === undefined) return left;
+  const { param, tokens, rest = false } = answerLimit;
+  if (tokens <= left || rest) return Math.min(tokens, left);
+  throw new AppError(
+    "input/invalid",
+    `${param}: at most ${left} expected, which a prompt of ${promptCount} leaves of ${contextTokens} tokens of context, got ${tokens}; lower it or leave it out`,
+    { details: { param, code: "context_length_exceeded", promptTokens: promptCount, contextTokens } },
+  );
+}
+
+function overflow({ contextTokens, promptCount }: { contextTokens: number; promptCount: number }, got: string): AppError {
+  return new AppError(
+    "input/invalid",
+    `messages: at most ${contextTokens} tokens of context expected, got ${got}; shorten the conversation`,
+    {
+      details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
+    },
+  );
+}
+
+function fileReader(bucket: R2Bucket): ReadFile {
+  return async (digest) => {
+    const bytes = await getArtifact(bucket, digest);
+    if (bytes === undefined) throw new AppError("upstream/failed", `file ${digest}: stored bytes expected, got none`);
+    return bytes;
+  };
+}

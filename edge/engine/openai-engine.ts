@@ -1,0 +1,171 @@
+/**
+ * An OpenAI-compatible engine: vLLM, SGLang, llama.cpp's server, or any other. The engine renders and encodes the prompt by its own
+ * template; ids and log-probs are taken where it tells them, and a turn without them says why. Its adapter is named, loaded where it is not there, and the very one
+ * that the turn is bound to.
+ */
+import { AppError } from "../../shared/errors.ts";
+import { adapterName, type OpenAiEngine } from "../../shared/engine.ts";
+import type { Env } from "../env.ts";
+import { chatBody, drawn, isUntooled } from "./bodies.ts";
+import { ChatStream } from "./chat-stream.ts";
+import { eventsOf } from "./event-stream.ts";
+import { loraList, llamaAdapters } from "./llama-adapters.ts";
+import { CompletionStream, GenerateStream } from "./native-streams.ts";
+import {
+  UNKNOWN_PROMPT,
+  type AnswerEnd,
+  type AnswerStep,
+  type Engine,
+  type EngineReport,
+  type EngineTurn,
+  type PieceStep,
+} from "./port.ts";
+import { encodeForGenerate, encodeForCompletion } from "./prompt-ids.ts";
+import { distortionOf, reportOf, type Told } from "./report.ts";
+import { type Call, connect, jsonBody, toAppError, type Upstream, UpstreamRefusal } from "./upstream.ts";
+
+/** Has the adapter of the turn's version loaded; `anew` where the engine turned out not to have it. @throws {upstream/…} */
+export type EnsureAdapter = (anew: boolean) => Promise<void>;
+
+type Stream = { push(event: unknown): PieceStep; end(report: (told: Told) => EngineReport): AnswerEnd };
+/** A call, what reads its answer, and why ids are not told where they are not. */
+type Plan = { readonly call: Call; readonly stream: Stream; readonly silence: string | undefined };
+
+const UNKNOWN_MODEL: ReadonlySet<number> = new Set([400, 404]);
+const NOT_ASKED = "the engine's chat completions, which calls, JSON and log-probs for the client need, do not report token ids";
+
+export function createOpenAiEngine(env: Env, engine: OpenAiEngine, ensureAdapter: EnsureAdapter): Engine {
+  const upstream = connect(env, { what: "the agent's engine", ...engine });
+  return {
+    prepare: async (turn) => {
+      checkTurn(engine, turn);
+      return { answer: (signal) => ({ steps: answer({ engine, upstream, ensureAdapter }, turn, signal), prompted: () => UNKNOWN_PROMPT }) };
+    },
+  };
+}
+
+type Parts = { readonly engine: OpenAiEngine; readonly upstream: Upstream; readonly ensureAdapter: EnsureAdapter };
+
+async function* answer(parts: Parts, turn: EngineTurn, signal: AbortSignal): AsyncGenerator<AnswerStep, void, void> {
+  const { upstream, ensureAdapter } = parts;
+  try {
+    const adapted = turn.policy.adapter !== null;
+    if (adapted) await ensureAdapter(false);
+    const first = yield* attempt(parts, turn, { signal, retries: adapted });
+    if (first === "answered") return;
+    // Whoever restarts an engine takes its adapters away. Nothing was sent, so the answer can begin again.
+    await ensureAdapter(true);
+    yield* attempt(parts, turn, { signal, retries: false });
+  } catch (thrown) {
+    throw toAppError(upstream, thrown);
+  }
+}
+
+/** One try; `unknown` where the engine does not know the model and another try may help. */
+async function* attempt(
+  { engine, upstream }: Parts,
+  turn: EngineTurn,
+  { signal, retries }: { signal: AbortSignal; retries: boolean },
+): AsyncGenerator<AnswerStep, "answered" | "unknown", void> {
+  let begun = false;
+  try {
+    const { call, stream, silence } = await plan(engine, { upstream, turn, signal });
+    for await (const event of eventsOf(upstream, call, signal)) {
+      begun = true;
+      yield stream.push(event);
+    }
+    const { tools, sampling } = turn;
+    const distortion = distortionOf(sampling, { tools, atTemperature: engine.flavour === "sglang" });
+    yield stream.end((told) => reportOf(told, { silence, distortion }));
+    return "answered";
+  } catch (thrown) {
+    if (!begun && retries && thrown instanceof UpstreamRefusal && UNKNOWN_MODEL.has(thrown.status)) return "unknown";
+    throw thrown;
+  }
+}
+
+async function plan(
+  engine: OpenAiEngine,
+  { upstream, turn, signal }: { upstream: Upstream; turn: EngineTurn; signal: AbortSignal },
+): Promise<Plan> {
+  const adapter = turn.policy.adapter === null ? undefined : adapterName(turn.policy.policyDigest);
+  switch (engine.flavour) {
+    case "vllm": {
+      // The name of an adapter is that of a model, and of its prefix cache: it holds the digest, so neither is ever another's.
+      const extra = {
+        return_token_ids: true,
+        logprobs: true,
+        top_logprobs: turn.sampling.topLogprobs,
+        top_k: 0,
+        min_p: 0,
+        repetition_penalty: 1,
+      };
+      return chat(engine, turn, { model: adapter ?? engine.model, extra });
+    }
+    case "sglang": {
+      const encoded = isUntooled(turn) ? await encodeForGenerate(upstream, { turn, model: engine.model, signal }) : NOT_ASKED;
+      if (typeof encoded !== "string") return generate(engine, turn, { promptTokens: encoded, adapter });
+      const model = adapter === undefined ? engine.model : `${engine.model}:${adapter}`;
+      return chat(engine, turn, { model, extra: { top_k: -1, min_p: 0, repetition_penalty: 1 }, silence: encoded });
+    }
+    case "llamacpp": {
+      const present = await llamaAdapters(upstream, signal);
+      const extra = { ...loraList(present, adapter), top_k: 0, min_p: 0, typical_p: 1, repeat_penalty: 1 };
+      const encoded = isUntooled(turn) ? await encodeForCompletion(upstream, { turn, signal }) : NOT_ASKED;
+      if (typeof encoded !== "string") return complete(engine, turn, { promptTokens: encoded, extra });
+      return chat(engine, turn, { model: engine.model, extra, silence: encoded });
+    }
+    case "generic":
+      return chat(engine, turn, { model: engine.model, extra: {}, silence: "an engine of no known kind reports no token ids" });
+  }
+}
+
+function chat(
+  engine: OpenAiEngine,
+  turn: EngineTurn,
+  { model, extra, silence }: { model: string; extra: Readonly<Record<string, unknown>>; silence?: string },
+): Plan {
+  const body = jsonBody({ ...chatBody(engine, turn), ...extra, model });
+  return { call: { method: "POST", path: "/v1/chat/completions", body }, stream: new ChatStream(turn.sampling.logprobs), silence };
+}
+
+function generate(
+  engine: OpenAiEngine,
+  turn: EngineTurn,
+  { promptTokens, adapter }: { promptTokens: readonly number[]; adapter: string | undefined },
+): Plan {
+  const { temperature, topP, stop, seed, maxTokens } = drawn(engine, turn);
+  const sampling_params = {
+    ...{ temperature, top_p: topP, top_k: -1, min_p: 0, repetition_penalty: 1, max_new_tokens: maxTokens, sampling_seed: seed },
+    ...(stop.length === 0 ? {} : { stop }),
+  };
+  const lora = adapter === undefined ? {} : { lora_path: adapter };
+  const body = jsonBody({ input_ids: promptTokens, sampling_params, return_logprob: true, stream: true, ...lora });
+  return { call: { method: "POST", path: "/generate", body }, stream: new GenerateStream(promptTokens), silence: undefined };
+}
+
+function complete(
+  engine: OpenAiEngine,
+  turn: EngineTurn,
+  { promptTokens, extra }: { promptTokens: readonly number[]; extra: Readonly<Record<string, unknown>> },
+): Plan {
+  const { temperature, topP, stop, seed, maxTokens } = drawn(engine, turn);
+  const body = jsonBody({
+    ...{ prompt: promptTokens, n_predict: maxTokens, temperature, top_p: topP, stop, seed, ...extra },
+    ...{ stream: true, return_tokens: true, n_probs: 1 },
+  });
+  return { call: { method: "POST", path: "/completion", body }, stream: new CompletionStream(promptTokens), silence: undefined };
+}
+
+/** What an engine would answer otherwise than it was asked to. @throws {input/unsupported} */
+function checkTurn({ flavour }: OpenAiEngine, { tools, sampling, policy }: EngineTurn): void {
+  if (flavour === "llamacpp" && sampling.logprobs && tools.length > 0)
+    throw new AppError("input/unsupported", "logprobs: llama.cpp's server reports none beside tools; leave one of them out", {
+      details: { param: "logprobs" },
+    });
+  if (flavour === "generic" && policy.adapter !== null)
+    throw new AppError(
+      "upstream/invalid",
+      "the agent's engine: a flavour that loads adapters expected, got generic, and the version has one",
+    );
+}

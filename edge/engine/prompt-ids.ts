@@ -1,0 +1,46 @@
+/**
+ * A conversation as the engine itself encodes it, for its native route. An engine that cannot is asked by chat completions, and
+ * what is returned is the reason why the turn has no ids.
+ */
+import { z } from "zod";
+import type { EngineTurn } from "./port.ts";
+import { jsonBody, requestJson, type Upstream } from "./upstream.ts";
+import { AppError } from "../../shared/errors.ts";
+
+const Ids = z.object({ tokens: z.array(z.number().int().min(0)).min(1) });
+
+/** SGLang encodes messages. @see https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/protocol.py TokenizeRequest, `/v1/tokenize` */
+export async function encodeForGenerate(
+  upstream: Upstream,
+  { turn, model, signal }: { turn: EngineTurn; model: string; signal: AbortSignal },
+): Promise<readonly number[] | string> {
+  return orReason(async () => {
+    const body = jsonBody({ model, messages: turn.messages });
+    return (await requestJson(upstream, { method: "POST", path: "/v1/tokenize", body }, { schema: Ids, signal })).tokens;
+  });
+}
+
+/** llama.cpp renders and encodes in two steps, as its chat completions do within. */
+export async function encodeForCompletion(
+  upstream: Upstream,
+  { turn, signal }: { turn: EngineTurn; signal: AbortSignal },
+): Promise<readonly number[] | string> {
+  return orReason(async () => {
+    const rendering = jsonBody({ messages: turn.messages });
+    const schema = z.object({ prompt: z.string() });
+    const { prompt } = await requestJson(upstream, { method: "POST", path: "/apply-template", body: rendering }, { schema, signal });
+    const body = jsonBody({ content: prompt, add_special: true, parse_special: true });
+    return (await requestJson(upstream, { method: "POST", path: "/tokenize", body }, { schema: Ids, signal })).tokens;
+  });
+}
+
+/** Only what the engine says of the conversation is a reason; one that cannot be reached fails the turn. */
+async function orReason(encode: () => Promise<readonly number[]>): Promise<readonly number[] | string> {
+  try {
+    return await encode();
+  } catch (thrown) {
+    if (thrown instanceof AppError && (thrown.code === "input/invalid" || thrown.code === "upstream/invalid"))
+      return `the engine could not encode the conversation by itself: ${thrown.message}`;
+    throw thrown;
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * HTTP to an engine or to the host of its adapters. What it answers becomes an error of ours with the words of theirs; a call is
+ * made again only where nothing of its answer has come.
+ */
+import { z } from "zod";
+import { AppError, type ErrorCode, type ErrorDetails } from "../../shared/errors.ts";
+import { SECRET_PREFIX } from "../../shared/engine.ts";
+import type { Env } from "../env.ts";
+import { Patience } from "./patience.ts";
+
+export type Upstream = {
+  /** As errors name it, to clients too: never an address. */
+  readonly what: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+};
+
+export type Call = { readonly method: "GET" | "POST" | "PUT" | "DELETE"; readonly path: string; readonly body?: BodyInit };
+
+/** What an upstream answered that is not a success, before it becomes an error of ours. */
+export class UpstreamRefusal extends Error {
+  readonly status: number;
+  readonly said: string;
+
+  constructor(status: number, said: string) {
+    super(`${status}: ${said}`);
+    this.status = status;
+    this.said = said;
+  }
+}
+
+const ATTEMPTS = 3;
+const FIRST_DELAY_MS = 100; // doubled, with full jitter
+/** Not ready, or overloaded: the same call may succeed in a moment. */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
+const MOST_SAID = 300;
+const TOO_LONG = /context (length|size|window)|maximum model length|too long/i;
+
+/** @throws {upstream/invalid} for a secret that the Worker does not have */
+export function connect(env: Env, to: { what: string; url: string; keySecret?: string | undefined; timeoutMs: number }): Upstream {
+  const { what, url, keySecret, timeoutMs } = to;
+  const headers: Record<string, string> = keySecret === undefined ? {} : { authorization: `Bearer ${secretOf(env, keySecret)}` };
+  return { what, url, headers, timeoutMs };
+}
+
+/** The answer of a call that succeeded, its body unread. @throws {UpstreamRefusal} and what `unanswered` makes of a failed connection */
+export async function request(upstream: Upstream, call: Call, patience: Patience): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await attemptOnce(upstream, call, patience);
+    if (outcome instanceof Response) return outcome;
+    const mayRetry = !(outcome instanceof UpstreamRefusal) || BUSY_STATUSES.has(outcome.status);
+    if (!mayRetry || attempt === ATTEMPTS || patience.over || call.body instanceof ReadableStream)
+      throw outcome instanceof UpstreamRefusal ? outcome : unanswered(upstream, patience, outcome);
+    await scheduler.wait(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
+  }
+}
+
+/** A whole JSON answer, checked. @throws {upstream/…} */
+export async function requestJson<Value>(
+  upstream: Upstream,
+  call: Call,
+  { schema, signal }: { schema: z.ZodType<Value>; signal?: AbortSignal | undefined },
+): Promise<Value> {
+  const patience = new Patience(upstream.timeoutMs, signal);
+  try {
+    const response = await request(upstream, call, patience).catch((thrown: unknown) => {
+      throw toAppError(upstream, thrown);
+    });
+    const text = await response.text().catch((thrown: unknown) => {
+      throw unanswered(upstream, patience, thrown);
+    });
+    const parsed = schema.safeParse(parseLoosely(text));
+    if (!parsed.success)
+      throw new AppError("upstream/invalid", `${upstream.what}: ${call.path}: ${z.prettifyError(parsed.error)}, got ${cut(text)}`);
+    return parsed.data;
+  } finally {
+    patience.end();
+  }
+}
+
+export function jsonBody(body: unknown): string {
+  return JSON.stringify(body);
+}
+
+/** What a client is told of a refusal. Faults of its own request are its own; everything else is the engine's. */
+export function toAppError({ what }: Upstream, thrown: unknown): unknown {
+  if (!(thrown instanceof UpstreamRefusal)) return thrown;
+  const { status, said } = thrown;
+  const tooLong = TOO_LONG.test(said);
+  const details: ErrorDetails = tooLong ? { param: "messages", code: "context_length_exceeded" } : {};
+  return new AppError(codeOf(status, tooLong), `${what} ${saying(status)}: ${said}`, { details, cause: thrown });
+}
+
+/** @throws nothing: it makes the error of a connection that failed, was silent for too long, or was given up by its reader */
+export function unanswered({ what, timeoutMs }: Upstream, patience: Patience, cause: unknown): AppError {
+  if (patience.given) return new AppError("session/aborted", "answer aborted by its reader", { cause });
+  if (patience.timedOut)
+    return new AppError("upstream/timeout", `${what}: an answer or more of it within ${timeoutMs} ms expected, got silence`, { cause });
+  return new AppError("upstream/unreachable", `${what}: a connection that lasts expected, got none, or one that broke; try again`, {
+    cause,
+  });
+}
+
+async function attemptOnce({ url, headers }: Upstream, { method, path, body }: Call, patience: Patience): Promise<unknown> {
+  try {
+    const sent = { ...headers, ...(typeof body === "string" ? { "content-type": "application/json" } : {}) };
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: sent,
+      signal: patience.signal,
+      redirect: "manual", // what a key is sent to is decided by whoever set it
+      ...(body === undefined ? {} : { body }),
+    });
+    return response.ok ? response : new UpstreamRefusal(response.status, await readSaid(response));
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+function codeOf(status: number, tooLong: boolean): ErrorCode {
+  if (status === 400 || status === 413 || status === 422 || tooLong) return "input/invalid";
+  return status === 404 || status < 400 ? "upstream/invalid" : "upstream/failed";
+}
+
+function saying(status: number): string {
+  if (status === 401 || status === 403) return `refused its key (${status})`;
+  if (status === 400 || status === 413 || status === 422) return "refused the request";
+  return `answered ${status}`;
+}
+
+const Said = z.union([
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ error: z.string() }).transform(({ error }) => error),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+  z
+    .object({ errors: z.array(z.object({ message: z.string() })).min(1) })
+    .transform(({ errors }) => errors.map((each) => each.message).join("; ")),
+]);
+
+/** The words of an error, wherever the server puts them. */
+export function readError(value: unknown): string | undefined {
+  const said = Said.safeParse(value);
+  return said.success ? cut(said.data) : undefined;
+}
+
+async function readSaid(response: Response): Promise<string> {
+  const text = await response.text().catch(() => "");
+  return readError(parseLoosely(text)) ?? (text === "" ? "nothing" : cut(text));
+}
+
+function parseLoosely(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // not JSON: its words are what it says
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_SAID ? text : `${text.slice(0, MOST_SAID)}…`;
+}
+
+function secretOf(env: Env, name: string): string {
+  const bindings: Readonly<Record<string, unknown>> = { ...env };
+  const value = name.startsWith(SECRET_PREFIX) ? bindings[name] : undefined;
+  if (typeof value === "string" && value !== "") return value;
+  throw new AppError("upstream/invalid", `Worker secret ${name}: a value expected, got none; set it with wrangler secret put ${name}`);
+}

@@ -1,0 +1,155 @@
+/**
+ * Workers AI through its binding. Streams tell text only, no ids and no log-probs.
+ * @see https://developers.cloudflare.com/workers-ai/configuration/bindings/ `env.AI.run`
+ * @see https://developers.cloudflare.com/workers-ai/features/function-calling/
+ */
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import { adapterName, type WorkersAiEngine } from "../../shared/engine.ts";
+import type { Env } from "../env.ts";
+import { AnswerParts } from "./answer-parts.ts";
+import { drawn, formatOf, toolsOf } from "./bodies.ts";
+import { ChatStream } from "./chat-stream.ts";
+import { readEvents } from "./event-stream.ts";
+import type { EnsureAdapter } from "./openai-engine.ts";
+import { Patience } from "./patience.ts";
+import { UNKNOWN_PROMPT, type AnswerEnd, type AnswerStep, type Engine, type EngineTurn, type PieceStep } from "./port.ts";
+import { reportOf, type Told } from "./report.ts";
+import { unanswered, type Upstream } from "./upstream.ts";
+
+/** The part of the `AI` binding that is used. */
+export type AiBinding = { run(model: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> };
+
+const SILENCE = "Workers AI reports no token ids";
+const count = z.number().int().min(0);
+
+const Piece = z.object({
+  response: z.string().nullish(),
+  tool_calls: z.array(z.object({ name: z.string(), arguments: z.unknown() })).nullish(),
+  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+});
+/** Newer models of the catalogue stream chunks of chat completions. */
+const ChunkLike = z.object({ choices: z.array(z.unknown()) });
+
+export function createWorkersAiEngine(env: Env, engine: WorkersAiEngine, ensureAdapter: EnsureAdapter): Engine {
+  const upstream = { what: "Workers AI", url: "", headers: {}, timeoutMs: engine.timeoutMs };
+  return {
+    prepare: async (turn) => {
+      checkTurn(turn);
+      return {
+        answer: (signal) => ({ steps: answer({ env, engine, upstream, ensureAdapter }, turn, signal), prompted: () => UNKNOWN_PROMPT }),
+      };
+    },
+  };
+}
+
+/** What it would not do and not say so. @throws {input/unsupported} */
+function checkTurn({ sampling: { logprobs, stop } }: EngineTurn): void {
+  if (logprobs)
+    throw new AppError("input/unsupported", "logprobs: Workers AI reports none; leave it out", { details: { param: "logprobs" } });
+  if (stop.length > 0)
+    throw new AppError("input/unsupported", "stop: Workers AI knows no stop strings; leave it out", { details: { param: "stop" } });
+}
+
+type Parts = { readonly env: Env; readonly engine: WorkersAiEngine; readonly upstream: Upstream; readonly ensureAdapter: EnsureAdapter };
+
+async function* answer(
+  { env, engine, upstream, ensureAdapter }: Parts,
+  turn: EngineTurn,
+  signal: AbortSignal,
+): AsyncGenerator<AnswerStep, void, void> {
+  const { policyDigest, adapter } = turn.policy;
+  if (adapter !== null) await ensureAdapter(false);
+  const { temperature, topP, seed, maxTokens } = drawn(engine, turn);
+  const inputs = {
+    messages: turn.messages,
+    ...{ stream: true, max_tokens: maxTokens, temperature, top_p: topP, seed },
+    ...toolsOf(turn),
+    ...formatOf(turn),
+    ...(adapter === null ? {} : { lora: adapterName(policyDigest) }),
+  };
+  const patience = new Patience(upstream.timeoutMs, signal);
+  try {
+    const body = await run(env, { engine, inputs, upstream }, patience);
+    const stream = new PieceStream(maxTokens);
+    for await (const event of readEvents(upstream, body, patience)) yield stream.push(event);
+    yield stream.end();
+  } finally {
+    patience.end();
+  }
+}
+
+async function run(
+  { AI }: Env,
+  { engine, inputs, upstream }: { engine: WorkersAiEngine; inputs: Readonly<Record<string, unknown>>; upstream: Upstream },
+  patience: Patience,
+): Promise<ReadableStream<Uint8Array>> {
+  if (AI === undefined)
+    throw new AppError(
+      "upstream/invalid",
+      'Workers AI: the binding AI expected, got none; add [ai] with binding = "AI" to wrangler.toml and deploy',
+    );
+  const asked = AI.run(engine.model, inputs).catch((cause: unknown) => {
+    throw new AppError("upstream/failed", `Workers AI refused the request: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  });
+  // The binding takes no signal: what comes too late is thrown away.
+  const given = new Promise<never>((_, reject) =>
+    patience.signal.addEventListener("abort", () => reject(unanswered(upstream, patience, patience.signal.reason))),
+  );
+  const said = await Promise.race([asked, given]);
+  if (said instanceof ReadableStream) return said;
+  throw new AppError("upstream/invalid", "Workers AI: a stream expected, got a whole answer; choose a model that streams");
+}
+
+/** Events with `response`, or chunks of a chat completion. */
+class PieceStream {
+  readonly #maxTokens: number;
+  readonly #parts = new AnswerParts();
+  #chat: ChatStream | undefined;
+  #usage: { prompt_tokens: number; completion_tokens: number } | undefined;
+  #calls = 0;
+
+  constructor(maxTokens: number) {
+    this.#maxTokens = maxTokens;
+  }
+
+  push(event: unknown): PieceStep {
+    if (this.#chat !== undefined || (ChunkLike.safeParse(event).success && this.#usage === undefined && this.#parts.content === ""))
+      return (this.#chat ??= new ChatStream(false)).push(event);
+    const parsed = Piece.safeParse(event);
+    if (!parsed.success)
+      throw new AppError("upstream/invalid", `Workers AI: pieces of an answer expected; ${z.prettifyError(parsed.error)}`);
+    const { response, tool_calls: calls, usage } = parsed.data;
+    this.#usage = usage ?? this.#usage;
+    const text = this.#parts.text(response ?? "");
+    const called = (calls ?? []).flatMap(({ name, arguments: given }) =>
+      this.#parts.call(this.#calls++, { name, text: typeof given === "string" ? given : JSON.stringify(given ?? {}) }),
+    );
+    return { kind: "piece", deltas: [...text, ...called], logProbs: [] };
+  }
+
+  end(): AnswerEnd {
+    const report = (told: Told) => reportOf(told, { silence: SILENCE, distortion: undefined });
+    if (this.#chat !== undefined) return this.#chat.end(report);
+    // These events do not say why the answer ended; one without counts was cut off.
+    if (this.#usage === undefined) throw new AppError("upstream/failed", "Workers AI ended its answer without an end; try again");
+    const { prompt_tokens: promptCount, completion_tokens: responseCount } = this.#usage;
+    const deltas = this.#parts.finish();
+    const { content, calls } = this.#parts;
+    const finishReason = this.#parts.finishReason(responseCount >= this.#maxTokens ? "length" : "stop");
+    const told = { promptTokens: undefined, responseTokens: [], logProbs: [], promptCount, responseCount };
+    return {
+      kind: "end",
+      deltas,
+      finishReason,
+      content,
+      calls,
+      masked: false,
+      reusedTokens: 0,
+      prefilledTokens: promptCount,
+      report: report(told),
+    };
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Workers AI, which runs on Cloudflare only: the suite against a Worker of the test behind the `AI` binding, after its documentation, and
+ * against a server that takes fine-tunes as the REST API documents it.
+ * https://developers.cloudflare.com/workers-ai/configuration/bindings/, …/features/fine-tunes/loras/
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { capabilitiesOf, EngineSettings } from "../../../shared/engine.ts";
+import { call, putAgent } from "../../helpers/call.ts";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { withEdge } from "../../helpers/edge.ts";
+import { says, talkTo, turnsOf } from "../session/talk.ts";
+import { testEngine } from "./conformance.ts";
+import { publishOn } from "./publish-on.ts";
+import type { Script } from "./stand-in.ts";
+
+const MODEL = "@cf/meta/llama-3.2-11b-vision-instruct";
+const TOKEN = "cloudflare-api-token";
+const ACCOUNT = "0".repeat(32);
+
+/** What the binding does is decided by this server, which the stand-in asks: its script, and what it was run with. */
+const runs: { model: string; inputs: Record<string, unknown> }[] = [];
+let script: Script = { text: ["Hello"] };
+let aborted = 0;
+const fineTunes: { id: string; name: string; model: string }[] = [];
+const uploads: { id: string; file: string; content: string }[] = [];
+
+const server = createServer((request, response) => void answer(request, response));
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const path = request.url ?? "";
+  const json = (value: unknown, status = 200): void =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+  if (path === "/binding") {
+    runs.push(JSON.parse(body.toString()));
+    response.on("close", () => void (response.writableFinished || (aborted += 1)));
+    response.writeHead(200);
+    const { text = [], call: called, finish, fails } = script;
+    const counts = {
+      prompt_tokens: 4,
+      completion_tokens: finish === "length" ? Number(runs.at(-1)?.inputs["max_tokens"]) : text.length + 1,
+    };
+    const calls = called === undefined ? [] : [{ tool_calls: [{ name: called.name, arguments: JSON.parse(called.arguments.join("")) }] }];
+    const events = [
+      ...text.map((piece) => ({ response: piece, p: "abcdefg" })),
+      ...calls,
+      { response: "", usage: { ...counts, total_tokens: 9 } },
+    ];
+    for (const [index, event] of events.entries()) {
+      if (fails !== undefined && fails.kind !== "status" && index === fails.after) {
+        if (fails.kind === "dies") return void response.destroy();
+        if (fails.kind === "hangs") return;
+        response.write('data: {"errors": [{"message": "EngineCore died", "code": 3040}]}\n\n');
+      }
+      response.write(`data: ${JSON.stringify(event)}\n\n`);
+      await new Promise((next) => setTimeout(next, 5));
+    }
+    return void response.end("data: [DONE]\n\n");
+  }
+  if (request.headers.authorization !== `Bearer ${TOKEN}`)
+    return json({ success: false, errors: [{ message: "Authentication error" }] }, 403);
+  const [, id] = /^\/client\/v4\/accounts\/0{32}\/ai\/finetunes(?:\/([^/]+)\/finetune-assets)?$/.exec(path) ?? [];
+  if (id !== undefined) {
+    const form = await new Response(body, { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
+    uploads.push({ id, file: form.get("file_name") as string, content: await (form.get("file") as File).text() });
+    return json({ success: true });
+  }
+  if (request.method === "GET") return json({ success: true, result: [fineTunes] });
+  const made = { ...(JSON.parse(body.toString()) as { name: string; model: string }), id: `ft-${fineTunes.length}` };
+  fineTunes.push(made);
+  return json({ success: true, result: made });
+}
+
+// Listens before the edge starts, whose stand-in has to know the address.
+await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+const STAND_IN = `
+  import { WorkerEntrypoint } from "cloudflare:workers";
+  export class Ai extends WorkerEntrypoint {
+    async run(model, inputs) {
+      if (model !== "${MODEL}") throw new Error("5007: No such model " + model);
+      const response = await fetch("${address}/binding", { method: "POST", body: JSON.stringify({ model, inputs }) });
+      return response.body;
+    }
+  }
+  export default { fetch: () => new Response("no page") };`;
+
+const edge = withEdge({ workersAi: STAND_IN, vars: { ENGINE_KEY_CF: TOKEN } });
+beforeAll(() => void (script = { text: ["Hello"] }));
+afterAll(() => (server.closeAllConnections(), new Promise<void>((done) => server.close(() => done()))));
+
+const settings = (changes: object = {}) => ({ kind: "workers-ai", model: MODEL, timeoutMs: 5_000, ...changes });
+const adapters = { accountId: ACCOUNT, keySecret: "ENGINE_KEY_CF", modelType: "llama", slots: 2, apiUrl: `${address}/client/v4` };
+
+testEngine(edge, {
+  name: "workers-ai",
+  capabilities: capabilitiesOf(EngineSettings.parse(settings())),
+  settings,
+  play: (next) => (script = next),
+  aborted: () => aborted,
+});
+
+it("is sent the limit of the answer, which it would set low by itself, and nothing that it does not know", async () => {
+  await putAgent(edge, "asked", { engine: settings() });
+  const { ask } = talkTo(edge, "asked");
+  script = { text: ["Hello"] };
+  await ask([says("hi")], { extra: { max_tokens: undefined, temperature: 0.3 } });
+  expect(runs.at(-1)).toEqual({
+    model: MODEL,
+    inputs: { messages: [says("hi")], stream: true, max_tokens: 1_024, temperature: 0.3, top_p: 1, seed: 1 },
+  });
+  expect((await ask([says("hi")], { extra: { logprobs: true } })).error).toMatchObject({ param: "logprobs" });
+  expect((await ask([says("hi")], { extra: { stop: ["."] } })).error).toMatchObject({ param: "stop" });
+});
+
+it("takes an adapter into a slot, whole, and answers with it; the slots left are shown and a full account is refused with advice", async () => {
+  await putAgent(edge, "tuned", { engine: settings({ adapters }) });
+  const state = async () => (await call(edge, "admin", "GET /api/agents/tuned/engine")).body;
+  expect(await state()).toMatchObject({ slotsLeft: 2, listed: [], capabilities: { unload: false }, error: null });
+  expect((await publishOn(edge, "tuned", await putAdapter(edge, "one"))).body).toMatchObject({ status: "published", version: 1 });
+  const { body: version } = await call(edge, "admin", "GET /api/agents/tuned/versions/1");
+  const name = `nextstate-${version.policyDigest}`;
+  expect(fineTunes).toMatchObject([{ name, model: MODEL }]);
+  expect(uploads.map(({ id, file }) => [id, file])).toEqual([["ft-0", "adapter_model.safetensors"], ["ft-0", "adapter_config.json"]]); // prettier-ignore
+  expect(JSON.parse(uploads[1]?.content ?? "")).toMatchObject({ model_type: "llama", peft_type: "LORA", r: 1 });
+  script = { text: ["Tuned"] };
+  const talk = talkTo(edge, "tuned");
+  await talk.ask([says("hi")]);
+  expect(runs.at(-1)?.inputs).toMatchObject({ lora: name });
+  expect(turnsOf(await talk.logged("turn:finished", 1))).toMatchObject([{ policyVersion: 1 }]);
+  expect(await state()).toMatchObject({ slotsLeft: 1, listed: [name] });
+  await publishOn(edge, "tuned", await putAdapter(edge, "two"));
+  const full = await publishOn(edge, "tuned", await putAdapter(edge, "three"));
+  expect([full.status, full.body.error.message]).toEqual([
+    422,
+    expect.stringMatching(/2 adapters, and none can be deleted; use another account/),
+  ]);
+  expect(fineTunes).toHaveLength(2);
+});
+
+it("says in its own words what it refuses", async () => {
+  await putAgent(edge, "unknown", { engine: settings({ model: "@cf/none/such" }) });
+  const { status, error } = await talkTo(edge, "unknown").ask([says("hi")]);
+  expect([status, error?.code]).toEqual([502, "upstream/failed"]);
+  expect(error?.message).toContain("5007: No such model @cf/none/such");
+});
