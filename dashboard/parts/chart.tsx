@@ -81,7 +81,7 @@ function optionsOf({
           stroke: color,
           width: 2,
           spanGaps: true,
-          points: { show: !bars, size: 5 },
+          points: { show: !bars, size: 7, fill: color },
           ...(bars ? { fill: color, ...(bar === undefined ? {} : { paths: bar }) } : {}),
         };
       }),

@@ -14,6 +14,8 @@ import { useResource } from "../resource.ts";
 
 type Step = "hour" | "day";
 
+const FEWEST_POINTS = 8;
+
 const HAPPENED: Readonly<Record<string, string>> = {
   "turn:finished": "answered a turn",
   "turn:aborted": "gave a turn up",
@@ -76,7 +78,14 @@ function Tiles({ release, versions }: { release: Release; versions: readonly Lis
   );
 }
 
-function Charts({ points, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+/** From a little before anything happened: an agent's first hour is no speck at the end of two empty days. */
+function sinceFirst(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
+  const first = points.findIndex(({ turns, judged }) => turns + judged > 0);
+  return first < 0 ? points : points.slice(Math.max(0, Math.min(first - 1, points.length - FEWEST_POINTS)));
+}
+
+function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+  const points = useMemo(() => sinceFirst(all), [all]);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
   const marks = useMemo(
     () =>

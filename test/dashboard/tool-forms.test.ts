@@ -46,7 +46,7 @@ describe("readTools", () => {
   it("says which tool is none, and where", () => {
     expect(wrongIn('[\n  {"type": "function", "function": {"name": "no spaces"}}\n]')).toMatch(/^2:45 name: 1 to 64/);
     expect(wrongIn('[{"type": "web_search"}]')).toMatch(/^1:11 "function" expected/);
-    expect(wrongIn('{"tools": [{"name": "a"}, {"name": "a"}]}')).toMatch(/^1:35 name: another tool is called a/);
+    expect(wrongIn('{"tools": [{"name": "a"}, {"name": "a"}]}')).toMatch(/^1:36 name: another tool is called a/);
     expect(wrongIn("[3]")).toMatch(/^1:2 a tool expected/);
   });
 });
