@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await told.getByRole("cell", { name: "-0.5" }).waitFor();
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-    await page.getByLabel("Version").fill("7");
+    await page.getByLabel("Version", { exact: true }).fill("7");
     await page.getByText("No turn of this agent has all of that.").waitFor();
     expect(problems).toEqual([]);
     await context.close();
