@@ -22,6 +22,17 @@ const QUALITY = 0.82;
 const LEARNING_MS = 900_000;
 const POLL_MS = 250;
 
+/** Run by the page: base64 of a PNG to base64 of a WebP. */
+const TO_WEBP = `async (png, quality) => {
+  const image = new Image();
+  image.src = "data:image/png;base64," + png;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.width, image.height];
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  return canvas.toDataURL("image/webp", quality).split(",")[1];
+}`;
+
 const { values: options } = parseArgs({
   options: {
     out: { type: "string", default: "docs/images" },
@@ -161,18 +172,7 @@ async function take({ browser, url, key }: Stage, name: string, path: string, ar
     await page.waitForTimeout(700); // what was loaded is drawn, and the stream has said its first word
     const png = (await page.screenshot()).toString("base64");
     const blank = await browser.newPage();
-    const webp = await blank.evaluate(
-      async ([data, quality]) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${String(data)}`;
-        await image.decode();
-        const canvas = document.createElement("canvas");
-        [canvas.width, canvas.height] = [image.width, image.height];
-        canvas.getContext("2d")?.drawImage(image, 0, 0);
-        return canvas.toDataURL("image/webp", Number(quality)).split(",")[1] ?? "";
-      },
-      [png, QUALITY] as const,
-    );
+    const webp = await blank.evaluate<string>(`(${TO_WEBP})(${JSON.stringify(png)}, ${QUALITY})`);
     await blank.close();
     await context.close();
     await mkdir(options.out, { recursive: true });
