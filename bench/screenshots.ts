@@ -156,7 +156,11 @@ async function pictures(stage: Stage, ask: Ask): Promise<void> {
   await take(stage, "conversations", `${about}/conversations`, async (page) => {
     await page.getByLabel("Words").fill("ReserveHotel");
     await page.waitForTimeout(1_500); // asked for once nobody types, and answered
-    await page.locator("article.turn").first().waitFor();
+    await page
+      .locator("article.turn", { has: page.locator(".heat") })
+      .first()
+      .scrollIntoViewIfNeeded();
+    await page.locator(".heat").first().scrollIntoViewIfNeeded();
   });
   await take(stage, "playground", `${about}/playground?version=${version}&beside=0`, async (page) => {
     await page.getByLabel("Say").fill(SCENES[0]?.fresh ?? "");

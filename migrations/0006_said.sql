@@ -1,5 +1,5 @@
 -- What was said in and after each turn. A row's number is the turn's seq × 4096 + its part, so that newer turns have higher ones.
-CREATE VIRTUAL TABLE `said` USING fts5(`facets`, `words`, tokenize = 'unicode61 remove_diacritics 2', prefix = '3');
+CREATE VIRTUAL TABLE `said` USING fts5(`facets`, `words`, tokenize = 'unicode61 remove_diacritics 2', prefix = '3 4');
 --> statement-breakpoint
 -- What is deleted leaves the index at once, not with its next merge.
 INSERT INTO `said` (`said`, `rank`) VALUES ('secure-delete', 1);

@@ -10,7 +10,7 @@ import type { EventPayload } from "../../shared/events.ts";
 export const PARTS = 4_096;
 /** Of one message, in UTF-16 units: a page of a log that somebody pasted would cost more than it is searched. */
 const MOST_WORDS = 8_000;
-/** From so many characters on a word is the beginning of words: the index of prefixes holds three. */
+/** From so many characters on a word is the beginning of words: the index of prefixes holds three and four. */
 const PREFIX = 3;
 const MOST_TERMS = 12;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;

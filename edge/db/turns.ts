@@ -23,7 +23,7 @@ export type TurnQuery = {
   readonly version?: number | undefined;
 };
 
-/** In the statement itself: a bound number is a REAL to D1, and division by it no whole number. */
+/** In the statement itself: a bound number is a REAL to D1, by which nothing divides whole, and FTS5 heeds no bound on rowids but an integer. */
 const WHOLE = sql.raw(String(PARTS));
 
 const AFTER = ["nextState:arrived", "feedback:given", "judgement:made"];
@@ -67,14 +67,14 @@ async function findTurns(db: ReturnType<typeof drizzle>, query: TurnQuery): Prom
   const match = matchOf(words, { agent, version, user });
   const newest = before === undefined ? Number.MAX_SAFE_INTEGER : before * PARTS;
   // A conversation has few turns, which are looked up one by one; else the words lead, newest first as their rows are numbered.
-  const place = sql`said.rowid >= ${turns.seq} * ${PARTS} AND said.rowid < (${turns.seq} + 1) * ${PARTS}`;
+  const place = sql`said.rowid >= ${turns.seq} * ${WHOLE} AND said.rowid < (${turns.seq} + 1) * ${WHOLE}`;
   const joined =
     session === undefined
       ? sql`said CROSS JOIN ${turns} ON ${turns.seq} = said.rowid / ${WHOLE}`
       : sql`${turns} CROSS JOIN said ON ${place}`;
   const rows = await db.all<{ seq: number }>(
     sql`SELECT DISTINCT ${turns.seq} AS seq FROM ${joined}
-      WHERE said MATCH ${match} AND said.rowid < ${newest} AND ${where} ORDER BY said.rowid DESC LIMIT ${limit}`,
+      WHERE said MATCH ${match} AND said.rowid < CAST(${newest} AS INTEGER) AND ${where} ORDER BY said.rowid DESC LIMIT ${limit}`,
   );
   return rows.map(({ seq }) => seq);
 }
