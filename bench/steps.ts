@@ -26,6 +26,7 @@ import { drawSafe, STEPS, turn, type Safe } from "./sim/safe.ts";
 const FORM: AnswerForm = { toolChoice: "required", parallelToolCalls: false, responseFormat: { type: "text" } };
 const CALL_TOKENS = 32;
 const SELDOM = 0.2; // of the conversations
+const LEAST_GAIN = 0.01; // an interval that reaches down to nothing shows nothing
 const ARMS = ["outcome", "steps"] as const;
 type Arm = (typeof ARMS)[number];
 
@@ -202,8 +203,8 @@ function summarise({ outcome, steps }: Record<Arm, Curve[]>): void {
     },
     figures: { rightSteps, solved, updatesRefused: { outcome: sumRefused(outcome), steps: sumRefused(steps) }, curves: { outcome, steps } },
     bars: [
-      atLeast("right steps gained by step rewards, lower end of the 95 % interval", rightSteps.gain.interval[0], 0, "share"),
-      atLeast("conversations solved more, lower end of the 95 % interval", solved.gain.interval[0], 0, "share"),
+      atLeast("right steps gained by step rewards, lower end of the 95 % interval", rightSteps.gain.interval[0], LEAST_GAIN, "share"),
+      atLeast("conversations solved more, lower end of the 95 % interval", solved.gain.interval[0], LEAST_GAIN, "share"),
     ],
   });
 }

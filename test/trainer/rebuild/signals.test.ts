@@ -23,7 +23,7 @@ const tiny = withRandomEngine();
 const SETTINGS = UpdateSettings.parse({
   alpha: 64,
   lr: 3e-2,
-  maxSteps: 20,
+  maxSteps: 8,
   settleSteps: 1,
   checkEvery: 4,
   averagedSteps: 1,
@@ -69,7 +69,7 @@ describe("signals without a hint", { timeout: 240_000 }, () => {
     await putAgent(edge, AGENT, { learning, release: { gate: { enabled: false }, canary: { mode: "off" } } });
     const loop = loopOf(AGENT, { edge: { url: edge.url, key: edge.keys.trainer }, shape: tiny.base.config, judge, learner: learner() });
     const [first, second, third] = [await ask(1), await ask(2), await ask(3)];
-    await give(first, { answer: { content: "Yes." } });
+    await give(first, { answer: { content: "Y" } });
     expect(await loop.step(2_000)).toBe("published");
     await give(second, { score: 1 });
     await give(third, { score: -1 });
@@ -80,12 +80,12 @@ describe("signals without a hint", { timeout: 240_000 }, () => {
       version: 1,
       events: [{ reward: -1, judge: "feedback" }],
       hints: [],
-      changes: [{ prompt: "Two rooms?", after: "Yes." }],
+      changes: [{ prompt: "Two rooms?", after: "Y" }],
       inputs: { signals: { answers: "both" } },
     });
     expect(rewarded).toMatchObject({ version: 2, events: [{ reward: 1 }, { reward: -1 }], metrics: { staleness: { mean: 1, max: 1 } } });
     const { cases } = (await call(edge, "admin", `GET /api/agents/${AGENT}/suite`)).body;
-    expect(cases).toMatchObject([{ source: "correction", expect: { reply: { contains: ["Yes."] } }, version: 1 }]);
+    expect(cases).toMatchObject([{ source: "correction", expect: { reply: { contains: ["Y"] } }, version: 1 }]);
     for (const { version, adapter } of versions.filter((each: { version: number }) => each.version > 0))
       expect(await rebuild(version)).toMatchObject({ version, expected: adapter.weightsDigest, got: adapter.weightsDigest, same: true });
   });
