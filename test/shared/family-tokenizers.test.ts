@@ -12,7 +12,7 @@ type Conversation = Encoded & { what: string; messages: PromptMessage[]; tools: 
 type Family = TokenizerFiles & { texts: Encoded[]; conversations: Conversation[] };
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
-// The file says what made it.
+// Its origin says what made it.
 const families = JSON.parse(readFileSync(join(FIXTURES, "family-tokenizers.json"), "utf8")) as Record<"qwen" | "llama", Family>;
 const templateOf = (name: string): string => readFileSync(join(FIXTURES, `templates/${name}.jinja`), "utf8");
 const filesOf = (name: "qwen" | "llama"): TokenizerFiles => {

@@ -23,7 +23,7 @@ type Layout = {
   lastParameters: Shapes;
 };
 const fixture = readFileSync(join(import.meta.dirname, "../../fixtures/peft-layouts.json"), "utf8");
-// The file says what made it.
+// Its origin says what made it.
 const { models } = JSON.parse(fixture) as { models: Record<string, Layout> };
 const RANK = 8;
 
