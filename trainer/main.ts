@@ -1,5 +1,5 @@
 /**
- * The trainer process: `node trainer/main.ts --edge URL --key K --base folder --state folder`.
+ * The trainer process: `npm run trainer -- --url URL --key K`, on any machine that reaches the edge.
  * `node trainer/main.ts rebuild …` makes one version again instead (rebuild/command.ts).
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
@@ -15,6 +15,7 @@ import { TrainerConfig } from "./config.ts";
 import { Random } from "./random.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
+import { connect } from "./feed/connect.ts";
 import { retryForever } from "./feed/retry.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createGate } from "./gate/gate.ts";
@@ -48,6 +49,12 @@ async function main(): Promise<void> {
     await engine.loadWeights(base.weights);
     metrics("trainer:started", { edge: config.edge, base: config.base, threads: config.threads, seed: config.seed });
     const edge = createEdgeClient({ edge: config.edge, key: config.key, signal: stop.signal });
+    await connect(edge, {
+      url: config.edge,
+      random: new Random(process.pid),
+      signal: stop.signal,
+      onRetry: reportRetry(metrics, "agents"),
+    });
     const sampler = createJobSampler(engine, base);
     const learner = createLearner({
       engine,
@@ -164,24 +171,39 @@ function runtimeVersion(): string {
   return version;
 }
 
+const USAGE = `npm run trainer -- --url <url> --key <key> [options]
+  --url <url>       where the edge is; --edge is the same
+  --key <key>       a trainer key; in NEXTSTATE_TRAINER_KEY nobody else on the machine can read it
+  --base <folder>   the base checkpoint that the edge serves (base)
+  --state <folder>  where metrics.jsonl is written (.nextstate-trainer)
+  --threads <n>     threads inside one operator (2)
+  --seed <n>        of what an update draws (0)
+npm run trainer -- rebuild --agent <name> --version <n> makes a version again`;
+
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = ["edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
+  const names = ["url", "edge", "key", "base", "state", "parent-pid", "threads", "seed", "wait-ms"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const fields = Object.entries(values).map(([name, value]) => [
-    name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    name === "url" ? "edge" : name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
     value,
   ]);
-  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...Object.fromEntries(fields) });
+  const defaults = { key: process.env["NEXTSTATE_TRAINER_KEY"], base: "base", state: ".nextstate-trainer" };
+  const parsed = TrainerConfig.safeParse({ ...defaults, ...Object.fromEntries(fields) });
   if (parsed.success) return parsed.data;
-  throw new AppError(
-    "input/invalid",
-    `trainer: --edge URL --key K --base folder --state folder expected\n${z.prettifyError(parsed.error)}`,
-  );
+  throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
 }
 
-const [command, ...rest] = process.argv.slice(2);
-const ended = command === "rebuild" ? rebuildCommand(rest, (line) => process.stdout.write(`${line}\n`)) : main().then(() => 0);
-ended.then(
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Returns the exit code. */
+async function run([command, ...rest]: readonly string[]): Promise<number> {
+  if (command === "rebuild") return rebuildCommand(rest, print);
+  if (command === "--help") print(USAGE);
+  else await main();
+  return 0;
+}
+
+run(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`trainer: ${error instanceof Error ? error.message : String(error)}\n`);
