@@ -105,12 +105,17 @@ describe("the pages", { timeout: PATIENCE_MS }, () => {
     expect(lines.filter((line) => !exists(line))).toEqual([]);
   });
 
+  it("quote code as it stands in a file that they link to", () => {
+    for (const path of PAGES) {
+      const sources = linksOf(path).filter(({ target }) => target.endsWith(".ts"));
+      const code = sources.map(({ target }) => readFileSync(target, "utf8"));
+      for (const { elsewhere, language, text } of pageOf(path))
+        if (elsewhere && language === "ts") expect(code.some((source) => source.includes(text))).toBe(true);
+    }
+  });
+
   it("link to nothing that is not there", () => {
-    const links = PAGES.flatMap((path) =>
-      [...readFileSync(path, "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g)].map(([, file, anchor]) => {
-        return { target: file === "" ? path : join(path, "..", file ?? ""), anchor };
-      }),
-    );
+    const links = PAGES.flatMap(linksOf);
     const broken = links.filter(
       ({ target, anchor }) => !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor)),
     );
@@ -118,6 +123,11 @@ describe("the pages", { timeout: PATIENCE_MS }, () => {
     expect(broken).toEqual([]);
   });
 });
+
+function linksOf(path: string): { target: string; anchor: string | undefined }[] {
+  const links = readFileSync(path, "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g);
+  return [...links].map(([, file = "", anchor]) => ({ target: file === "" ? path : join(path, "..", file), anchor }));
+}
 
 /** Headings as GitHub names them in addresses. */
 function anchorsOf(path: string): string[] {
