@@ -31,7 +31,7 @@ export const applyMigrations = ({ name }: Target, config: string): Command => [
   config,
 ];
 
-export const insertKeys = ({ name }: Target, config: string, sql: string): Command => [
+export const runSql = ({ name }: Target, config: string, sql: string): Command => [
   "d1",
   "execute",
   name,

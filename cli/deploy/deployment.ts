@@ -103,7 +103,7 @@ async function ensureKeys({ wrangler, target, newKeys, say }: DeploymentOptions,
   const here = existsSync(file);
   const select = "SELECT count(*) AS keys FROM keys WHERE kind = 'admin' AND revoked_at IS NULL";
   if (!here && !newKeys) {
-    const [{ results }] = await wrangler.json(Counted, [...commands.insertKeys(target, config, select), "--json"]);
+    const [{ results }] = await wrangler.json(Counted, [...commands.runSql(target, config, select), "--json"]);
     if (results[0].keys > 0)
       throw new AppError(
         "input/invalid",
@@ -111,7 +111,7 @@ async function ensureKeys({ wrangler, target, newKeys, say }: DeploymentOptions,
       );
   }
   const keys = await readOrCreateKeys(target.folder);
-  await wrangler.run(commands.insertKeys(target, config, await keyStatements(keys, { name: "deploy", at: Date.now() })));
+  await wrangler.run(commands.runSql(target, config, await keyStatements(keys, { name: "deploy", at: Date.now() })));
   say("keys", here ? `of ${file}` : `were made, plain in ${file}, hashed in the database`);
   return keys;
 }

@@ -41,7 +41,7 @@ function changesOf({ target, base, migrations, size, assets, secretsFile, secret
     { what: `tables, by ${migrations.length} migrations`, details: migrations, command: commands.applyMigrations(target, config) },
     {
       what: `one key each for clients, people and trainers: plain in ${target.folder}/keys.json, hashed in the database`,
-      command: commands.insertKeys(target, config, "INSERT OR IGNORE INTO keys …"),
+      command: commands.runSql(target, config, "INSERT OR IGNORE INTO keys …"),
     },
     { what: `R2 bucket ${target.bucket}`, command: commands.createBucket(target) },
     {

@@ -84,6 +84,18 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
     expect([page.headers.get("content-type"), await page.text()]).toEqual(["text/html; charset=utf-8", expect.stringContaining("<title>")]);
   });
 
+  it("is followed by a trainer that is given its address and a key", async () => {
+    const { trainer } = await readKeys(state);
+    const options = ["--url", cloudflare.workerUrl, "--key", trainer, "--base", baseFolder, "--state", join(folder, "trainer")];
+    const child = spawn(process.execPath, ["trainer/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    for await (const chunk of child.stdout) {
+      output += String(chunk);
+      if (output.includes("line:opened")) child.kill("SIGTERM");
+    }
+    expect(output).toContain('line:opened agent="assistant"');
+  });
+
   it("writes no account into the repository, and stalls nowhere that tests stall", () => {
     const config = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(join(state, "wrangler.json"), "utf8")));
     expect(config).not.toHaveProperty("account_id");
