@@ -1,7 +1,7 @@
 /**
  * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a schema adds
- * to it, what a second turn costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node. Medians over
- * interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
+ * to it, what a second turn costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node; and what the
+ * product's Worker takes to start, of the second that Cloudflare allows. Medians over interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -13,6 +13,7 @@ import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES
 import { atLeast, atMost, median, report, say } from "./bench.ts";
 import { childCpuSeconds } from "./process-time.ts";
 import { type PolicyWorker, startPolicyWorker } from "./edge-host.ts";
+import { startUpMs } from "./start-up.ts";
 import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
 
 const DECODE_TOKENS_PER_SECOND = 800; // the bar, at 4M float32 parameters
@@ -20,6 +21,8 @@ const PROMPT_TOKENS = 400;
 const DECODED_TOKENS = 160;
 const NEW_TOKENS = 40;
 const STREAMS = 16;
+/** https://developers.cloudflare.com/workers/platform/limits/#worker-startup-time */
+const START_UP_MS = 1_000;
 
 const { values: options } = parseArgs({ options: { seed: { type: "string", default: "1" }, rounds: { type: "string", default: "7" } } });
 const seed = Number(options.seed);
@@ -64,6 +67,8 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       `round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`,
     );
   }
+  const startUp = await startUpMs(Number(options.rounds));
+  say(`start-up ${startUp.toFixed(0)} ms`);
   const secondPrefill = Math.max(...turns.map(({ secondPrefilled }) => secondPrefilled));
   const parameters = countParameters(files);
   report({
@@ -88,12 +93,14 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       firstTurn: { promptTokens: PROMPT_TOKENS, prefilledTokens: PROMPT_TOKENS, firstTokenMs: median(turns.map(({ firstMs }) => firstMs)) },
       secondTurn: { newTokens: NEW_TOKENS, prefilledTokens: secondPrefill, firstTokenMs: median(turns.map(({ secondMs }) => secondMs)) },
       tokensPerSecondOf16Streams: median(aggregate),
+      startUpMs: startUp,
       memoryBytes: (await worker.stats())["memoryBytes"],
     },
     bars: [
       atLeast("decode tokens/s", median(decoded), DECODE_TOKENS_PER_SECOND, "tokens/s"),
       atLeast("parameters", parameters, 3_900_000, "parameters"),
       atMost("time per token that a schema adds", median(decoded.map((rate, round) => rate / (newSchema[round] ?? NaN) - 1)), 0.1, "share"),
+      atMost("start-up of the Worker", startUp, START_UP_MS, "ms"),
       atMost("tokens prefilled by the second turn", secondPrefill, NEW_TOKENS + 1, "tokens"), // + the answer's last token, which no turn has run
     ],
   });

@@ -1,6 +1,6 @@
 /** Puts a base checkpoint into the bucket under its digests and names it by the digest of its manifest. */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Miniflare } from "miniflare";
 import { canonicalJson, sha256 } from "../shared/digest.ts";
@@ -15,7 +15,7 @@ const OPTIONAL_FILES = ["generation_config.json"];
 /** A bucket as Miniflare hands it to Node: R2's interface on undici's own Headers. */
 export type R2Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
 
-export type Base = { digest: string; manifestJson: string; files: Map<string, Uint8Array<ArrayBuffer>> };
+export type Base = { digest: string; manifest: BaseManifest; manifestJson: string; files: Map<string, Uint8Array<ArrayBuffer>> };
 
 /** Reads a Hugging Face folder; `files` is by digest. @throws {input/notFound | policy/refused} naming what the folder lacks, or what the Worker cannot run */
 export async function readBase(folder: string): Promise<Base> {
@@ -31,7 +31,7 @@ export async function readBase(folder: string): Promise<Base> {
     files.set(digest, bytes);
   }
   const manifestJson = canonicalJson(manifest);
-  return { digest: await sha256(manifestJson), manifestJson, files };
+  return { digest: await sha256(manifestJson), manifest, manifestJson, files };
 }
 
 /** Uploads what the bucket lacks, the manifest last, so that a manifest found means that its files are there. */
@@ -41,6 +41,21 @@ export async function uploadBase(bucket: R2Bucket, base: Base): Promise<void> {
     if ((await bucket.head(artifactKey(digest))) === null) await bucket.put(artifactKey(digest), bytes);
   }
   await bucket.put(artifactKey(base.digest), base.manifestJson);
+}
+
+/** The same for a bucket that takes files: `list` says where each lies and under which key it goes. */
+export async function writeUploadList(base: Base, folder: string): Promise<{ list: string; manifestFile: string }> {
+  const entries = await Promise.all(
+    [...base.files].map(async ([digest, bytes]) => {
+      const file = join(folder, digest);
+      await writeFile(file, bytes);
+      return { key: artifactKey(digest), file };
+    }),
+  );
+  const [list, manifestFile] = [join(folder, "list.json"), join(folder, "manifest.json")];
+  await writeFile(list, JSON.stringify(entries));
+  await writeFile(manifestFile, base.manifestJson);
+  return { list, manifestFile };
 }
 
 // As edge/artifacts.ts names them.

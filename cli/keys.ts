@@ -22,12 +22,36 @@ export async function readKeys(stateFolder: string): Promise<LocalKeys> {
 
 /** Reads the keys, or makes them on the first start, and makes sure that D1 knows them. */
 export async function ensureKeys(stateFolder: string, db: D1Database): Promise<LocalKeys> {
-  const keys = await readKeys(stateFolder).catch((error: NodeJS.ErrnoException) => {
+  const keys = await readOrCreateKeys(stateFolder);
+  const rows = await keyRows(keys, { name: "local", at: Date.now() });
+  await db.batch(rows.map((row) => db.prepare(`${INSERT} (?, ?, ?, ?, ?)`).bind(...row)));
+  return keys;
+}
+
+/** Reads the keys of a folder, or makes them where it has none. */
+export async function readOrCreateKeys(stateFolder: string): Promise<LocalKeys> {
+  return readKeys(stateFolder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return createKeys(stateFolder);
     throw error;
   });
-  await db.batch(await Promise.all(KEY_KINDS.map((kind) => insertKey(db, kind, keys[kind]))));
-  return keys;
+}
+
+/** The same for a database that takes SQL as text: hashes, never the keys. */
+export async function keyStatements(keys: LocalKeys, named: { name: string; at: number }): Promise<string> {
+  const rows = await keyRows(keys, named);
+  // Ids, kinds, hashes and the name hold no quotes.
+  return rows.map((row) => `${INSERT} (${row.map((value) => (typeof value === "number" ? value : `'${value}'`)).join(", ")});`).join(" ");
+}
+
+const INSERT = "INSERT OR IGNORE INTO keys (id, kind, hash, name, created_at) VALUES";
+
+function keyRows(keys: LocalKeys, { name, at }: { name: string; at: number }): Promise<(string | number)[][]> {
+  return Promise.all(
+    KEY_KINDS.map(async (kind) => {
+      const hash = await sha256(keys[kind]);
+      return [`key_${hash.slice(0, 12)}`, kind, hash, name, at];
+    }),
+  );
 }
 
 async function createKeys(stateFolder: string): Promise<LocalKeys> {
@@ -40,11 +64,4 @@ async function createKeys(stateFolder: string): Promise<LocalKeys> {
 
 function newKey(kind: (typeof KEY_KINDS)[number]): string {
   return `nsk_${kind}_${randomBytes(24).toString("base64url")}`;
-}
-
-async function insertKey(db: D1Database, kind: string, key: string) {
-  const hash = await sha256(key);
-  return db
-    .prepare("INSERT OR IGNORE INTO keys (id, kind, hash, name, created_at) VALUES (?, ?, ?, ?, ?)")
-    .bind(`key_${hash.slice(0, 12)}`, kind, hash, "local", Date.now());
 }

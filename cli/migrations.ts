@@ -29,7 +29,8 @@ async function applyMigration(db: D1Database, name: string, sql: string): Promis
   await db.batch([...statements, db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)]);
 }
 
-async function migrationNames(folder: string): Promise<string[]> {
+/** Of a folder's migrations, in the order in which they apply. */
+export async function migrationNames(folder: string): Promise<string[]> {
   const entries = await readdir(folder);
   return entries.filter((name) => name.endsWith(".sql")).sort();
 }

@@ -1,11 +1,9 @@
 /** The whole system as one process tree: edge, trainer, and the watch over both. */
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { SECRET_PREFIX } from "../shared/engine.ts";
-import { AppError } from "../shared/errors.ts";
-import { Digest } from "../shared/policy.ts";
 import { startEdgeHost, type EdgeHost } from "./edge-host.ts";
+import { seedAgent } from "./first-agent.ts";
 import { writePid } from "./processes.ts";
 import { SupervisedChild } from "./supervised-child.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -23,8 +21,6 @@ export type SystemOptions = {
 };
 
 export type System = { edge: EdgeHost; /** Where the Worker's log lines go. */ edgeLog: string; close(): Promise<void> };
-
-const FirstVersion = z.object({ baseDigest: Digest });
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { stateFolder, baseFolder, host, port, vars, say, onHopeless } = options;
@@ -54,7 +50,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     file.end();
   };
   try {
-    await seedAgent(edge);
+    const { url, keys, baseDigest } = edge;
+    await seedAgent({ url, adminKey: keys.admin, baseDigest }, `choose another folder with --state, or remove ${edge.stateFolder}`);
   } catch (error) {
     await close();
     throw error;
@@ -94,27 +91,4 @@ function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string;
     onLine: say,
     onDeath: (how, waitMs) => say(`trainer  ended (${how}); starting again in ${waitMs / 1000} s. Serving is not affected.`),
   });
-}
-
-/** Makes the agent `assistant` on the first start. @throws {policy/digest} where the state was made with another base */
-async function seedAgent({ url, keys, baseDigest, stateFolder }: EdgeHost): Promise<void> {
-  const path = `${url}/api/agents/assistant`;
-  const headers = { authorization: `Bearer ${keys.admin}`, "content-type": "application/json" };
-  const found = await fetch(path, { headers });
-  if (found.status === 404) await expectOk(await fetch(path, { method: "PUT", headers, body: "{}" }));
-  else await expectOk(found);
-  const versions = await expectOk(await fetch(`${path}/versions/0`, { headers }));
-  const { baseDigest: ofAgent } = FirstVersion.parse(await versions.json());
-  if (ofAgent === baseDigest) return;
-  const advice = `choose another folder with --state, or remove ${stateFolder}`;
-  throw new AppError(
-    "policy/digest",
-    `state folder ${stateFolder}: base ${ofAgent.slice(0, 12)} expected, got ${baseDigest.slice(0, 12)}; ${advice}`,
-  );
-}
-
-async function expectOk(response: Response): Promise<Response> {
-  if (!response.ok)
-    throw new AppError("upstream/failed", `${response.url}: a 2xx answer expected, got ${response.status} ${await response.text()}`);
-  return response;
 }

@@ -1,5 +1,5 @@
 /**
- * The trainer process: `npm run trainer -- --url URL --key K`.
+ * The trainer process: `npm run trainer -- --url URL --key K`, on any machine that reaches the edge.
  * `node trainer/main.ts rebuild …` makes one version again instead (rebuild/command.ts).
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
@@ -13,6 +13,7 @@ import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { TrainerConfig } from "./config.ts";
 import { Engine } from "./engine/engine.ts";
 import { createEdgeClient } from "./feed/client.ts";
+import { connect } from "./feed/connect.ts";
 import type { EdgePort } from "./feed/edge-port.ts";
 import { retryForever } from "./feed/retry.ts";
 import { followAgents, type FollowOptions } from "./follow.ts";
@@ -41,6 +42,7 @@ async function main(): Promise<void> {
   watchParent(config.parentPid, stop);
   const { url, key, name, leaseMs, waitMs, threads, seed } = config;
   const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
+  await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
   const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
   if (folder === undefined) return; // it was told to stop
   const base = loadBase(folder);
@@ -100,9 +102,11 @@ async function fetchServed(
     metrics("base:fetching", { digest: baseDigest });
     return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
   };
-  const onRetry = (error: unknown, delayMs: number): void =>
-    metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
-  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry });
+  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
+}
+
+function reportRetry(metrics: Metrics): (error: unknown, delayMs: number) => void {
+  return (error, delayMs) => metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
 }
 
 /** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
@@ -148,6 +152,18 @@ function runtimeVersion(): string {
   return version;
 }
 
+const USAGE = `npm run trainer -- --url <url> --key <key> [options]
+  --url <url>       where the edge is
+  --key <key>       a trainer key; in NEXTSTATE_TRAINER_KEY nobody else on the machine can read it
+  --base <folder>   a Hugging Face folder of the base that the edge serves (fetched from the edge)
+  --state <folder>  where metrics.jsonl is written, and a base that was fetched (.nextstate/trainer)
+  --name <name>     what its leases run under; no two trainers may have the same (host and process)
+  --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
+  --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (answers)
+  --threads <n>     threads inside one operator (2)
+  --seed <n>        of what an update draws (0)
+npm run trainer -- rebuild --agent <name> --version <n> makes a version again`;
+
 function readConfig(argv: readonly string[]): TrainerConfig {
   const names = ["url", "key", "base", "state", "name", "lease-ms", "parent-pid", "threads", "seed", "wait-ms", "acts-on"] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
@@ -158,15 +174,20 @@ function readConfig(argv: readonly string[]): TrainerConfig {
   const { actsOn, ...given } = Object.fromEntries(fields) as Record<string, unknown>;
   const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...given, update: { actsOn } });
   if (parsed.success) return parsed.data;
-  throw new AppError(
-    "input/invalid",
-    `trainer: --url URL --key K expected, and --base folder, --state folder, --name where they are other than usual\n${z.prettifyError(parsed.error)}`,
-  );
+  throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
 }
 
-const [command, ...rest] = process.argv.slice(2);
-const ended = command === "rebuild" ? rebuildCommand(rest, (line) => process.stdout.write(`${line}\n`)) : main().then(() => 0);
-ended.then(
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Returns the exit code. */
+async function run([command, ...rest]: readonly string[]): Promise<number> {
+  if (command === "rebuild") return rebuildCommand(rest, print);
+  if (command === "--help") print(USAGE);
+  else await main();
+  return 0;
+}
+
+run(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`trainer: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -9,6 +9,9 @@ import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
 import { kernelModule } from "../edge/kernel/decode.ts";
 import { call, manifestOf, putFile, utf8 } from "./call.ts";
 
+/** What HTTP alone needs of an edge. */
+type Asked = Pick<EdgeHost, "url" | "keys" | "baseDigest">;
+
 const RANK = 4;
 const ALPHA = 8;
 
@@ -50,7 +53,7 @@ export async function putAdapter(edge: EdgeHost, content: string): Promise<Adapt
 }
 
 /** Uploads an adapter whose weights are large enough to change most answers. */
-export async function putRandomAdapter(edge: EdgeHost, config: ModelConfig, seed: number): Promise<AdapterFiles> {
+export async function putRandomAdapter(edge: Asked, config: ModelConfig, seed: number): Promise<AdapterFiles> {
   const random = uniform(seed);
   const values = (count: number, scale: number): Float32Array => Float32Array.from({ length: count }, () => scale * random());
   const pairs: LoraPair[] = [];
@@ -62,14 +65,14 @@ export async function putRandomAdapter(edge: EdgeHost, config: ModelConfig, seed
   return putAdapterFiles(edge, config, { rank: RANK, alpha: ALPHA, pairs });
 }
 
-async function putAdapterFiles(edge: EdgeHost, config: ModelConfig, adapter: Adapter): Promise<AdapterFiles> {
+async function putAdapterFiles(edge: Asked, config: ModelConfig, adapter: Adapter): Promise<AdapterFiles> {
   const { adapterConfig, adapterModel } = writeAdapter(config, adapter, { baseModel: "random" });
   const [configFile, weightsFile] = await Promise.all([putFile(edge, utf8(adapterConfig)), putFile(edge, adapterModel)]);
   return { configDigest: configFile.digest, weightsDigest: weightsFile.digest, rank: adapter.rank, alpha: adapter.alpha };
 }
 
 /** Publishes an adapter as the agent's next version; returns its number. */
-export async function publishAdapter(edge: EdgeHost, agent: string, adapter: AdapterFiles): Promise<number> {
+export async function publishAdapter(edge: Asked, agent: string, adapter: AdapterFiles): Promise<number> {
   const line = `/trainer/v1/agents/${agent}/lines/shared`;
   const { body: head } = await call(edge, "trainer", `GET ${line}/head`);
   const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, parent: head.stable, adapter, fromSeq: head.cursor });

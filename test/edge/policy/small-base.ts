@@ -81,9 +81,10 @@ export async function storedAdapter(
   base: BaseFiles,
   seed: number,
   invocation?: readonly number[],
+  rank = 4,
 ): Promise<Pick<CompletionRequest, "policyDigest" | "adapter" | "readFile">> {
   const config = parseModelConfig(base.config);
-  const made = { ...randomAdapter(config, { seed, rank: 4 }), ...(invocation && { invocation }) };
+  const made = { ...randomAdapter(config, { seed, rank }), ...(invocation && { invocation }) };
   const { adapterConfig, adapterModel } = writeAdapter(config, made, { baseModel: "random" });
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const store = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
@@ -94,8 +95,8 @@ export async function storedAdapter(
   const adapter: AdapterFiles = {
     configDigest: await store(new TextEncoder().encode(adapterConfig)),
     weightsDigest: await store(adapterModel),
-    rank: 4,
-    alpha: 8,
+    rank,
+    alpha: made.alpha,
   };
   const readFile = async (digest: string): Promise<Uint8Array<ArrayBuffer>> => {
     const bytes = files.get(digest);

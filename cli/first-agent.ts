@@ -1,0 +1,31 @@
+/** The agent `assistant`, which every system has from its first start. */
+import { z } from "zod";
+import { AppError } from "../shared/errors.ts";
+import { Digest } from "../shared/policy.ts";
+
+const FirstVersion = z.object({ baseDigest: Digest });
+
+export type Served = { readonly url: string; readonly adminKey: string; readonly baseDigest: string };
+
+/**
+ * Makes the agent where there is none; says whether it did.
+ * @throws {policy/digest} where the system was made with another base, with `advice` on what to do then
+ */
+export async function seedAgent({ url, adminKey, baseDigest }: Served, advice: string): Promise<boolean> {
+  const path = `${url}/api/agents/assistant`;
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+  const found = await fetch(path, { headers });
+  const missing = found.status === 404;
+  if (missing) await expectOk(await fetch(path, { method: "PUT", headers, body: "{}" }));
+  else await expectOk(found);
+  const version = await expectOk(await fetch(`${path}/versions/0`, { headers }));
+  const { baseDigest: ofAgent } = FirstVersion.parse(await version.json());
+  if (ofAgent === baseDigest) return missing;
+  throw new AppError("policy/digest", `base ${ofAgent.slice(0, 12)} of its agents expected, got ${baseDigest.slice(0, 12)}; ${advice}`);
+}
+
+async function expectOk(response: Response): Promise<Response> {
+  if (!response.ok)
+    throw new AppError("upstream/failed", `${response.url}: a 2xx answer expected, got ${response.status} ${await response.text()}`);
+  return response;
+}

@@ -1,0 +1,27 @@
+# A trainer with CUDA. From the repository's root, on a machine with NVIDIA's container toolkit:
+#
+#   docker build -f deploy/trainer.Dockerfile -t nextstate-trainer .
+#   docker run --gpus all -e NEXTSTATE_TRAINER_KEY nextstate-trainer --url https://<name>.<account>.workers.dev
+#
+# Without --gpus it trains on the CPU. Its libraries are those that onnxruntime-node 1.30 asks for: CUDA 12, cuDNN 9.
+FROM node:24-bookworm-slim AS node
+
+FROM nvidia/cuda:12.8.1-cudnn-runtime-ubuntu24.04
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/local/lib/node_modules /usr/local/lib/node_modules
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+RUN useradd --create-home --uid 10001 trainer
+WORKDIR /nextstate
+COPY package.json package-lock.json .npmrc ./
+# Then the CUDA provider, which is too large for npm: onnxruntime's own script fetches it from NuGet.
+RUN ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save --no-audit --no-fund \
+ && node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12
+COPY base base
+COPY cli/bootstrap.mjs cli/bootstrap.mjs
+COPY shared shared
+COPY trainer trainer
+RUN mkdir state && chown trainer state
+USER trainer
+VOLUME /nextstate/state
+ENTRYPOINT ["node", "cli/bootstrap.mjs", "trainer/main.ts", "--state", "state"]

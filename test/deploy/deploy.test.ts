@@ -1,0 +1,203 @@
+/** `npm run deploy` against a server that speaks Cloudflare's API: first, again, and refused; and what it deployed, asked. */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { BaseManifest } from "../../shared/policy.ts";
+import { sha256 } from "../../shared/digest.ts";
+import { readBase } from "../../cli/base-files.ts";
+import { readKeys } from "../../cli/keys.ts";
+import { bearer } from "../helpers/edge.ts";
+import { writeRandomBase } from "../helpers/random-base.ts";
+import { ACCOUNT, Cloudflare, TOKEN } from "./cloudflare.ts";
+
+const PATIENCE_MS = 300_000;
+
+let folder = "";
+let baseFolder = "";
+let state = "";
+let cloudflare: Cloudflare;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nextstate-deploy-test-"));
+  baseFolder = await writeRandomBase(join(folder, "base"));
+  state = join(folder, "state");
+  cloudflare = await Cloudflare.start();
+}, PATIENCE_MS);
+afterAll(async () => {
+  await cloudflare.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
+  let first: Ran;
+  beforeAll(async () => {
+    const secretsFile = join(folder, "secrets.json");
+    await writeFile(secretsFile, JSON.stringify({ WEATHER_KEY: "rain" }));
+    first = await deploy(["--secrets", secretsFile]);
+  }, PATIENCE_MS);
+
+  it("makes what an empty account lacks, and says where it answers and with which keys", async () => {
+    expect(first.output).toContain("Nextstate is deployed.");
+    expect(first.code).toBe(0);
+    const keys = await readKeys(state);
+    for (const text of [`${cloudflare.workerUrl}/v1`, keys.client, keys.admin, keys.trainer]) expect(first.output).toContain(text);
+    expect(statSync(join(state, "keys.json")).mode & 0o777).toBe(0o600);
+    expect([[...cloudflare.databases.keys()], [...cloudflare.buckets]]).toEqual([["nextstate"], ["nextstate-artifacts"]]);
+    expect([...cloudflare.secrets]).toEqual([["WEATHER_KEY", "rain"]]);
+  });
+
+  it("needs no call of the API that the server does not speak", () => {
+    expect(cloudflare.unknown).toEqual([]);
+  });
+
+  it("stores the base under its digests, its manifest last", async () => {
+    const { digest } = await readBase(baseFolder);
+    const puts = cloudflare.changes.filter((call) => call.startsWith("PUT /r2/"));
+    expect(puts.at(-1)).toContain(digest);
+    const manifest = BaseManifest.parse(JSON.parse(Buffer.from(await stored(digest)).toString()));
+    for (const expected of Object.values(manifest.files)) expect(await sha256(await stored(expected))).toBe(expected);
+  });
+
+  it("keeps hashes of the keys and writes wrangler's ledger", async () => {
+    const database = await cloudflare.database();
+    const { results } = await database.prepare("SELECT kind, hash FROM keys ORDER BY kind").all();
+    const keys = await readKeys(state);
+    const kinds = ["admin", "client", "trainer"] as const;
+    expect(results).toEqual(await Promise.all(kinds.map(async (kind) => ({ kind, hash: await sha256(keys[kind]) }))));
+    const ledger = await database.prepare("SELECT count(*) AS applied FROM d1_migrations").first("applied");
+    expect(ledger).toBe(first.output.match(/\d{4}_[\w-]+\.sql/g)?.length);
+  });
+
+  it("serves what it deployed: an answer by the base, and the dashboard", async () => {
+    const { client } = await readKeys(state);
+    const answer = await fetch(`${cloudflare.workerUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: bearer(client),
+      body: JSON.stringify({ model: "assistant", max_tokens: 4, messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect(await answer.json()).toMatchObject({ object: "chat.completion", model: "assistant", usage: { completion_tokens: 4 } });
+    expect(answer.headers.get("x-policy-digest")).toBe((await readBase(baseFolder)).digest);
+    const page = await fetch(cloudflare.workerUrl);
+    expect([page.headers.get("content-type"), await page.text()]).toEqual(["text/html; charset=utf-8", expect.stringContaining("<title>")]);
+  });
+
+  it("is followed by a trainer that is given its address and a key", async () => {
+    const { trainer } = await readKeys(state);
+    const options = ["--url", cloudflare.workerUrl, "--key", trainer, "--base", baseFolder, "--state", join(folder, "trainer")];
+    const child = spawn(process.execPath, ["trainer/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    for await (const chunk of child.stdout) {
+      output += String(chunk);
+      if (output.includes("line:opened")) child.kill("SIGTERM");
+    }
+    expect(output).toContain('line:opened agent="assistant"');
+  });
+
+  it("writes no account into the repository, and stalls nowhere that tests stall", () => {
+    const config = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(join(state, "wrangler.json"), "utf8")));
+    expect(config).not.toHaveProperty("account_id");
+    expect(config["vars"]).not.toHaveProperty("FAULT");
+    expect(readFileSync("wrangler.toml", "utf8")).toContain('database_id = "00000000-0000-0000-0000-000000000000"');
+  });
+
+  it("changes nothing but the Worker when it is run again", async () => {
+    const before = cloudflare.changes.length;
+    const keys = await readKeys(state);
+    const again = await deploy();
+    expect([again.code, await readKeys(state)]).toEqual([0, keys]);
+    expect(again.output).toMatch(/database nextstate is there\ntables .* are there\nkeys .*\nbucket .* is there\nbase .* is there\n/);
+    const changes = cloudflare.changes.slice(before).filter((call) => !call.includes("/workers/"));
+    expect(new Set(changes.map((call) => call.replace(/[0-9a-f-]{36}/, "<id>")))).toEqual(new Set(["POST /d1/database/<id>/query"]));
+    const database = await cloudflare.database();
+    expect(await database.prepare("SELECT count(*) AS keys FROM keys").first("keys")).toBe(3);
+    expect(cloudflare.unknown).toEqual([]);
+  });
+
+  it("refuses another base before it changes anything", async () => {
+    const before = cloudflare.changes.length;
+    const other = await writeRandomBase(join(folder, "other"), 7);
+    const refused = await deploy(["--base", other]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toContain("agents keep the base that they were made with: deploy this one beside it, with --name nextstate-2");
+    expect(cloudflare.changes.length).toBe(before);
+  });
+
+  it("refuses to make keys where another folder holds them", async () => {
+    const elsewhere = join(folder, "elsewhere");
+    const refused = await deploy(["--state", elsewhere]);
+    expect(refused.code).toBe(2);
+    expect(refused.output).toContain("database nextstate has keys");
+    expect(existsSync(join(elsewhere, "keys.json"))).toBe(false);
+  });
+});
+
+describe("npm run deploy, refused", { timeout: PATIENCE_MS }, () => {
+  it("says how to log in", async () => {
+    const refused = await deploy([], { CLOUDFLARE_API_TOKEN: undefined, XDG_CONFIG_HOME: folder, HOME: folder });
+    expect(refused.code).toBe(2);
+    expect(refused.output).toContain("a login expected, got no login; log in with `npx wrangler login`, or set CLOUDFLARE_API_TOKEN");
+  });
+
+  it("says that a token is not taken", async () => {
+    const refused = await deploy([], { CLOUDFLARE_API_TOKEN: "wrong" });
+    expect([refused.code, refused.output]).toEqual([2, expect.stringContaining("a token that Cloudflare does not take")]);
+  });
+
+  it("asks which account where there are several", async () => {
+    cloudflare.accounts = [ACCOUNT, { id: "b".repeat(32), name: "Another" }];
+    const refused = await deploy();
+    cloudflare.accounts = [ACCOUNT];
+    expect([refused.code, refused.output]).toEqual([2, expect.stringMatching(/got 0123.* \(Example Ltd\), b+ \(Another\); say which/)]);
+  });
+});
+
+describe("npm run deploy -- --dry-run", { timeout: PATIENCE_MS }, () => {
+  it("needs no account, shows every change, and leaves nothing behind", async () => {
+    const shown = await deploy(["--dry-run", "--state", join(folder, "dry")], {
+      CLOUDFLARE_API_TOKEN: undefined,
+      CLOUDFLARE_API_BASE_URL: NOWHERE,
+    });
+    expect(shown.code).toBe(0);
+    const { digest, manifest } = await readBase(baseFolder);
+    for (const file of [digest, ...Object.values(manifest.files)]) expect(shown.output).toContain(`files/${file}`);
+    for (const command of [
+      "d1 create nextstate",
+      "r2 bucket create nextstate-artifacts",
+      "r2 bulk put",
+      "d1 migrations apply",
+      "d1 execute",
+      "deploy --config",
+    ])
+      expect(shown.output).toContain(`$ wrangler ${command}`);
+    expect(existsSync(join(folder, "dry"))).toBe(false);
+  });
+});
+
+const NOWHERE = "http://127.0.0.1:9/client/v4"; // whoever asks it is refused
+
+type Ran = { code: number | null; output: string };
+
+function deploy(args: readonly string[] = [], env: Record<string, string | undefined> = {}): Promise<Ran> {
+  const options = ["--base", baseFolder, "--state", state, "--url", cloudflare.workerUrl];
+  const child = spawn(process.execPath, ["cli/deploy.ts", ...options, ...args], {
+    env: {
+      ...process.env,
+      CLOUDFLARE_API_BASE_URL: cloudflare.apiUrl,
+      CLOUDFLARE_API_TOKEN: TOKEN,
+      CLOUDFLARE_ACCOUNT_ID: undefined,
+      ...env,
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}
+
+async function stored(digest: string): Promise<Uint8Array<ArrayBuffer>> {
+  const url = `${cloudflare.apiUrl}/accounts/${ACCOUNT.id}/r2/buckets/nextstate-artifacts/objects/files/${digest}`;
+  const response = await fetch(url, { headers: { authorization: `Bearer ${TOKEN}` } });
+  return new Uint8Array(await response.arrayBuffer());
+}
