@@ -12,6 +12,7 @@ const Binding = z.discriminatedUnion("type", [
   z.object({ type: z.literal("d1"), name: z.string(), id: z.string() }),
   z.object({ type: z.literal("r2_bucket"), name: z.string(), bucket_name: z.string() }),
   z.object({ type: z.literal("durable_object_namespace"), name: z.string(), class_name: z.string() }),
+  z.object({ type: z.literal("assets"), name: z.string() }),
   z.object({ type: z.literal("inherit"), name: z.string() }),
 ]);
 
@@ -136,6 +137,7 @@ export class CloudflareWorker {
       durableObjects,
       assets: {
         directory: assets,
+        binding: metadata.bindings.find(({ type }) => type === "assets")?.name,
         routerConfig: { has_user_worker: true, static_routing: staticRouting(config.run_worker_first) },
         assetConfig: { not_found_handling: config.not_found_handling, compatibility_date: metadata.compatibility_date },
       },
