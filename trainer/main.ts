@@ -42,7 +42,6 @@ async function main(): Promise<void> {
   watchParent(config.parentPid, stop);
   const { url, key, name, leaseMs, waitMs, threads, seed } = config;
   const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
-  await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
   const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
   if (folder === undefined) return; // it was told to stop
   const base = loadBase(folder);
@@ -52,6 +51,7 @@ async function main(): Promise<void> {
   try {
     await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { url, name, base: folder, threads, seed });
+    await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
     const sampler = createJobSampler(engine, base);
     const learner = createLearner({
       engine,
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
 /** The folder of the base that the edge's first agent is made of; waits for there to be one. Undefined where it is told to stop. */
 async function fetchServed(
   edge: EdgePort,
-  { state }: TrainerConfig,
+  { state, url }: TrainerConfig,
   { metrics, signal }: { metrics: Metrics; signal: AbortSignal },
 ): Promise<string | undefined> {
   const fetching = async (): Promise<string> => {
@@ -102,6 +102,7 @@ async function fetchServed(
     metrics("base:fetching", { digest: baseDigest });
     return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
   };
+  await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
   return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
 }
 

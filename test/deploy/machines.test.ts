@@ -39,8 +39,7 @@ describe("deploy/trainer.Dockerfile", () => {
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
     const [, entry = ""] = /^ENTRYPOINT (.+)$/m.exec(file) ?? [];
     const said = await outputOf(folder, [...(JSON.parse(entry) as string[]), "--url", "http://127.0.0.1:9"], "feed:retried");
-    expect(said).toContain("trainer:started");
-    expect(said).toContain("feed:retried");
+    expect(said).toContain("feed:retried"); // its modules are there, and it asks for the base
   });
 });
 

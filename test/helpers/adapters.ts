@@ -1,5 +1,6 @@
 /** Random adapters for a base that an edge serves, and the same policy in Node to decode answers again. */
 import type { EdgeHost } from "../../cli/edge-host.ts";
+import { LEASE_HEADER } from "../../shared/lease.ts";
 import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../edge/policy/resident.ts";
 import { at } from "../../shared/assert.ts";
@@ -76,7 +77,12 @@ export async function publishAdapter(edge: Asked, agent: string, adapter: Adapte
   const line = `/trainer/v1/agents/${agent}/lines/shared`;
   const { body: head } = await call(edge, "trainer", `GET ${line}/head`);
   const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, parent: head.stable, adapter, fromSeq: head.cursor });
-  const { body } = await call(edge, "trainer", `POST ${line}/versions`, { parent: head.stable, manifest });
+  const publish = (lease: Record<string, string>) =>
+    call(edge, "trainer", `POST ${line}/versions`, { parent: head.stable, manifest }, lease);
+  const refused = await publish({});
+  // Where a trainer works for the agent, this is published under its lease.
+  const [, token] = refused.body.error?.code === "lease/lost" ? (/: (\d+), the lease of/.exec(refused.body.error.message) ?? []) : [];
+  const { body } = token === undefined ? refused : await publish({ [LEASE_HEADER]: token });
   if (body.status !== "published") throw new Error(`a published version expected, got ${JSON.stringify(body)}`);
   return Number(body.version);
 }
