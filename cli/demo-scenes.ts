@@ -19,9 +19,13 @@ export type Scene = {
   first: string;
   /** Asked before the lesson, after it, and after the rollback, each time in a conversation of its own. */
   fresh: string;
+  /** Arguments that the two requests state, in whatever case: a call without them has misread what it was asked. */
+  states: { readonly first: Arguments; readonly fresh: Arguments };
   /** Must be answered as before. */
   unrelated: string;
 };
+
+type Arguments = Readonly<Record<string, string>>;
 
 export type Wish = { value: string; correction: string };
 
@@ -80,6 +84,10 @@ export const SCENES: readonly Scene[] = [
     ],
     first: "Please reserve a room at the Hyatt Place in Chicago from March 11th, for 3 days.",
     fresh: "I want to book the Marriott Marquis in San Diego for 5 days, starting March 8th.",
+    states: {
+      first: { place_name: "Hyatt Place", location: "Chicago", stay_length: "3" },
+      fresh: { place_name: "Marriott Marquis", location: "San Diego", stay_length: "5" },
+    },
     unrelated: "Can you find me an Italian restaurant in San Jose?",
   },
   {
@@ -92,6 +100,10 @@ export const SCENES: readonly Scene[] = [
     ],
     first: "Please reserve a table at Olive Garden in San Jose at 7 pm.",
     fresh: "I want to reserve a table at Sushi Confidential in Campbell at 7:30 pm.",
+    states: {
+      first: { restaurant_name: "Olive Garden", city: "San Jose" },
+      fresh: { restaurant_name: "Sushi Confidential", city: "Campbell" },
+    },
     unrelated: "What will the weather be like in San Francisco?",
   },
   {
@@ -104,6 +116,10 @@ export const SCENES: readonly Scene[] = [
     ],
     first: "I need a bus from San Diego to Fresno on March 8th.",
     fresh: "Can you find me a bus from Los Angeles to San Francisco on the 5th of March?",
+    states: {
+      first: { from_location: "San Diego", to_location: "Fresno" },
+      fresh: { from_location: "Los Angeles", to_location: "San Francisco" },
+    },
     unrelated: "What will the weather be like in Berkeley?",
   },
   {
@@ -116,6 +132,7 @@ export const SCENES: readonly Scene[] = [
     ],
     first: "Can you find me an Italian restaurant in San Jose?",
     fresh: "Find me a Mexican place to eat in Oakland.",
+    states: { first: { cuisine: "Italian", city: "San Jose" }, fresh: { cuisine: "Mexican", city: "Oakland" } },
     unrelated: "What will the weather be like in Berkeley?",
   },
 ];

@@ -122,20 +122,21 @@ async function firstVersions(client: DemoClient): ReturnType<DemoClient["version
 async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: Talk }> {
   for (const scene of SCENES) {
     const fresh = await ask(client, scene, scene.fresh);
-    if (isRead(fresh, scene) && isRead(await ask(client, scene, scene.first), scene)) return { scene, fresh };
+    if (isRead(fresh, scene, "fresh") && isRead(await ask(client, scene, scene.first), scene, "first")) return { scene, fresh };
     say(`  (this policy misreads requests about ${scene.name}; the user talks about something else)`);
   }
   throw new StepFailed("a call with all that its tool requires, in one of the scenes, expected, got none");
 }
 
-/** Whether the call has what its tool requires, and for the argument in question nothing but the default. */
-function isRead({ last }: Talk, { tools: [tool], parameter }: Scene): boolean {
+/** Whether the call has what its tool requires and what the request states, and for the argument in question nothing but the default. */
+function isRead({ last }: Talk, { tools: [tool], parameter, states }: Scene, request: "first" | "fresh"): boolean {
   const { required, properties } = ToolParameters.parse(tool.function.parameters);
   const { name, args = {} } = last?.call ?? {};
   const value = args[parameter];
   return (
     name === tool.function.name &&
     required.every((each) => args[each] !== undefined) &&
+    Object.entries(states[request]).every(([each, stated]) => String(args[each]).toLowerCase() === stated.toLowerCase()) &&
     (value === undefined || value === properties[parameter]?.default)
   );
 }
