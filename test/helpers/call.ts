@@ -11,10 +11,16 @@ type Edge = { url: string; keys: Record<KeyHolder, string> };
 // oxlint-disable-next-line no-explicit-any -- see above
 export type Answer = { status: number; body: any; headers: Headers };
 
-export async function call(edge: Edge, holder: KeyHolder, route: string, body?: unknown): Promise<Answer> {
+export async function call(
+  edge: Edge,
+  holder: KeyHolder,
+  route: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const [method, path] = route.split(" ");
   const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
-  const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers: bearer(edge.keys[holder]), ...sent });
+  const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers: bearer(edge.keys[holder], headers), ...sent });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
