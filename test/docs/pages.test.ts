@@ -18,6 +18,8 @@ const README = "README.md";
 const PAGES = [
   README,
   "docs/define-an-agent.md",
+  "docs/tools.md",
+  "docs/engines.md",
   "docs/use-it-from-your-client.md",
   "docs/read-the-dashboard.md",
   "docs/roll-back.md",
@@ -146,7 +148,10 @@ async function publishTwo({ url, state }: { url: string; state: string }): Promi
   const config = parseModelConfig(JSON.parse(new TextDecoder().decode(files.get(manifest.files["config.json"] ?? ""))));
   const edge = { url, keys: await readKeys(state), baseDigest };
   await call(edge, "admin", "PATCH /api/agents/hotel-desk", { release: { canary: { mode: "off" } } });
-  for (const seed of [1, 2]) await publishAdapter(edge, "hotel-desk", await putRandomAdapter(edge, config, seed));
+  // The system's own trainer holds the agent; a refusal names the token of its lease.
+  const refused = await call(edge, "trainer", "POST /trainer/v1/agents/hotel-desk/lines/shared/cursor", { from: 0, to: 0, refused: [] });
+  const lease = Number(/x-lease-token: (\d+)/.exec(refused.body.error?.message)?.[1] ?? 0);
+  for (const seed of [1, 2]) await publishAdapter(edge, "hotel-desk", await putRandomAdapter(edge, config, seed), lease);
 }
 
 function runScript(script: string, variables: Record<string, string>): Promise<{ code: number | null; output: string }> {

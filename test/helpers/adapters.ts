@@ -1,10 +1,10 @@
 /** Random adapters for a base that an edge serves, and the same policy in Node to decode answers again. */
 import type { EdgeHost } from "../../cli/edge-host.ts";
-import { LEASE_HEADER } from "../../shared/lease.ts";
 import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../edge/policy/resident.ts";
 import { at } from "../../shared/assert.ts";
 import { linearNames, linearShape, writeAdapter, type Adapter, type LoraPair } from "../../shared/lora.ts";
+import { LEASE_HEADER } from "../../shared/lease.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
 import { kernelModule } from "../edge/kernel/decode.ts";
@@ -72,17 +72,18 @@ async function putAdapterFiles(edge: Asked, config: ModelConfig, adapter: Adapte
   return { configDigest: configFile.digest, weightsDigest: weightsFile.digest, rank: adapter.rank, alpha: adapter.alpha };
 }
 
-/** Publishes an adapter as the agent's next version; returns its number. */
-export async function publishAdapter(edge: Asked, agent: string, adapter: AdapterFiles): Promise<number> {
+/** Publishes an adapter as the agent's next version; returns its number. @param lease token of whoever holds the agent */
+export async function publishAdapter(edge: Asked, agent: string, adapter: AdapterFiles, lease = 0): Promise<number> {
   const line = `/trainer/v1/agents/${agent}/lines/shared`;
   const { body: head } = await call(edge, "trainer", `GET ${line}/head`);
   const manifest = manifestOf({ agent, baseDigest: edge.baseDigest, parent: head.stable, adapter, fromSeq: head.cursor });
-  const publish = (lease: Record<string, string>) =>
-    call(edge, "trainer", `POST ${line}/versions`, { parent: head.stable, manifest }, lease);
-  const refused = await publish({});
-  // Where a trainer works for the agent, this is published under its lease.
-  const [, token] = refused.body.error?.code === "lease/lost" ? (/: (\d+), the lease of/.exec(refused.body.error.message) ?? []) : [];
-  const { body } = token === undefined ? refused : await publish({ [LEASE_HEADER]: token });
+  const { body } = await call(
+    edge,
+    "trainer",
+    `POST ${line}/versions`,
+    { parent: head.stable, manifest },
+    { [LEASE_HEADER]: String(lease) },
+  );
   if (body.status !== "published") throw new Error(`a published version expected, got ${JSON.stringify(body)}`);
   return Number(body.version);
 }

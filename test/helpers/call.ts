@@ -16,11 +16,11 @@ export async function call(
   holder: KeyHolder,
   route: string,
   body?: unknown,
-  extra: Record<string, string> = {},
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
   const [method, path] = route.split(" ");
   const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
-  const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers: bearer(edge.keys[holder], extra), ...sent });
+  const response = await fetch(`${edge.url}${path}`, { method: method ?? "GET", headers: bearer(edge.keys[holder], headers), ...sent });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
