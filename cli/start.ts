@@ -13,9 +13,12 @@ const USAGE = `npm start -- [options]
   --host <address>  address to listen on (127.0.0.1)
   --state <folder>  where everything is kept (.nextstate)
   --base <folder>   Hugging Face folder of the base checkpoint (base)
-Environment, for tools that the edge runs:
-  TOOL_SECRET_<NAME>   "<origin> <value>": a secret that an agent's settings may name, for that origin alone
-  TOOLS_ON_LOOPBACK=1  tools may be on this machine, http included`;
+Environment, for what an agent's settings name:
+  TOOL_SECRET_<NAME>   "<origin> <value>": a secret of tools that the edge runs, for that origin alone
+  TOOLS_ON_LOOPBACK=1  tools may be on this machine, http included
+  ENGINE_KEY_<NAME>    a key of an engine
+  NEXTSTATE_JUDGE_<NAME>_KEY, NEXTSTATE_JUDGE_<NAME>_URL
+                       a key of a server that judges, and the one place that it is sent to`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -19,6 +19,7 @@ export type FollowerOptions = LeaseOptions & {
 const REOPEN_MS = 30_000;
 const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
+const FOREIGN_MS = 60_000; // an agent whose base is another trainer's to train; that may change
 /** The edge serves another base, or knows our key no more, or two trainers have one name: nobody can be taught anything. */
 const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin"]);
 
@@ -58,9 +59,9 @@ export class Follower {
     if (lease === undefined) return 0;
     this.#roster.add(lease);
     try {
-      await this.#work(lease, AbortSignal.any([stop, lease.lost]));
+      const pauseMs = await this.#work(lease, AbortSignal.any([stop, lease.lost]));
       lease.lost.throwIfAborted();
-      return GIVEN_MS;
+      return pauseMs;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "lease/lost") throw error;
       this.#options.metrics("lease:lost", { agent: this.#agent, ...toErrorRecord(error) });
@@ -71,18 +72,20 @@ export class Follower {
     }
   }
 
-  /** Steps until the lease is lost, or others have too few agents. */
-  async #work(lease: Lease, signal: AbortSignal): Promise<void> {
+  /** Steps until the lease is lost, others have too few agents, or the base is not ours to train; returns how long to leave the agent alone then. */
+  async #work(lease: Lease, signal: AbortSignal): Promise<number> {
     const { openLoop, metrics, waitMs } = this.#options;
     const agent = this.#agent;
     const loop = openLoop({ agent, line: SHARED_LINE }, lease.token);
     metrics("line:opened", { agent, line: SHARED_LINE, lease: lease.token });
     while (!signal.aborted) {
-      await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
+      const result = await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
+      if (result === "foreign") return FOREIGN_MS;
       if (!this.#roster.hasTooMany()) continue;
       metrics("lease:given", { agent, waiting: lease.waiting });
-      return;
+      return GIVEN_MS;
     }
+    return 0;
   }
 
   /** Asks until the agent is free; undefined where it is told to stop. */

@@ -47,7 +47,8 @@ export type LoopDependencies = {
 type Inputs = NonNullable<PolicyManifest["inputs"]>;
 type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 
-export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale";
+/** `foreign`: an engine makes the answers of a base that this trainer does not hold. */
+export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale" | "foreign";
 
 const JUDGE_EVERY_MS = 500; // while an update runs
 const JUDGE_AGAIN_MS = 2_000; // where it was away
@@ -82,10 +83,7 @@ export class LineLoop {
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
-    if (known.onEngine && !(await this.#trains(known))) {
-      await sleep(waitMs);
-      return "idle";
-    }
+    if (known.onEngine && !(await this.#trains(known))) return "foreign";
     await this.#window.open(known.cursor);
     this.#learning = known.settings.learning;
     const waiting = this.#signals.learnable(known.settings.learning).length > 0;
@@ -95,7 +93,7 @@ export class LineLoop {
     await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
-    if (head.onEngine && !(await this.#trains(head))) return "idle";
+    if (head.onEngine && !(await this.#trains(head))) return "foreign";
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });

@@ -88,19 +88,20 @@ async function main(): Promise<void> {
   }
 }
 
-/** The folder of the base that the edge's first agent is made of; waits for there to be one. Undefined where it is told to stop. */
+/** The folder of the base that the edge itself serves, as its first agent without another engine has it; waits for there to be one. Undefined where it is told to stop. */
 async function fetchServed(
   edge: EdgePort,
   { state, url }: TrainerConfig,
   { metrics, signal }: { metrics: Metrics; signal: AbortSignal },
 ): Promise<string | undefined> {
   const fetching = async (): Promise<string> => {
-    const [first] = await edge.listAgents();
-    if (first === undefined)
-      throw new AppError("upstream/unreachable", "GET /agents: an agent that the key reaches expected, got none yet");
-    const { baseDigest } = await edge.readHead(first);
-    metrics("base:fetching", { digest: baseDigest });
-    return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
+    for (const line of await edge.listAgents()) {
+      const { baseDigest, onEngine } = await edge.readHead(line);
+      if (onEngine) continue; // what an engine serves may be stored nowhere here
+      metrics("base:fetching", { digest: baseDigest });
+      return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
+    }
+    throw new AppError("upstream/unreachable", "GET /agents: an agent on the embedded engine that the key reaches expected, got none yet");
   };
   await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
   return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
+import type { StepResult } from "../../../trainer/loop.ts";
 import { Roster } from "../../../trainer/roster.ts";
 import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
 
@@ -117,6 +118,30 @@ describe("many agents", { timeout: 300_000 }, () => {
     await first.end();
     await expect.poll(() => second.held.size, SOON).toBe(4);
     await second.end();
+  });
+
+  it("are left to whoever holds their base", async () => {
+    const agent = await newAgent();
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const stop = new AbortController();
+    const events: string[] = [];
+    const follow = (name: string, result: StepResult) =>
+      followAgents(
+        {
+          edge: { ...client, listAgents: async () => [{ agent, line: "shared" }] },
+          metrics: (event) => void events.push(`${name} ${event}`),
+          ...{ name, leaseMs: 60_000, waitMs: 0 },
+          openLoop: () => ({ step: () => new Promise((resolve) => setTimeout(() => resolve(result), 50)) }),
+        },
+        stop,
+      );
+    const lacking = follow("lacking", "foreign");
+    await expect.poll(() => events, SOON).toContain("lacking line:opened");
+    const having = follow("having", "idle");
+    // Long before the first one's lease would end.
+    await expect.poll(() => events, SOON).toContain("having line:opened");
+    stop.abort();
+    await Promise.all([lacking, having]);
   });
 
   it.each([
