@@ -1,0 +1,79 @@
+/** An agent on an engine whose tools the edge runs: what fails between its turns is gone on from, on the engine and the version that it began on. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { putAdapter } from "../../helpers/adapters.ts";
+import { putAgent } from "../../helpers/call.ts";
+import { withEdge } from "../../helpers/edge.ts";
+import { startToolServer, type ToolServer } from "../../helpers/tool-server.ts";
+import { startAdapterHost, type AdapterHost } from "../../../cli/adapter-host.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { says, talkTo, turnsOf } from "../session/talk.ts";
+import { publishOn } from "./publish-on.ts";
+import { KEY, type Script } from "./stand-in.ts";
+import { Vllm } from "./stand-ins.ts";
+
+const edge = withEdge({ vars: { ENGINE_KEY_TEST: KEY, ENGINE_KEY_HOST: "key-of-the-host", TOOLS_ON_LOOPBACK: "1" } });
+const engine = new Vllm();
+let server: ToolServer;
+let host: AdapterHost;
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nextstate-adapters-"));
+  host = await startAdapterHost({ folder, key: "key-of-the-host" });
+  server = await startToolServer();
+  await engine.start();
+});
+afterAll(async () => {
+  await Promise.all([engine.stop(), server.close(), host.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const CALL: Script = { call: { name: "Book", arguments: ['{"rooms":', "2}"] } };
+const parameters = { type: "object", properties: { rooms: { type: "integer" } }, required: ["rooms"] };
+
+/** An agent on the engine with one tool; once it has run, the engine goes on by the script. */
+async function agentWith(name: string, then: Script, result: string) {
+  const url = server.on(`/${name}`, (_, response) => {
+    engine.play(then);
+    response.writeHead(200, { "content-type": "text/plain" }).end(result);
+  });
+  await putAgent(edge, name, {
+    engine: {
+      ...{ kind: "openai", flavour: "vllm", url: engine.url, model: "Qwen/Qwen3-4B", keySecret: "ENGINE_KEY_TEST", timeoutMs: 5_000 },
+      adapterHost: { url: host.url, keySecret: "ENGINE_KEY_HOST" },
+    },
+    tools: [{ type: "function", function: { name: "Book", parameters }, endpoint: { url } }],
+  });
+  engine.play(CALL);
+  return talkTo(edge, name);
+}
+
+it("an answer that an engine broke off after a tool has run is brought to its end by the engine and the version that began it", async () => {
+  const fails = { kind: "status", status: 500, body: { error: { message: "EngineCore died" } } } as const;
+  const { ask, logged } = await agentWith("broken", { fails }, "booked");
+  await publishOn(edge, "broken", await putAdapter(edge, "broken"));
+  const asked = { headers: { "idempotency-key": "k1" } };
+  expect((await ask([says("Two rooms")], asked)).status).toBe(502);
+  engine.play({ text: ["It is ", "booked"] });
+  const again = await ask([says("Two rooms")], asked);
+  expect([again.status, again.message?.content]).toEqual([200, "It is booked"]);
+  expect(server.callsOf("/broken")).toHaveLength(1);
+  const turns = turnsOf(await logged("turn:finished", 2));
+  expect(turns.map(({ policyVersion }) => policyVersion)).toEqual([1, 1]);
+  expect(new Set(turns.map(({ baseDigest }) => baseDigest)).size).toBe(1);
+});
+
+it("a result that is too long for the engine is told to the policy as such, and the answer comes", async () => {
+  const fails = {
+    ...{ kind: "status", status: 400, times: 1 },
+    body: { error: { message: "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens." } },
+  } as const;
+  const { ask, logged } = await agentWith("long", { fails, text: ["Too ", "long"] }, "x".repeat(20_000));
+  const { status, message } = await ask([says("Two rooms")]);
+  expect([status, message?.content]).toEqual([200, "Too long"]);
+  expect(engine.question.messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringMatching(/20000 characters does not fit/) });
+  const turns = turnsOf(await logged("turn:finished", 2));
+  expect(turns[1]?.messages.at(-1)?.content).toMatch(/does not fit/);
+  expect(server.callsOf("/long")).toHaveLength(1);
+});
