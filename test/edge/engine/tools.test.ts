@@ -50,14 +50,14 @@ async function agentWith(name: string, then: Script, result: string) {
 }
 
 it("an answer that an engine broke off after a tool has run is brought to its end by the engine and the version that began it", async () => {
-  const fails = { kind: "status", status: 500, body: { error: { message: "EngineCore died" } } } as const;
+  const fails: Script["fails"] = { kind: "status", status: 500, body: { error: { message: "EngineCore died" } } };
   const { ask, logged } = await agentWith("broken", { fails }, "booked");
   await publishOn(edge, "broken", await putAdapter(edge, "broken"));
   const asked = { headers: { "idempotency-key": "k1" } };
   expect((await ask([says("Two rooms")], asked)).status).toBe(502);
   engine.play({ text: ["It is ", "booked"] });
   const again = await ask([says("Two rooms")], asked);
-  expect([again.status, again.message?.content]).toEqual([200, "It is booked"]);
+  expect([again.status, again.message.content]).toEqual([200, "It is booked"]);
   expect(server.callsOf("/broken")).toHaveLength(1);
   const turns = turnsOf(await logged("turn:finished", 2));
   expect(turns.map(({ policyVersion }) => policyVersion)).toEqual([1, 1]);
@@ -65,15 +65,35 @@ it("an answer that an engine broke off after a tool has run is brought to its en
 });
 
 it("a result that is too long for the engine is told to the policy as such, and the answer comes", async () => {
-  const fails = {
-    ...{ kind: "status", status: 400, times: 1 },
+  const fails: Script["fails"] = {
+    kind: "status",
+    status: 400,
+    times: 1,
     body: { error: { message: "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens." } },
-  } as const;
+  };
   const { ask, logged } = await agentWith("long", { fails, text: ["Too ", "long"] }, "x".repeat(20_000));
   const { status, message } = await ask([says("Two rooms")]);
-  expect([status, message?.content]).toEqual([200, "Too long"]);
+  expect([status, message.content]).toEqual([200, "Too long"]);
   expect(engine.question.messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringMatching(/20000 characters does not fit/) });
   const turns = turnsOf(await logged("turn:finished", 2));
   expect(turns[1]?.messages.at(-1)?.content).toMatch(/does not fit/);
   expect(server.callsOf("/long")).toHaveLength(1);
+});
+
+it("a version whose engine is away is neither published nor refused for good: its trainer comes again", async () => {
+  const away = await new Vllm().start();
+  await putAgent(edge, "away", {
+    engine: {
+      ...{ kind: "openai", flavour: "vllm", url: away.url, model: "Qwen/Qwen3-4B", keySecret: "ENGINE_KEY_TEST", timeoutMs: 5_000 },
+      adapterHost: { url: host.url, keySecret: "ENGINE_KEY_HOST" },
+    },
+  });
+  const adapter = await putAdapter(edge, "away");
+  const { port } = new URL(away.url);
+  await away.stop();
+  const first = await publishOn(edge, "away", adapter);
+  expect([first.status, first.body.error?.code]).toEqual([502, "upstream/unreachable"]);
+  await away.start(Number(port));
+  expect(await publishOn(edge, "away", adapter)).toMatchObject({ status: 200, body: { status: "published", version: 1 } });
+  await away.stop();
 });
