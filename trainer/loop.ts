@@ -4,7 +4,6 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { MOST_CREDITS } from "../shared/credit.ts";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -302,7 +301,7 @@ export class LineLoop {
       manifest,
       refused: refusalsOf(batch, { refused, used }),
       cases: casesOf(used),
-      credits: outcome.credits.slice(0, MOST_CREDITS),
+      credits: outcome.credits,
       rebuild,
     };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
