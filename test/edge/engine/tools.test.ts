@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
 import { publishOn } from "./publish-on.ts";
-import { KEY, type Script } from "./stand-in.ts";
+import { KEY, type Json, type Script } from "./stand-in.ts";
 import { Vllm } from "./stand-ins.ts";
 
 const edge = withEdge({ vars: { ENGINE_KEY_TEST: KEY, ENGINE_KEY_HOST: "key-of-the-host", TOOLS_ON_LOOPBACK: "1" } });
@@ -96,4 +96,30 @@ it("a version whose engine is away is neither published nor refused for good: it
   await away.start(Number(port));
   expect(await publishOn(edge, "away", adapter)).toMatchObject({ status: 200, body: { status: "published", version: 1 } });
   await away.stop();
+});
+
+/** Says of a prompt that it has so many tokens, and which. */
+class LongPrompts extends Vllm {
+  readonly count = 300_000;
+
+  protected override events(path: string, body: Json): unknown[] {
+    const [first, ...rest] = super.events(path, body) as Json[];
+    const usage = rest.at(-1).usage;
+    usage.prompt_tokens = this.count;
+    return [{ ...first, prompt_token_ids: Array.from({ length: this.count }, (_, index) => 100_000 + index) }, ...rest];
+  }
+}
+
+it("a prompt of more tokens than a record holds is answered, and the turn says why it has none", async () => {
+  const large = await new LongPrompts().start();
+  large.play({ text: ["Hel", "lo"] });
+  await putAgent(edge, "large", {
+    engine: { kind: "openai", flavour: "vllm", url: large.url, model: "Qwen/Qwen3-4B", keySecret: "ENGINE_KEY_TEST" },
+  });
+  const { ask, logged } = talkTo(edge, "large");
+  const { status, message } = await ask([says("a long story")]);
+  expect([status, message.content]).toEqual([200, "Hello"]);
+  const [turn] = turnsOf(await logged("turn:finished", 1));
+  expect(turn?.rollout).toMatchObject({ promptTokens: [], responseTokens: [], unusable: { promptTokens: 300_000, responseTokens: 3 } });
+  await large.stop();
 });
