@@ -123,3 +123,11 @@ it("a prompt of more tokens than a record holds is answered, and the turn says w
   expect(turn?.rollout).toMatchObject({ promptTokens: [], responseTokens: [], unusable: { promptTokens: 300_000, responseTokens: 3 } });
   await large.stop();
 });
+
+it("nothing of an engine's key is told where the engine quotes it", async () => {
+  const { ask } = await agentWith("quoted", {}, "booked");
+  const message = `Incorrect API key provided: ${KEY}. You can find your key at https://engine.example.`;
+  engine.play({ fails: { kind: "status", status: 401, body: { error: { message } } } });
+  const { status, error } = await ask([says("hi")]);
+  expect([status, error?.message]).toEqual([502, "the agent's engine refused its key (401)"]);
+});
