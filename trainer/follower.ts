@@ -12,6 +12,8 @@ import type { Roster } from "./roster.ts";
 export type FollowerOptions = LeaseOptions & {
   /** Of a long poll. */
   readonly waitMs: number;
+  /** Whether this trainer has the base that the agent's line is of by now. */
+  readonly trains: (line: LineName) => Promise<boolean>;
   /** The loop of a line whose writes carry the lease's token. */
   readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step">;
 };
@@ -19,7 +21,8 @@ export type FollowerOptions = LeaseOptions & {
 const REOPEN_MS = 30_000;
 const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
-/** The edge serves another base, or knows our key no more, or two trainers have one name: nobody can be taught anything. */
+const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
+/** The edge knows our key no more, or its base is not ours, or two trainers have one name: nobody can be taught anything. */
 const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin"]);
 
 export class Follower {
@@ -58,9 +61,9 @@ export class Follower {
     if (lease === undefined) return 0;
     this.#roster.add(lease);
     try {
-      await this.#work(lease, AbortSignal.any([stop, lease.lost]));
+      const pauseMs = await this.#work(lease, AbortSignal.any([stop, lease.lost]));
       lease.lost.throwIfAborted();
-      return GIVEN_MS;
+      return pauseMs;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "lease/lost") throw error;
       this.#options.metrics("lease:lost", { agent: this.#agent, ...toErrorRecord(error) });
@@ -71,28 +74,36 @@ export class Follower {
     }
   }
 
-  /** Steps until the lease is lost, or others have too few agents. */
-  async #work(lease: Lease, signal: AbortSignal): Promise<void> {
+  /** Steps until the lease is lost, others have too few agents, or the agent is for others; returns how long to leave it alone. */
+  async #work(lease: Lease, signal: AbortSignal): Promise<number> {
     const { openLoop, metrics, waitMs } = this.#options;
     const agent = this.#agent;
     const loop = openLoop({ agent, line: SHARED_LINE }, lease.token);
     metrics("line:opened", { agent, line: SHARED_LINE, lease: lease.token });
     while (!signal.aborted) {
-      await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
+      const result = await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
+      if (result === "foreign") return FOREIGN_MS;
       if (!this.#roster.hasTooMany()) continue;
       metrics("lease:given", { agent, waiting: lease.waiting });
-      return;
+      return GIVEN_MS;
     }
+    return GIVEN_MS;
   }
 
   /** Asks until the agent is free; undefined where it is told to stop. */
   async #takeLease(signal: AbortSignal): Promise<Lease | undefined> {
-    const { edge, metrics, name, leaseMs } = this.#options;
+    const { edge, metrics, name, leaseMs, trains } = this.#options;
+    const retry = { random: this.#random, signal, onRetry: this.#onRetry };
     let told: string | null = null;
     while (!signal.aborted) {
+      // Who asks for what it cannot teach would keep it, or a share of the others, from those who can.
+      if ((await retryForever(() => trains({ agent: this.#agent, line: SHARED_LINE }), retry)) === false) {
+        await sleep(FOREIGN_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+        continue;
+      }
       const ask = () =>
         edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) });
-      const answer = await retryForever(ask, { random: this.#random, signal, onRetry: this.#onRetry });
+      const answer = await retryForever(ask, retry);
       if (answer === undefined) return undefined;
       if (answer.status === "held") {
         this.#last = answer.token;
