@@ -119,12 +119,16 @@ export type PolicyVersion = z.infer<typeof PolicyVersion>;
 /** A signal that was consumed and taught nothing, with the reason. */
 export const RefusedEvent = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 
+/** Of a publish request as JSON: cases hold whole conversations with their tools. */
+export const MOST_PUBLISH_BYTES = 8_388_608;
+export const MOST_LEARNED_CASES = 200;
+
 /** `refused`: the events of the same batch that the version was not trained on. `cases`: what it must do from now on. */
 export const PublishRequest = z.object({
   parent: Version,
   manifest: PolicyManifest,
   refused: z.array(RefusedEvent).default([]),
-  cases: z.array(LearnedCase).max(200).default([]),
+  cases: z.array(LearnedCase).max(MOST_LEARNED_CASES).default([]),
   /** What the update said about the tokens of the turns that it learned from. */
   credits: z.array(TurnCredit).max(MOST_CREDITS).default([]),
   /** Whether it takes the place of what a deleted user had a part in; its parent is then the head's `rebuild.from`. */

@@ -12,6 +12,8 @@ import type { Roster } from "./roster.ts";
 export type FollowerOptions = LeaseOptions & {
   /** Of a long poll. */
   readonly waitMs: number;
+  /** Whether this trainer has the base that the agent's line is of by now. */
+  readonly trains: (line: LineName) => Promise<boolean>;
   /** The loop of a line whose writes carry the lease's token. */
   readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step">;
 };
@@ -19,8 +21,8 @@ export type FollowerOptions = LeaseOptions & {
 const REOPEN_MS = 30_000;
 const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
-const FOREIGN_MS = 60_000; // an agent whose base is another trainer's to train; that may change
-/** The edge serves another base, or knows our key no more, or two trainers have one name: nobody can be taught anything. */
+const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
+/** The edge knows our key no more, or its base is not ours, or two trainers have one name: nobody can be taught anything. */
 const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin"]);
 
 export class Follower {
@@ -72,7 +74,7 @@ export class Follower {
     }
   }
 
-  /** Steps until the lease is lost, others have too few agents, or the base is not ours to train; returns how long to leave the agent alone then. */
+  /** Steps until the lease is lost, others have too few agents, or the agent is for others; returns how long to leave it alone. */
   async #work(lease: Lease, signal: AbortSignal): Promise<number> {
     const { openLoop, metrics, waitMs } = this.#options;
     const agent = this.#agent;
@@ -85,17 +87,23 @@ export class Follower {
       metrics("lease:given", { agent, waiting: lease.waiting });
       return GIVEN_MS;
     }
-    return 0;
+    return GIVEN_MS;
   }
 
   /** Asks until the agent is free; undefined where it is told to stop. */
   async #takeLease(signal: AbortSignal): Promise<Lease | undefined> {
-    const { edge, metrics, name, leaseMs } = this.#options;
+    const { edge, metrics, name, leaseMs, trains } = this.#options;
+    const retry = { random: this.#random, signal, onRetry: this.#onRetry };
     let told: string | null = null;
     while (!signal.aborted) {
+      // Who asks for what it cannot teach would keep it, or a share of the others, from those who can.
+      if ((await retryForever(() => trains({ agent: this.#agent, line: SHARED_LINE }), retry)) === false) {
+        await sleep(FOREIGN_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+        continue;
+      }
       const ask = () =>
         edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) });
-      const answer = await retryForever(ask, { random: this.#random, signal, onRetry: this.#onRetry });
+      const answer = await retryForever(ask, retry);
       if (answer === undefined) return undefined;
       if (answer.status === "held") {
         this.#last = answer.token;

@@ -4,7 +4,6 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { MOST_CREDITS } from "../shared/credit.ts";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -25,6 +24,7 @@ import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
+import { hasBase } from "./policy/parent.ts";
 import { publishVersion } from "./policy/publish.ts";
 import { Progress } from "./progress.ts";
 import { Signals } from "./signals.ts";
@@ -47,7 +47,7 @@ export type LoopDependencies = {
 type Inputs = NonNullable<PolicyManifest["inputs"]>;
 type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 
-/** `foreign`: an engine makes the answers of a base that this trainer does not hold. */
+/** `foreign`: the line is of a base that this trainer does not have. */
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale" | "foreign";
 
 const JUDGE_EVERY_MS = 500; // while an update runs
@@ -63,8 +63,6 @@ export class LineLoop {
   readonly #progress: Progress;
   /** As of the last step. */
   #learning: LineHead["settings"]["learning"] | undefined;
-  /** The base of others that was last told of. */
-  #foreign: string | undefined;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
@@ -83,7 +81,7 @@ export class LineLoop {
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
-    if (known.onEngine && !(await this.#trains(known))) return "foreign";
+    if (!(await hasBase(this.#deps.loadAdapter, known))) return "foreign";
     await this.#window.open(known.cursor);
     this.#learning = known.settings.learning;
     const waiting = this.#signals.learnable(known.settings.learning).length > 0;
@@ -93,7 +91,7 @@ export class LineLoop {
     await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
-    if (head.onEngine && !(await this.#trains(head))) return "foreign";
+    if (!(await hasBase(this.#deps.loadAdapter, head))) return "foreign";
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });
@@ -110,19 +108,6 @@ export class LineLoop {
     const patienceMs = this.#signals.frontier === Number.POSITIVE_INFINITY ? waitMs : Math.min(waitMs, JUDGE_AGAIN_MS);
     if (patienceMs < waitMs && this.#window.pending.length >= MOST_PENDING) await sleep(patienceMs);
     else await this.#window.pull(patienceMs);
-  }
-
-  /** Whether this trainer has the base of a line whose answers an engine makes; another trainer may. */
-  async #trains(head: LineHead): Promise<boolean> {
-    try {
-      await this.#deps.loadAdapter({ baseDigest: head.baseDigest, adapter: null });
-      return true;
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "policy/digest") throw error;
-      if (this.#foreign !== head.baseDigest) this.#deps.metrics("line:foreign", { agent: head.agent, ...toErrorRecord(error) });
-      this.#foreign = head.baseDigest;
-      return false;
-    }
   }
 
   /** Retires the notes that the stable version does not need. */
@@ -300,7 +285,7 @@ export class LineLoop {
       manifest,
       refused: refusalsOf(batch, { refused, used }),
       cases: casesOf(used),
-      credits: outcome.credits.slice(0, MOST_CREDITS),
+      credits: outcome.credits,
       rebuild,
     };
     const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));

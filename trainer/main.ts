@@ -28,7 +28,7 @@ import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { fetchBase } from "./policy/fetch-base.ts";
-import { createParentLoader } from "./policy/parent.ts";
+import { createParentLoader, hasBase } from "./policy/parent.ts";
 import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 
@@ -81,7 +81,8 @@ async function main(): Promise<void> {
     // Leases are given back after the stop, by a client that does not hear of it.
     const unstopped = createEdgeClient({ edge: url, key });
     const leasing = { ...edge, endLease: (agent: string, token: number) => unstopped.endLease(agent, token) };
-    await followAgents({ edge: leasing, metrics, name, leaseMs, waitMs, openLoop }, stop);
+    const trains = createBaseCheck(edge, { loadAdapter, metrics });
+    await followAgents({ edge: leasing, metrics, name, leaseMs, waitMs, trains, openLoop }, stop);
   } finally {
     await engine.close();
     metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
@@ -105,6 +106,22 @@ async function fetchServed(
   };
   await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
   return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
+}
+
+/** Tells of each base that this trainer does not have once. */
+function createBaseCheck(
+  edge: Pick<EdgePort, "readHead">,
+  { loadAdapter, metrics }: Pick<LoopDependencies, "loadAdapter" | "metrics">,
+): FollowOptions["trains"] {
+  const told = new Set<string>();
+  return async (line) => {
+    const { agent, baseDigest } = await edge.readHead(line);
+    const has = await hasBase(loadAdapter, { baseDigest });
+    const name = `${agent} ${baseDigest}`;
+    if (!has && !told.has(name)) metrics("line:foreign", { agent, base: baseDigest });
+    told.add(name);
+    return has;
+  };
 }
 
 function reportRetry(metrics: Metrics): (error: unknown, delayMs: number) => void {

@@ -154,8 +154,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
-    const unloaded = await this.#engine.preload(line, { manifest, policyDigest });
-    if (unloaded !== undefined) return { status: "refused", reason: unloaded };
+    const unloaded = await this.#engine.preload(line, { manifest, policyDigest, rebuild });
+    if (unloaded !== undefined) return unloaded;
     await this.#planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.

@@ -3,14 +3,17 @@ import type { Actor, EngineState } from "../../shared/api.ts";
 import type { Agent } from "../../shared/agent.ts";
 import { engineTitle, type EngineSettings } from "../../shared/engine.ts";
 import { AppError, toErrorRecord } from "../../shared/errors.ts";
-import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
+import { SHARED_LINE, type PublishRequest, type PublishResult } from "../../shared/policy.ts";
 import { type AgentEngine, ENGINE_ACTOR, engineBaseOf } from "./agent-engine.ts";
 import type { Lines } from "./lines.ts";
-import type { LoadResult } from "./port.ts";
+import type { LoadResult, PublishOutcome } from "./port.ts";
 import { chainOf, tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
+type Preloading = Pick<PublishRequest, "manifest" | "rebuild"> & { readonly policyDigest: string };
 type Change = { status: "refused"; reason: string } | { status: "ready"; base: string | undefined; changed: boolean };
+
+const AWAY: ReadonlySet<string> = new Set(["upstream/unreachable", "upstream/timeout"]);
 
 export class EngineLine {
   readonly #store: AgentStore;
@@ -57,17 +60,25 @@ export class EngineLine {
     return this.#engine.load(engine, { ...found, onEngine: true });
   }
 
-  /** Loads what is about to be published, so that it can answer at once; the reason why it must not exist where it cannot. */
-  async preload(line: string, { manifest, policyDigest }: { manifest: PolicyManifest; policyDigest: string }): Promise<string | undefined> {
+  /**
+   * Loads what is about to be published, so that it can answer at once; why it must not exist where it cannot. An engine that is away
+   * says nothing about an adapter, so its trainer comes again.
+   */
+  async preload(
+    line: string,
+    { manifest, policyDigest, rebuild }: Preloading,
+  ): Promise<Exclude<PublishOutcome, PublishResult> | undefined> {
     const engine = this.#settings();
     const state = this.#lines.state(line);
     const { adapter, baseDigest, parent, fromSeq } = manifest;
     if (adapter === null || engine === undefined || !this.#engine.isEngineBase(baseDigest)) return undefined;
     // What will be refused, or has lost its race, takes no room; a slot of Workers AI is spent only on what answers.
-    if (!this.#lines.passesGate(manifest) || parent !== tipOf(state) || fromSeq !== state.cursor) return undefined;
+    if (!this.#lines.passesGate(manifest) || (!rebuild && (parent !== tipOf(state) || fromSeq !== state.cursor))) return undefined;
     if (engine.kind === "workers-ai" && state.canary !== null) return undefined;
     const result = await this.#engine.load(engine, { line, version: state.latest + 1, policyDigest, baseDigest, adapter, onEngine: true });
-    return result.status === "loaded" ? undefined : `manifest.adapter: one that the agent's engine loads expected; ${result.error.message}`;
+    if (result.status === "loaded") return undefined;
+    if (AWAY.has(result.error.code)) return { status: "unready", error: result.error };
+    return { status: "refused", reason: `manifest.adapter: one that the agent's engine loads expected; ${result.error.message}` };
   }
 
   /** Why a version could answer nobody: its base is that of an engine which the agent has no more. */

@@ -69,7 +69,8 @@ export type AdvanceResult =
   | { status: "stale"; cursor: number }
   | { status: "refused"; reason: string };
 
-export type PublishOutcome = PublishResult | { status: "refused"; reason: string };
+/** `unready`: the agent's engine is away, so whether the version could answer is not known; it may be published later. */
+export type PublishOutcome = PublishResult | { status: "refused"; reason: string } | { status: "unready"; error: ErrorRecord };
 
 /** A note as a judgement gives it. */
 export type GivenNote = Pick<

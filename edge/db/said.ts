@@ -29,7 +29,7 @@ function textsOf(payload: EventPayload): string[] {
     case "nextState:arrived":
       return payload.messages.flatMap(textsOfMessage);
     case "feedback:given":
-      return [payload.correction ?? "", payload.comment ?? ""];
+      return [payload.correction ?? "", payload.comment ?? "", ...(payload.answer === undefined ? [] : textsOfMessage(payload.answer))];
     case "judgement:made":
       return [payload.hint ?? ""];
     case "turn:aborted":

@@ -89,6 +89,8 @@ export function toAppError({ what }: Upstream, thrown: unknown): unknown {
   const { status, said } = thrown;
   const tooLong = TOO_LONG.test(said);
   const details: ErrorDetails = tooLong ? { param: "messages", code: "context_length_exceeded" } : {};
+  // What is said of a key quotes parts of it.
+  if (isAboutKey(status)) return new AppError("upstream/failed", `${what} refused its key (${status})`, { cause: thrown });
   return new AppError(codeOf(status, tooLong), `${what} ${saying(status)}: ${said}`, { details, cause: thrown });
 }
 
@@ -123,8 +125,11 @@ function codeOf(status: number, tooLong: boolean): ErrorCode {
   return status === 404 || status < 400 ? "upstream/invalid" : "upstream/failed";
 }
 
+function isAboutKey(status: number): boolean {
+  return status === 401 || status === 403;
+}
+
 function saying(status: number): string {
-  if (status === 401 || status === 403) return `refused its key (${status})`;
   if (status === 400 || status === 413 || status === 422) return "refused the request";
   return `answered ${status}`;
 }

@@ -1,20 +1,27 @@
 import { AppError } from "../../shared/errors.ts";
+import { MOST_PUBLISH_BYTES } from "../../shared/policy.ts";
 import { MAX_ARTIFACT_BYTES } from "../artifacts.ts";
 import type { Middleware } from "../env.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 const FILES_PATH = "/trainer/v1/files/";
+const PUBLISH_PATH = /^\/trainer\/v1\/agents\/[^/]+\/lines\/[^/]+\/versions$/;
 
-/** Refuses a body over 1 MB, or over an artifact's size where a file is uploaded. @throws {input/tooLarge} */
+/** Refuses a body over 1 MB, or over what a trainer may upload or publish at once. @throws {input/tooLarge} */
 export function bodyLimit(): Middleware {
   return async function bodyLimit(context, next) {
-    const maxBytes = context.req.path.startsWith(FILES_PATH) ? MAX_ARTIFACT_BYTES : MAX_BODY_BYTES;
+    const maxBytes = mostBytesOf(context.req.path);
     const announced = context.req.header("content-length");
     const { raw } = context.req;
     if (announced !== undefined) refuseOver(maxBytes, Number(announced));
     else if (raw.body !== null) context.req.raw = new Request(raw, { method: raw.method, body: await readUpTo(maxBytes, raw.body) });
     await next();
   };
+}
+
+function mostBytesOf(path: string): number {
+  if (path.startsWith(FILES_PATH)) return MAX_ARTIFACT_BYTES;
+  return PUBLISH_PATH.test(path) ? MOST_PUBLISH_BYTES : MAX_BODY_BYTES;
 }
 
 /** Reads a body that came in chunks, without a length. */

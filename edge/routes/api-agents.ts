@@ -4,7 +4,6 @@ import { z } from "zod";
 import { ToolSecret } from "../../shared/agent-tools.ts";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
 import { canonicalJson } from "../../shared/digest.ts";
-import { EMBEDDED } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
@@ -50,7 +49,6 @@ const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as co
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
-  await checkMayChange(context, name, settings);
   const lastSeqBefore = await lastSeq(context.env);
   const result = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context), lastSeq: lastSeqBefore });
   if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "engine" } });
@@ -60,20 +58,43 @@ async function putAgent(context: Context<AppEnv>, name: string, settings: AgentS
   return agent;
 }
 
-/** Where an engine is and which secret it is sent decides what the Worker reaches: only a key of every agent may say so. @throws {auth/forbidden} */
-async function checkMayChange({ env, var: { key } }: Context<AppEnv>, name: string, { engine }: AgentSettings): Promise<void> {
+type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
+
+/**
+ * Where an engine or a judge is, and what a secret is sent to, decides what the Worker and the trainer reach and in whose name: only a key
+ * of every agent may say so. @throws {auth/forbidden}
+ */
+function checkMayChange({ var: { key } }: Context<AppEnv>, { settings, before }: Change): void {
   if (key.agents === null) return;
-  const before = (await agentOf(env, name).read())?.settings.engine ?? EMBEDDED;
-  if (canonicalJson(before) !== canonicalJson(engine))
-    throw new AppError("auth/forbidden", "engine: an admin key that reaches every agent expected, got one of some agents", {
-      details: { param: "engine" },
-    });
+  const known = new Set(reachesOf(before ?? AgentSettings.parse({})).map(({ reach }) => reach));
+  const changed = reachesOf(settings).find(({ reach }) => !known.has(reach));
+  if (changed === undefined) return;
+  const { param } = changed;
+  throw new AppError("auth/forbidden", `${param}: an admin key that reaches every agent expected, got one of some agents`, {
+    details: { param },
+  });
 }
 
-type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
+/** What an agent's settings let be reached, each as text that is the same where it is the same. */
+function reachesOf({ engine, learning: { judge }, tools, mcpServers }: AgentSettings): { param: string; reach: string }[] {
+  const named = [
+    ...tools.map(({ endpoint }, index) => ({ param: `tools.${index}.endpoint.secret`, place: endpoint })),
+    ...mcpServers.map((place, index) => ({ param: `mcpServers.${index}.secret`, place })),
+  ];
+  return [
+    { param: "engine", reach: canonicalJson(["engine", engine]) },
+    ...(judge.url === null && judge.secret === null
+      ? []
+      : [{ param: "learning.judge", reach: canonicalJson(["judge", judge.url, judge.secret]) }]),
+    ...named.flatMap(({ param, place }) =>
+      place?.secret === undefined ? [] : [{ param, reach: canonicalJson(["secret", place.url, place.secret]) }],
+    ),
+  ];
+}
 
 async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
   checkDepth(settings);
+  checkMayChange(context, { settings, before }); // before any server is asked
   checkTools(settings.tools);
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);

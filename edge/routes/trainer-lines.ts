@@ -1,7 +1,7 @@
 /** /trainer/v1: which versions exist, and how trainers add to them. Outcomes that a trainer must expect answer 200 with a `status`. */
 import type { Context } from "hono";
 import { z } from "zod";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, fromErrorRecord } from "../../shared/errors.ts";
 import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/events.ts";
 import { LEASE_HEADER } from "../../shared/lease.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
@@ -44,6 +44,7 @@ export function mountTrainerLines(app: App): void {
     const result = found(await agentOf(context.env, agent).publish(line, request, trainerOf(context)), `line ${line} of agent ${agent}`);
     throwLost(result);
     if (result.status === "refused") throw new AppError("policy/refused", result.reason);
+    if (result.status === "unready") throw fromErrorRecord(result.error);
     forgetLineHead(agent, line);
     return context.json(result);
   });

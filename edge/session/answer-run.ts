@@ -5,7 +5,7 @@
  */
 import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, type ErrorRecord } from "../../shared/errors.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import { type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../tools/outcome.ts";
@@ -22,6 +22,8 @@ import { shownError, type TurnEnd, type TurnHost, TurnRun } from "./turn-run.ts"
 const MAX_CALLS = 12;
 
 type Result = { readonly call: OwnCall; readonly outcome: ToolOutcome };
+/** What a turn was asked: the request before, the turn that it answered with, and what came of that turn's calls. */
+type Asked = { readonly request: TurnRequest; readonly turn: StepTurn; readonly results: readonly ChatMessage[] };
 
 export class AnswerRun {
   /** The first turn's id, which is the answer's. */
@@ -101,7 +103,7 @@ export class AnswerRun {
     };
     // Beside results of the client's own, those of calls that the edge ran while the client was away may be too long.
     return open().catch((thrown: unknown) => {
-      if (!overflows(thrown) || !this.#shortenEarlier()) throw thrown;
+      if (!(thrown instanceof AppError) || !overflows(thrown) || !this.#shortenEarlier()) throw thrown;
       return open();
     });
   }
@@ -118,8 +120,14 @@ export class AnswerRun {
 
   async #answer(): Promise<TurnDelta> {
     let request = this.#request;
+    let asked: Asked | undefined;
     for (let step = 0; ; step++) {
-      const turn = await this.#turnAt(request, step);
+      let turn = await this.#turnAt(request, step);
+      if (turn.status === "failed" && asked !== undefined && overflows(turn.error)) {
+        // An engine counts its prompt itself, so that results are too long for it is known only now.
+        request = await this.#askShorter(asked, step);
+        turn = await this.#turnAt(request, step);
+      }
       if (turn.status === "failed") return { kind: "failed", error: turn.error };
       this.#shown.count(turn.finished);
       const results = await this.#runCalls(turn);
@@ -128,6 +136,7 @@ export class AnswerRun {
       this.#live?.push(this.#shown.nextStep());
       const next = await this.#openNext(request, turn, { results, step: step + 1 });
       this.#unseen.push(turn.answer, ...next.results);
+      asked = { request, turn, results: next.results };
       request = next.request;
     }
   }
@@ -221,10 +230,16 @@ export class AnswerRun {
     try {
       return await this.#tryOpen(request, turn, { results, step });
     } catch (thrown) {
-      if (!overflows(thrown)) throw thrown;
-      const told = results.map((message) => (message.role === "tool" ? this.#tooLong(turn, message) : message));
-      return this.#tryOpen(request, turn, { results: told, step });
+      if (!(thrown instanceof AppError) || !overflows(thrown)) throw thrown;
+      return this.#tryOpen(request, turn, { results: this.#tooLong(turn, results), step });
     }
+  }
+
+  /** Opens a turn anew that could not be answered as it was asked: the policy is told that the results are too long. */
+  async #askShorter({ request, turn, results }: Asked, step: number): Promise<TurnRequest> {
+    const next = await this.#tryOpen(request, turn, { results: this.#tooLong(turn, results), step });
+    this.#unseen.splice(-results.length, results.length, ...next.results);
+    return next.request;
   }
 
   async #tryOpen(
@@ -247,11 +262,15 @@ export class AnswerRun {
     });
   }
 
-  #tooLong({ turnId, own }: StepTurn, { content, tool_call_id: callId }: Extract<ChatMessage, { role: "tool" }>): ChatMessage {
-    const outcome = tooLong(content);
-    const call = own.find((each) => each.callId === callId);
-    if (call !== undefined && this.#request.store) this.#host.store.ledger.finish(turnId, call.position, outcome);
-    return { role: "tool", content: outcome.text, tool_call_id: callId };
+  #tooLong({ turnId, own }: StepTurn, results: readonly ChatMessage[]): ChatMessage[] {
+    return results.map((message) => {
+      if (message.role !== "tool") return message;
+      const { content, tool_call_id: callId } = message;
+      const outcome = tooLong(content);
+      const call = own.find((each) => each.callId === callId);
+      if (call !== undefined && this.#request.store) this.#host.store.ledger.finish(turnId, call.position, outcome);
+      return { role: "tool", content: outcome.text, tool_call_id: callId };
+    });
   }
 
   /** @throws {session/aborted} where nobody reads any more: what is on record stays, and a retry goes on from it */
@@ -268,7 +287,7 @@ function tooLong(text: string): ToolOutcome {
   return unavailable(`the tool's answer of ${text.length} characters does not fit the context`);
 }
 
-/** Whether a turn could not be opened because there is too much in it. */
-function overflows(thrown: unknown): boolean {
-  return thrown instanceof AppError && (thrown.details["code"] === "context_length_exceeded" || thrown.code === "input/tooLarge");
+/** Whether a turn could not be opened or answered because there is too much in it. */
+function overflows({ code, details }: Pick<ErrorRecord, "code" | "details">): boolean {
+  return details["code"] === "context_length_exceeded" || code === "input/tooLarge";
 }

@@ -1,14 +1,22 @@
 /** The events of a session. Each id is made of what the event is about, so a second delivery is recognised. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import type { EventPayload, NewEvent, TurnAborted, TurnFinished } from "../../shared/events.ts";
+import type { EventPayload, NewEvent, Rollout, TurnAborted, TurnFinished } from "../../shared/events.ts";
 import { completionIdOf } from "./identity.ts";
 import type { FeedbackRequest, SessionIdentity } from "./port.ts";
+
+/** An outbox's row holds 2 MB (https://developers.cloudflare.com/durable-objects/platform/limits/); long prompts of engines have more in tokens alone. */
+const MOST_ROW_BYTES = 1_950_000;
 
 type Source = { readonly session: SessionIdentity; readonly turnId: string; readonly now: number };
 
 export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" | "completionId">): NewEvent {
-  return toEvent(source, `${source.turnId}/finished`, { kind: "turn:finished", completionId: completionIdOf(source.turnId), ...payload });
+  const completionId = completionIdOf(source.turnId);
+  const whole = toEvent(source, `${source.turnId}/finished`, { kind: "turn:finished", completionId, ...payload });
+  const bytes = new TextEncoder().encode(JSON.stringify(whole)).length;
+  if (bytes <= MOST_ROW_BYTES) return whole;
+  const rollout = untold(payload.rollout, `at most ${MOST_ROW_BYTES} bytes of a turn with its tokens expected, got ${bytes}`);
+  return toEvent(source, whole.eventId, { kind: "turn:finished", completionId, ...payload, rollout });
 }
 
 /** Why a turn was aborted that nobody wanted any more. */
@@ -53,4 +61,10 @@ export function sessionClosed(source: Source, reason: "idle" | "done"): NewEvent
 function toEvent({ session, turnId, now }: Source, eventId: string, payload: EventPayload): NewEvent {
   const { agent, line, sessionId, user, keyId } = session;
   return { eventId, agent, line, sessionId, turnId, user, keyId, createdAt: new Date(now).toISOString(), payload };
+}
+
+/** The rollout without its tokens, and why. */
+function untold({ promptTokens, responseTokens, sampling, unusable }: Rollout, reason: string): Rollout {
+  const counts = { promptTokens: promptTokens.length, responseTokens: responseTokens.length };
+  return { promptTokens: [], responseTokens: [], rolloutLogProbs: [], sampling, unusable: unusable ?? { reason, ...counts } };
 }

@@ -1,4 +1,5 @@
 /** Loads the adapter that a line's stable version is made of, on the base that both sides hold. */
+import { AppError } from "../../shared/errors.ts";
 import { BaseManifest, type LineHead } from "../../shared/policy.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import { readAdapterFiles, type AdapterTensors } from "./adapter.ts";
@@ -22,4 +23,15 @@ export function createParentLoader(
     const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
     return readAdapterFiles(base.config, { configBytes, weightBytes });
   };
+}
+
+/** Whether a trainer has the base that a head is of; another trainer may. @param load the trainer's own loader */
+export async function hasBase(load: (head: Head) => Promise<unknown>, { baseDigest }: Pick<Head, "baseDigest">): Promise<boolean> {
+  try {
+    await load({ baseDigest, adapter: null });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "policy/digest") return false;
+    throw error;
+  }
 }

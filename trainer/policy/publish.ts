@@ -2,8 +2,15 @@
  * Publishes a candidate: files first, then the manifest by compare-and-set on parent and cursor. The edge flips its
  * pointer only when it holds every file that the manifest names.
  */
+import { MOST_CREDITS, TurnCredit } from "../../shared/credit.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { AdapterFiles, PolicyManifest, PublishRequest } from "../../shared/policy.ts";
+import {
+  type AdapterFiles,
+  MOST_LEARNED_CASES,
+  MOST_PUBLISH_BYTES,
+  type PolicyManifest,
+  type PublishRequest,
+} from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import type { AdapterBytes } from "./adapter.ts";
@@ -12,6 +19,9 @@ export type Published =
   | { readonly status: "published"; readonly version: number; readonly release: VersionStatus }
   | { readonly status: "stale" };
 
+/** The rest of a request is the manifest's. */
+const MOST_CASE_BYTES = MOST_PUBLISH_BYTES / 2;
+const MOST_CREDIT_BYTES = MOST_PUBLISH_BYTES / 8;
 const UPLOAD_ATTEMPTS = 2; // a file that vanished between upload and publish is sent once more
 
 export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, rank, alpha }: AdapterBytes): Promise<AdapterFiles> {
@@ -25,19 +35,43 @@ export async function publishVersion(
   adapter: AdapterBytes,
   {
     manifest,
+    cases,
     credits = [],
     ...handed
   }: Pick<PublishRequest, "refused" | "cases" | "rebuild"> & {
-    credits?: PublishRequest["credits"];
+    credits?: readonly TurnCredit[];
     manifest: Omit<PolicyManifest, "adapter">;
   },
 ): Promise<Published> {
+  // What is for people to see, and what is for the next gate, costs no version its place.
+  const told = credits.filter((credit) => TurnCredit.safeParse(credit).success);
+  const added = {
+    cases: lastWithin(cases, { most: MOST_LEARNED_CASES, bytes: MOST_CASE_BYTES }),
+    credits: lastWithin(told, { most: MOST_CREDITS, bytes: MOST_CREDIT_BYTES }),
+  };
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
-    const result = await edge.publish(manifest, { parent: manifest.parent, manifest: { ...manifest, adapter: files }, credits, ...handed });
+    const result = await edge.publish(manifest, {
+      parent: manifest.parent,
+      manifest: { ...manifest, adapter: files },
+      ...added,
+      ...handed,
+    });
     if (result.status !== "missing") return result.status === "published" ? result : { status: "stale" };
     missing = result.digests;
   }
   throw new AppError("policy/refused", `publish: the edge expected to hold the adapter's files, got ${missing.join(", ")} missing`);
+}
+
+/** The last entries that are no more, and as JSON no longer, than they may be. */
+function lastWithin<Entry>(entries: readonly Entry[], { most, bytes }: { most: number; bytes: number }): Entry[] {
+  const kept: Entry[] = [];
+  let left = bytes;
+  for (const entry of entries.slice(-most).toReversed()) {
+    left -= Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (left < 0) break;
+    kept.push(entry);
+  }
+  return kept.toReversed();
 }

@@ -70,6 +70,9 @@ describe("GET /api/agents/:agent/turns", () => {
     expect(await said('words="two')).toEqual(["No, two rooms.", "A room, please."]);
     // In the hint, and in nothing that was said later.
     expect(await said("words=should")).toEqual(["A room, please."]);
+    const supplied = { completion_id: first.id, answer: { role: "assistant", content: "Try the Trastevere." } };
+    expect((await call(edge, "client", "POST /v1/feedback", supplied)).status).toBe(200);
+    await expect.poll(() => said("words=trastevere")).toEqual(["旅館を探して、 café in Rome."]);
     const [newest] = await list("?words=rooms&limit=1");
     expect(newest?.prompt?.content).toBe("No, two rooms.");
     expect(await said(`words=rooms&before=${newest?.seq}`)).toEqual(["A room, please."]);

@@ -49,8 +49,8 @@ export abstract class StandIn {
   #failed = 0;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
-  async start(): Promise<this> {
-    await new Promise<void>((done) => this.#server.listen(0, "127.0.0.1", done));
+  async start(port = 0): Promise<this> {
+    await new Promise<void>((done) => this.#server.listen(port, "127.0.0.1", done));
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return this;
   }

@@ -64,7 +64,8 @@ export const nextStatesOf = (events: LoggedEvent[]): [completionId: string, mess
 
 /** The text and the id of a streamed answer, and whether it came to its end. */
 export async function readStream(response: Response): Promise<{ text: string; id: string; done: boolean }> {
-  const lines = (await response.text()).split("\n\n").filter((line) => line !== "");
+  // Comments say that a slow answer is still made.
+  const lines = (await response.text()).split("\n\n").filter((line) => line !== "" && !line.startsWith(":"));
   const chunks = lines.filter((line) => line !== "data: [DONE]").map((line) => JSON.parse(line.slice("data: ".length)));
   const text = chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? "").join("");
   return { text, id: chunks[0]?.id ?? "", done: lines.includes("data: [DONE]") };

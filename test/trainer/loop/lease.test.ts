@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
-import type { StepResult } from "../../../trainer/loop.ts";
+import type { Metrics } from "../../../trainer/metrics.ts";
 import { Roster } from "../../../trainer/roster.ts";
 import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
 
@@ -100,6 +100,7 @@ describe("many agents", { timeout: 300_000 }, () => {
           name,
           leaseMs: LEASE_MS,
           waitMs: 0,
+          trains: async () => true,
           openLoop: () => ({ step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) }),
         },
         stop,
@@ -120,28 +121,42 @@ describe("many agents", { timeout: 300_000 }, () => {
     await second.end();
   });
 
-  it("are left to whoever holds their base", async () => {
+  it("of two bases are each held by the trainer that has its base, whoever asks first", async () => {
+    const agents = [await newAgent(), await newAgent()];
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const ours = { ...client, listAgents: async () => agents.map((agent) => ({ agent, line: "shared" })) };
+    const start = (name: string, own: string | undefined) => {
+      const held: string[] = [];
+      const stop = new AbortController();
+      const metrics: Metrics = (event, { agent }) => void (event === "line:opened" && held.push(String(agent)));
+      const step = () => new Promise<"idle">((resolve) => setTimeout(() => resolve("idle"), 50));
+      const trains = async ({ agent }: { agent: string }): Promise<boolean> => agent === own;
+      const ended = followAgents({ edge: ours, metrics, name, leaseMs: LEASE_MS, waitMs: 0, trains, openLoop: () => ({ step }) }, stop);
+      return { held, end: () => (stop.abort(), ended) };
+    };
+    const [small, large] = agents;
+    const [first, second] = [start("of the small base", small), start("of the large base", large)];
+    await expect.poll(() => [first.held, second.held], SOON).toEqual([[small], [large]]);
+    await Promise.all([first.end(), second.end()]);
+  });
+
+  it("gives an agent back that was moved to a base which it does not have", async () => {
     const agent = await newAgent();
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
     const stop = new AbortController();
-    const events: string[] = [];
-    const follow = (name: string, result: StepResult) =>
-      followAgents(
-        {
-          edge: { ...client, listAgents: async () => [{ agent, line: "shared" }] },
-          metrics: (event) => void events.push(`${name} ${event}`),
-          ...{ name, leaseMs: 60_000, waitMs: 0 },
-          openLoop: () => ({ step: () => new Promise((resolve) => setTimeout(() => resolve(result), 50)) }),
-        },
-        stop,
-      );
-    const lacking = follow("lacking", "foreign");
-    await expect.poll(() => events, SOON).toContain("lacking line:opened");
-    const having = follow("having", "idle");
-    // Long before the first one's lease would end.
-    await expect.poll(() => events, SOON).toContain("having line:opened");
+    const said: string[] = [];
+    const metrics: Metrics = (event) => void said.push(event);
+    const ours = { ...client, listAgents: async () => [{ agent, line: "shared" }] };
+    const openLoop = () => ({ step: async () => "foreign" as const });
+    const ended = followAgents(
+      { edge: ours, metrics, name: "moved", leaseMs: 600_000, waitMs: 0, trains: async () => true, openLoop },
+      stop,
+    );
+    await expect.poll(() => said, SOON).toContain("line:opened");
+    const asked = () => client.takeLease(agent, { holder: "another", ttlMs: 1_000 });
+    await expect.poll(async () => (await asked()).status, SOON).toBe("held");
     stop.abort();
-    await Promise.all([lacking, having]);
+    await ended;
   });
 
   it.each([

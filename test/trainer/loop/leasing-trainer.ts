@@ -22,6 +22,7 @@ await followAgents(
     name,
     leaseMs: Number(leaseMs),
     waitMs: 500,
+    trains: async () => true,
     openLoop: (_, lease) =>
       loopOf(agent, {
         edge: { url, key, lease },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBase } from "../../../cli/base-files.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
-import { createParentLoader } from "../../../trainer/policy/parent.ts";
+import { createParentLoader, hasBase } from "../../../trainer/policy/parent.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 
 let folder = "";
@@ -25,6 +25,10 @@ describe("createParentLoader", () => {
       { base: loadBase(own), folder: own },
     );
     expect(await load({ adapter: null, baseDigest: served.digest })).toBeNull();
+    expect([await hasBase(load, { baseDigest: served.digest }), await hasBase(load, { baseDigest: foreign.digest })]).toEqual([
+      true,
+      false,
+    ]);
     await expect(load({ adapter: null, baseDigest: foreign.digest })).rejects.toThrow(
       /model.safetensors in .* of the edge's base expected/,
     );
