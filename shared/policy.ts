@@ -87,7 +87,13 @@ export const PolicyManifest = z.object({
    * signal. Null in versions of before it was kept.
    */
   inputs: z
-    .object({ replay: z.array(z.string()), baseline: z.number(), signals: SignalSettings.prefault({}) })
+    .object({
+      replay: z.array(z.string()),
+      baseline: z.number(),
+      signals: SignalSettings.prefault({}),
+      /** Turns in quarantine that would have been credited with what their conversation taught later. */
+      leftOut: z.array(z.string()).default([]),
+    })
     .nullable()
     .default(null),
   seed: z.number().int(),

@@ -200,7 +200,7 @@ export class LineLoop {
     const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
-    const gathered = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares });
+    const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
     this.#progress.tell("queued");
     const update = learner.update({
@@ -215,7 +215,7 @@ export class LineLoop {
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
     await this.#judgeDuring(update, head);
-    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals } };
+    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals, leftOut } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */

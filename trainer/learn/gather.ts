@@ -22,6 +22,12 @@ export type GatherPorts = {
 };
 
 type Asked = { readonly signals: SignalSettings; readonly shares: ReadonlyMap<string, number> };
+/** `barred` are turns that somebody has put in quarantine. */
+type Gathering = Asked & { readonly barred: ReadonlySet<string> };
+type Gathered = Pick<UpdateRequest, "corrected" | "supplied" | "rewarded"> & {
+  /** Barred turns that would have been credited: what a rebuild has to leave out again, whatever is barred then. */
+  readonly leftOut: string[];
+};
 
 const AT_ONCE = 50; // events of one answer, beside their judgements
 const GONE = 404;
@@ -29,18 +35,21 @@ const GONE = 404;
 export async function gather(
   ports: GatherPorts,
   judged: readonly Judged[],
-  { signals, shares }: Asked,
-): Promise<Pick<UpdateRequest, "corrected" | "supplied" | "rewarded">> {
+  { signals, shares, barred }: Gathering,
+): Promise<Gathered> {
   const of = (form: ReturnType<typeof formOf>): Judged[] => judged.filter((each) => formOf(each, signals) === form);
   const corrected: CorrectedExchange[] = [];
+  const leftOut = new Set<string>();
   for (const { signal, verdict } of of("hint")) {
     const exchange = toCorrected(signal, verdict, shares);
     const earlier = signals.credit === "conversation" ? await fittingBefore(ports, signal, exchange) : [];
-    corrected.push({ ...exchange, turns: [...earlier, ...exchange.turns] });
+    for (const { turnId } of earlier) if (barred.has(turnId)) leftOut.add(turnId);
+    corrected.push({ ...exchange, turns: [...earlier.filter(({ turnId }) => !barred.has(turnId)), ...exchange.turns] });
   }
   const [answers, rewards] = [of("answer"), of("reward")];
   return {
     corrected,
+    leftOut: [...leftOut],
     supplied: await toSupplied(ports, answers, { signals, shares: sharesAmong(answers, shares) }),
     rewarded: await toRewarded(ports, rewards, sharesAmong(rewards, shares)),
   };

@@ -54,8 +54,10 @@ export async function rebuildVersion(
     throw refuse(version, `${inputs.replay.length} replayed turns in the log`, `${replay.length}`);
   const judged = await judgedOf(edge, line, made);
   const shares = new Map(made.events.map(({ eventId, share = 1 }) => [eventId, share]));
+  const asked = { signals: inputs.signals, shares, barred: new Set(inputs.leftOut) };
+  const { leftOut: _, ...gathered } = await gather({ edge, line, loadAdapter }, judged, asked);
   const outcome = await learner.update({
-    ...(await gather({ edge, line, loadAdapter }, judged, { signals: inputs.signals, shares })),
+    ...gathered,
     signals: inputs.signals,
     replay,
     parent: await loadAdapter(parent),

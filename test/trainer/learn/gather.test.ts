@@ -80,7 +80,7 @@ describe("gather", () => {
 
   it("gives an exchange its steps, each with what its own result was judged, and the whole the user's word", async () => {
     const judged = judgedBy(ACCEPTED, thanked, [called, replied]);
-    const { rewarded } = await gather(portsOver(log), [judged], { signals: steps, shares: new Map() });
+    const { rewarded } = await gather(portsOver(log), [judged], { signals: steps, shares: new Map(), barred: new Set() });
     expect(rewarded).toMatchObject([
       {
         eventId: thanked.eventId,
@@ -97,7 +97,7 @@ describe("gather", () => {
     const given = { ...thanked, payload: { kind: "feedback:given", completionId: replied.payload.completionId, answer } as const };
     const judged = judgedBy({ ...ACCEPTED, judge: "feedback", reward: -1 }, given, [called, replied]);
     const of = async (signals: Partial<SignalSettings>): Promise<unknown> =>
-      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: new Map() })).supplied[0]?.reference;
+      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set() })).supplied[0]?.reference;
     expect(await of({ answers: "both" })).toBeUndefined();
     expect(await of({ answers: "both", preference: { beta: 1, reference: "base" } })).toBeNull();
     expect(await of({})).toBeNull();
@@ -111,14 +111,17 @@ describe("gather", () => {
     const third = turn(later, call("SearchHotel", { city: "Faro" }));
     const event = nextState(third, [FOUND, user("No, two rooms.")]);
     const judged = judgedBy(TWO, event, [first, second, third]);
-    const turnsOf = async (signals: Partial<SignalSettings>): Promise<string[]> => {
-      const asked = { signals: SignalSettings.parse(signals), shares: new Map() };
-      const { corrected } = await gather(portsOver([first, second, third, event]), [judged], asked);
+    const turnsOf = async (signals: Partial<SignalSettings>, barred: readonly string[] = []): Promise<string[]> => {
+      const asked = { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set(barred) };
+      const { corrected, leftOut } = await gather(portsOver([first, second, third, event]), [judged], asked);
+      expect(leftOut).toEqual(barred);
       return corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId));
     };
     expect(await turnsOf({})).toEqual([third.turnId]);
     // Where the user named a number it does not apply.
     expect(await turnsOf({ credit: "conversation" })).toEqual([first.turnId, third.turnId]);
+    // Nor where somebody has put the turn in quarantine; which it was is kept for rebuilds.
+    expect(await turnsOf({ credit: "conversation" }, [first.turnId])).toEqual([third.turnId]);
   });
 });
 
