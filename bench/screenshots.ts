@@ -15,7 +15,6 @@ import type { AuditRow, ListedVersion, TrainerView } from "../shared/api.ts";
 import { say } from "./bench.ts";
 import { launch } from "./browser.ts";
 
-const AGENT = "travel-desk";
 const SCHEMES = ["light", "dark"] as const;
 const VIEWPORT = { width: 1280, height: 860 };
 const QUALITY = 0.82;
@@ -39,6 +38,8 @@ const { values: options } = parseArgs({
     base: { type: "string", default: "base" },
     // A state folder of an earlier run: what was learned then is shown again, and nobody has to wait for it.
     state: { type: "string" },
+    // Another agent of that folder: `assistant`, which `npm run demo` has taught.
+    agent: { type: "string", default: "travel-desk" },
     // By the published recipe and without a gate, for whoever is after the pictures alone: a version in a minute, not one to be proud of.
     quick: { type: "boolean", default: false },
   },
@@ -63,7 +64,7 @@ async function main(): Promise<void> {
     const stage: Stage = { browser, url, key: keys.admin };
     const ask: Ask = async (method, path, body) => {
       const headers = { authorization: `Bearer ${keys.admin}`, "content-type": "application/json" };
-      const response = await fetch(`${url}/api/agents/${AGENT}${path}`, {
+      const response = await fetch(`${url}/api/agents/${options.agent}${path}`, {
         method,
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -71,7 +72,7 @@ async function main(): Promise<void> {
       if (!response.ok) throw new Error(`${method} ${path}: 2xx expected, got ${response.status} ${await response.text()}`);
       return (await response.json()) as never;
     };
-    if (!(await hasLearned(url, keys.admin))) await live(stage, ask, new DemoClient({ url, keys, agent: AGENT }));
+    if (!(await hasLearned(url, keys.admin))) await live(stage, ask, new DemoClient({ url, keys, agent: options.agent }));
     await pictures(stage, ask);
   } finally {
     await browser.close();
@@ -82,7 +83,7 @@ async function main(): Promise<void> {
 
 /** Whether the state folder has a version that was learned. */
 async function hasLearned(url: string, key: string): Promise<boolean> {
-  const response = await fetch(`${url}/api/agents/${AGENT}/versions`, { headers: { authorization: `Bearer ${key}` } });
+  const response = await fetch(`${url}/api/agents/${options.agent}/versions`, { headers: { authorization: `Bearer ${key}` } });
   return response.ok && ((await response.json()) as { latest: number }).latest > 0;
 }
 
@@ -104,7 +105,7 @@ async function live(stage: Stage, ask: Ask, client: DemoClient): Promise<void> {
   for (const [round, scene] of SCENES.slice(0, 2).entries()) {
     if (!(await teach(client, scene, round === 0 ? "ann" : "ben"))) continue;
     await waitFor(ask, ({ trainer }) => trainer?.phase === "updating" && trainer.done > 0);
-    await take(stage, "overview", `/agents/${AGENT}`, (page) => page.locator(".chart canvas").first().waitFor());
+    await take(stage, "learning", `/agents/${options.agent}`, (page) => page.locator(".chart canvas").first().waitFor());
     await learned(ask);
   }
 }
@@ -148,20 +149,21 @@ async function pictures(stage: Stage, ask: Ask): Promise<void> {
   const { versions } = await ask<{ versions: ListedVersion[] }>("GET", "/versions");
   const shown = versions.find(({ status, changes }) => status === "stable" && changes.length > 0) ?? versions[0];
   const version = shown?.version ?? 0;
-  const about = `/agents/${AGENT}`;
+  const about = `/agents/${options.agent}`;
+  await take(stage, "overview", about, (page) => page.locator(".chart canvas").first().waitFor());
   await take(stage, "agents", "/");
   await take(stage, "keys", "/keys");
   await take(stage, "versions", `${about}/versions`);
   await take(stage, "version", `${about}/versions/${version}`);
   await take(stage, "conversations", `${about}/conversations`, async (page) => {
-    await page.getByLabel("Words").fill("ReserveHotel");
+    await page.getByLabel("Words").fill("number of rooms");
     await page.waitForTimeout(1_500); // asked for once nobody types, and answered
-    await page
-      .locator("article.turn", { has: page.locator(".heat") })
-      .first()
-      .scrollIntoViewIfNeeded();
-    await page.locator(".heat").first().scrollIntoViewIfNeeded();
   });
+  const [taught] = shown?.events ?? [];
+  if (taught !== undefined)
+    await take(stage, "conversation", `${about}/conversations/${taught.turnId.split("/", 1)[0]}`, (page) =>
+      page.locator(".heat").first().scrollIntoViewIfNeeded(),
+    );
   await take(stage, "playground", `${about}/playground?version=${version}&beside=0`, async (page) => {
     await page.getByLabel("Say").fill(SCENES[0]?.fresh ?? "");
     await page.getByRole("button", { name: "Send" }).click();
