@@ -53,7 +53,7 @@ export class EngineStore {
     return this.#sql.exec("SELECT 1 FROM engine_bases WHERE base_digest = ?", digest).toArray().length > 0;
   }
 
-  /** It is there and was asked for now; a failure to unload it is forgotten. */
+  /** It is there and was asked for now, so that it could not be unloaded is no failure any more; the audit has what it was. */
   putAdapter({ name, engine, line, version, policyDigest }: Omit<LoadedAdapter, "loadedAt" | "usedAt" | "failure">, now: number): void {
     this.#sql.exec(
       `INSERT INTO engine_adapters VALUES (?, ?, ?, ?, ?, ?, ?, NULL)

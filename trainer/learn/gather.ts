@@ -32,11 +32,7 @@ type Gathered = Pick<UpdateRequest, "corrected" | "supplied" | "rewarded"> & {
 const AT_ONCE = 50; // events of one answer, beside their judgements
 const GONE = 404;
 
-export async function gather(
-  ports: GatherPorts,
-  judged: readonly Judged[],
-  { signals, shares, barred }: Gathering,
-): Promise<Gathered> {
+export async function gather(ports: GatherPorts, judged: readonly Judged[], { signals, shares, barred }: Gathering): Promise<Gathered> {
   const of = (form: ReturnType<typeof formOf>): Judged[] => judged.filter((each) => formOf(each, signals) === form);
   const corrected: CorrectedExchange[] = [];
   const leftOut = new Set<string>();

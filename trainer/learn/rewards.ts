@@ -9,14 +9,12 @@ import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } 
 import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
-import { Errands } from "./errands.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
-import { OBJECTIVES } from "./objective.ts";
 import { driftBetween, lastWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
 import { rewardLoss, rewardRows, type usableExchanges } from "./reward-rows.ts";
 import { UnseenErrands } from "./staying.ts";
-import { trainStep, type Training } from "./train.ts";
+import { hybridTraining, trainStep } from "./train.ts";
 
 type RewardWork = {
   readonly usable: ReturnType<typeof usableExchanges>["usable"];
@@ -44,17 +42,10 @@ export async function learnRewards(
       "rewards that differ within a task expected, got the same everywhere: nothing is better than anything",
     );
   const random = new Random(seedAt(seed, OWN_SEED));
-  const training: Training = {
-    engine,
-    adapter: adapters.candidate,
-    objective: OBJECTIVES.hybrid,
-    vocabSize,
-    lr: settings.lr,
-    errands: new Errands(engine, { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent: adapters.parent }),
-  };
+  const training = hybridTraining(deps, { adapters, random });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
   const losses: number[] = [];
-  let taken: { adapter: AdapterTensors; driftNats: number } | undefined;
+  let taken: { adapter: AdapterTensors; driftNats: number; steps: number } | undefined;
   let drift = 0;
   for (let step = 0; step < STEPS && drift <= settings.driftLimitNats; step += 1) {
     losses.push(
@@ -62,7 +53,8 @@ export async function learnRewards(
     );
     drift = await unseen.drift(adapters.candidate);
     deps.onLook?.({ step: step + 1, loss: at(losses, step), honoured: 1, kept: 1, driftNats: drift });
-    if (drift <= settings.driftLimitNats) taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: drift };
+    if (drift <= settings.driftLimitNats)
+      taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: drift, steps: step + 1 };
   }
   if (taken === undefined)
     return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${drift.toFixed(4)}`);
@@ -76,9 +68,10 @@ export async function learnRewards(
     status: "learned",
     adapter,
     metrics: {
-      steps: losses.length,
-      loss: losses.at(-1) ?? 0,
-      lossBefore: losses[0] ?? 0,
+      // Of what is published: a step that drifted too far was not taken.
+      steps: taken.steps,
+      loss: at(losses, taken.steps - 1),
+      lossBefore: at(losses, 0),
       klToParentNats: taken.driftNats,
       klToBaseNats: await driftBetween(deps, moved, { from: undefined, to: adapters.candidate }),
       contexts: rows.length,

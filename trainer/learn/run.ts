@@ -6,11 +6,9 @@ import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { AdapterAverage, between } from "./average.ts";
 import type { Look } from "./confirm.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
-import { Errands } from "./errands.ts";
-import { OBJECTIVES } from "./objective.ts";
 import type { UpdateRequest } from "./learner.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
-import { groupLessons, type MoreLoss, paceAt, trainStep, type TaughtLesson, type Training } from "./train.ts";
+import { groupLessons, hybridTraining, type MoreLoss, paceAt, trainStep, type TaughtLesson } from "./train.ts";
 
 export type Run = {
   readonly status: "trained";
@@ -46,16 +44,8 @@ export async function trainUntilShown(
     onStep: UpdateRequest["onStep"];
   },
 ): Promise<Run | RefusedCorrection> {
-  const { engine, base, settings } = deps;
-  const { vocabSize } = base.config;
-  const training: Training = {
-    engine,
-    adapter: adapters.candidate,
-    objective: OBJECTIVES.hybrid,
-    vocabSize,
-    lr: settings.lr,
-    errands: new Errands(engine, { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent: adapters.parent }),
-  };
+  const { engine, settings } = deps;
+  const training = hybridTraining(deps, { adapters, random });
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
   let best: Run | undefined;

@@ -4,11 +4,13 @@ import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
+import type { Random } from "../random.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
-import type { Errands } from "./errands.ts";
-import { CLIP, type Objective } from "./objective.ts";
+import type { Adapters, LearnerDependencies } from "./candidate.ts";
+import { Errands } from "./errands.ts";
+import { CLIP, type Objective, OBJECTIVES } from "./objective.ts";
 import { packRows, type PackedRows } from "./rows.ts";
 import { maskedLogProbs, scoreRows } from "./scores.ts";
 
@@ -30,6 +32,15 @@ export type Training = {
   /** Where the objective has errands. */
   readonly errands?: Errands;
 };
+
+/** Training of a candidate by the default objective, held to its parent on errands. */
+export function hybridTraining(
+  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
+  { adapters: { candidate, parent }, random }: { adapters: Adapters; random: Random },
+): Training {
+  const errands = new Errands(engine, { tokenizer, contextTokens: config.contextTokens, random, parent });
+  return { engine, adapter: candidate, objective: OBJECTIVES.hybrid, vocabSize: config.vocabSize, lr: settings.lr, errands };
+}
 
 const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
 

@@ -244,7 +244,7 @@ describe("a server that takes less of the wire", () => {
     expect(refused).toMatchObject({ reward: 0, poll: { failed: { "vote/rejected": 1 } }, refused: { code: "judge/unparsable" } });
     server.answer = () => votes(1);
     await judge.judge(REJECTED, { server: serverOf(), votes: 1, seed: 0 });
-    expect(server.heard.at(-1)?.request.response_format).toBeDefined();
+    expect(server.heard.at(-1)?.request.response_format).toMatchObject({ type: "json_schema" });
   });
 });
 

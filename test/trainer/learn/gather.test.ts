@@ -97,7 +97,8 @@ describe("gather", () => {
     const given = { ...thanked, payload: { kind: "feedback:given", completionId: replied.payload.completionId, answer } as const };
     const judged = judgedBy({ ...ACCEPTED, judge: "feedback", reward: -1 }, given, [called, replied]);
     const of = async (signals: Partial<SignalSettings>): Promise<unknown> =>
-      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set() })).supplied[0]?.reference;
+      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set() })).supplied[0]
+        ?.reference;
     expect(await of({ answers: "both" })).toBeUndefined();
     expect(await of({ answers: "both", preference: { beta: 1, reference: "base" } })).toBeNull();
     expect(await of({})).toBeNull();
