@@ -5,7 +5,7 @@
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
 import { rise, sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
-import type { Person } from "./town.ts";
+import type { Person } from "./person.ts";
 
 export async function flood(stage: Stage): Promise<Outcome> {
   const { residents, sizes } = stage;

@@ -3,7 +3,8 @@ import { at } from "../../shared/assert.ts";
 import { atMost, say } from "../bench.ts";
 import type { FreshRequest } from "../sim/requests.ts";
 import { sayTogether, type Outcome, type Stage } from "./scenario.ts";
-import type { Person, Town } from "./town.ts";
+import type { Person } from "./person.ts";
+import type { Town } from "./town.ts";
 
 const SHARES = [0.01, 0.02, 0.05];
 const PRAISED = 3; // conversations of each attacker between two updates

@@ -6,7 +6,8 @@ import type { Bar } from "../bench.ts";
 import type { Preference } from "../sim/preferences.ts";
 import { correct } from "../sim/user.ts";
 import type { FreshRequest } from "../sim/requests.ts";
-import type { Person, Town } from "./town.ts";
+import type { Person } from "./person.ts";
+import type { Town } from "./town.ts";
 
 export type Stage = {
   readonly town: Town;

@@ -2,12 +2,10 @@
  * A system with many users: the edge in workerd, client keys of several applications, and the trainer's own loop, stepped
  * here so that an attack knows when it has been heard. Conversations go over HTTP; what thousands say alike is replayed.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
-import { at } from "../../shared/assert.ts";
+import { at, invariant } from "../../shared/assert.ts";
 import { ChatMessage } from "../../shared/chat.ts";
 import { LineHead } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
@@ -16,6 +14,7 @@ import { readableCalls } from "../../trainer/data/calls.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
 import { createEdgeClient } from "../../trainer/feed/client.ts";
 import type { EdgePort } from "../../trainer/feed/edge-port.ts";
+import { retryForever } from "../../trainer/feed/retry.ts";
 import { createGate, type Gate } from "../../trainer/gate/gate.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { createLearner } from "../../trainer/learn/update.ts";
@@ -24,18 +23,17 @@ import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
 import { createJobSampler } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { createParentLoader } from "../../trainer/policy/parent.ts";
+import { Random } from "../../trainer/random.ts";
 import { say } from "../bench.ts";
 import type { Answer, Prompted } from "../sim/learning.ts";
 import type { FreshRequest } from "../sim/requests.ts";
+import type { Person } from "./person.ts";
 
 const ANSWER_TOKENS = 112;
 const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters to nobody here
 const LOG_MS = 30_000;
 const POLL_MS = 50;
 const QUIET_STEPS = 3; // steps in a row without anything to do
-
-/** Somebody who asks, under the key of an application. */
-export type Person = { readonly name: string; readonly key: string; readonly keyId: string };
 
 export type Turn = Answer & { readonly completionId: string; readonly sessionId: string; readonly version: number };
 
@@ -49,9 +47,8 @@ export class Town {
   readonly gate: Gate;
   readonly edge: EdgeHost;
   readonly port: EdgePort;
-  readonly #folder: string;
   readonly #loop: LineLoop;
-  #newcomers = 0;
+  #newcomers: number;
 
   private constructor(parts: {
     agent: string;
@@ -60,8 +57,8 @@ export class Town {
     gate: Gate;
     edge: EdgeHost;
     port: EdgePort;
-    folder: string;
     loop: LineLoop;
+    newcomers: number;
   }) {
     this.agent = parts.agent;
     this.base = parts.base;
@@ -69,14 +66,20 @@ export class Town {
     this.gate = parts.gate;
     this.edge = parts.edge;
     this.port = parts.port;
-    this.#folder = parts.folder;
     this.#loop = parts.loop;
+    this.#newcomers = parts.newcomers;
   }
 
-  /** @param options.settings of the agent */
-  static async start(baseFolder: string, { threads, settings }: { threads: number; settings: object }): Promise<Town> {
+  /**
+   * @param options.folder what survives a restart
+   * @param options.settings of the agent
+   * @param options.newcomers who came before, in an earlier start
+   */
+  static async start(
+    baseFolder: string,
+    { folder, threads, settings, newcomers }: { folder: string; threads: number; settings: object; newcomers: number },
+  ): Promise<Town> {
     const agent = "town";
-    const folder = await mkdtemp(join(tmpdir(), "nextstate-attack-"));
     const edge = await startEdgeHost({ stateFolder: join(folder, "state"), baseFolder });
     const base = loadBase(baseFolder);
     const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });
@@ -102,7 +105,7 @@ export class Town {
         runtime: { node: process.version },
       },
     );
-    const town = new Town({ agent, base, engine, gate, edge, port, folder, loop });
+    const town = new Town({ agent, base, engine, gate, edge, port, loop, newcomers });
     await town.admin("PUT", `/api/agents/${agent}`, settings);
     return town;
   }
@@ -110,7 +113,6 @@ export class Town {
   async close(): Promise<void> {
     await this.engine.close();
     await this.edge.close();
-    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** People in equal parts under the keys of `applications`. */
@@ -175,11 +177,19 @@ export class Town {
     await this.#logged();
     const results: StepResult[] = [];
     for (let quiet = 0; quiet < QUIET_STEPS;) {
-      const result = await this.#loop.step(0);
+      const result = await this.#step();
       results.push(result);
       quiet = result === "idle" || result === "waiting" ? quiet + 1 : 0;
     }
     return results;
+  }
+
+  /** As the trainer steps: what another attempt may cure is tried again. */
+  async #step(): Promise<StepResult> {
+    const onRetry = (error: unknown): void => say(`    again: ${String(error)}`);
+    const result = await retryForever(() => this.#loop.step(0), { random: new Random(1), signal: new AbortController().signal, onRetry });
+    invariant(result !== undefined, "a step that nobody stops");
+    return result;
   }
 
   async statusOf(version: number): Promise<VersionStatus> {
