@@ -4,11 +4,12 @@ import { createEmbeddedHints, createEmbeddedJudge, type JobSampler } from "./emb
 import { createFeedbackJudge } from "./feedback.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { LlmJudge } from "./llm/judge.ts";
+import { remembered } from "./remembered.ts";
 import { verifiableJudge } from "./verifiable.ts";
 
 /** Judges every signal; a signal of tool results alone never reaches a model. @param llm without one, no server's key is known */
 export function createPanel(sampler: JobSampler, llm: LlmJudge = new LlmJudge({ environment: {} })): Judge {
-  const embedded = createEmbeddedJudge(sampler);
+  const embedded = remembered(createEmbeddedJudge(sampler));
   const embeddedHints = createEmbeddedHints(sampler);
   return {
     async judge(signal: Signal, options): Promise<Verdict | undefined> {

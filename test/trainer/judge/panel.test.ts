@@ -10,7 +10,7 @@ import { call, nextState, result, turn, user } from "../hotel.ts";
 
 const CALL = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
 const made = turn([user("A hotel in Porto, please.")], CALL);
-const cache = new EventCache(10);
+const cache = new EventCache(100);
 cache.add(made);
 
 function signalOf(event: ReturnType<typeof nextState>): Signal {
@@ -80,6 +80,35 @@ describe("createPanel", () => {
   it("asks the base where a user spoke, whatever the tools said before", async () => {
     const verdict = await createPanel(writing("+1")).judge(signalOf(nextState(made, [result("{}"), user("Thanks!")])), OPTIONS);
     expect(verdict).toMatchObject({ judge: "embedded", reward: 1 });
+  });
+});
+
+describe("a flood of the same", () => {
+  it("is read a few times, whatever ids its calls have, and anything else afresh", async () => {
+    const sampler = writing("+1");
+    const panel = createPanel(sampler);
+    for (let seed = 0; seed < 50; seed += 1) {
+      const again = turn([user("A hotel in Porto, please.")], call("SearchHotel", { city: "Porto", number_of_rooms: "1" }, `call_${seed}`));
+      cache.add(again);
+      const thanks = [result("{}", `call_${seed}`), user("Thanks!")];
+      expect(await panel.judge(signalOf(nextState(again, thanks)), { votes: 3, seed })).toMatchObject({ judge: "embedded", reward: 1 });
+    }
+    expect(sampler.asked).toBe(4);
+    await panel.judge(signalOf(nextState(made, [result("{}"), user("Thanks a lot!")])), OPTIONS);
+    await panel.judge(signalOf(nextState(made, [result("{}"), user("Thanks!")])), { votes: 5, seed: 0 });
+    expect(sampler.asked).toBe(6);
+  });
+
+  it("gives what was drawn in turn, so that one bad draw does not stand for all", async () => {
+    const drawn = ["-1", "+1", "+1", "+1"];
+    const sampler = { ...writing(""), answer: async (prompts: readonly unknown[]) => prompts.map(() => drawn[asked++] ?? "none") };
+    let asked = 0;
+    const panel = createPanel(sampler);
+    const rewards: (number | undefined)[] = [];
+    for (let seed = 0; seed < 8; seed += 1)
+      rewards.push((await panel.judge(signalOf(nextState(made, [user("Fine, fine.")])), { votes: 1, seed }))?.reward);
+    expect(rewards.slice(4)).toEqual(rewards.slice(0, 4));
+    expect(new Set(rewards).size).toBeGreaterThan(1);
   });
 });
 
