@@ -28,6 +28,7 @@ import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { SteppedSystem } from "./sim/stepped.ts";
 
 const ANSWER_TOKENS = 112;
+const [USERS, SEEDS, CAP] = ["21", "3", "40"]; // what is asked for
 const PICTURE = fileURLToPath(new URL("../docs/images/align.svg", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/measured.md", import.meta.url));
 const MORE = [
@@ -46,11 +47,11 @@ const { values: options } = parseArgs({
     /** Where units are written, one a line. */
     out: { type: "string" },
     resume: { type: "boolean", default: false },
-    users: { type: "string", default: "21" },
-    seeds: { type: "string", default: "3" },
+    users: { type: "string", default: USERS },
+    seeds: { type: "string", default: SEEDS },
     arms: { type: "string", default: MAIN_ARMS.join() },
     sharing: { type: "string", default: "1,3" },
-    cap: { type: "string", default: "40" },
+    cap: { type: "string", default: CAP },
     /** No unit is begun after so long; one that was begun is finished. */
     minutes: { type: "string", default: "25" },
     /** Writes table and curves into docs/. */
@@ -169,16 +170,16 @@ function summarise(records: Records, asked: Asked): void {
       return own.length === 0 ? [] : [{ arm, sharing, ...armFigures(own, cap), perUser: own.flatMap((unit) => perUser(unit, cap)) }];
     }),
   );
-  const counts = `${asked.users} users, ${asked.seeds} seeds`;
   if (options.write) {
-    const command = `npm run bench:align -- --sgd <folder> --split ${options.split} --out <file> --resume --write`;
+    const sizes = `--users ${asked.users} --seeds ${asked.seeds} --cap ${cap}`;
+    const command = `npm run bench:align -- --sgd <folder> --split ${options.split} --out <file> ${sizes} --resume --write`;
     const text = pageText(records, {
-      asked: `${MAIN_ARMS.length} arms, ${counts}, alone and in threes`,
+      asked: `${MAIN_ARMS.length} arms, ${USERS} users, ${SEEDS} seeds, ${CAP} sessions, alone and in threes`,
       picture: "images/align.svg",
       command,
     });
     writeFileSync(PAGE, replaceBetween(readFileSync(PAGE, "utf8"), text));
-    writeFileSync(PICTURE, curvesSvg(SHARINGS.map((sharing) => panelOf(records, sharing, cap))));
+    writeFileSync(PICTURE, curvesSvg(SHARINGS.map((sharing) => panelOf(records, sharing, cap)).filter(({ curves }) => curves.length > 0)));
     say(`wrote ${relative(process.cwd(), PAGE)} and ${relative(process.cwd(), PICTURE)}`);
   }
   report({

@@ -70,7 +70,7 @@ function mainCells(figures: ArmFigures): string[] {
   const { sessions, aligned, honouredNext, lasting, statedKept, exactBefore, exactAfter, updates } = figures;
   return [
     `${sessions.mean.toFixed(1)} ± ${sessions.deviation.toFixed(1)}`,
-    interval(sessions.interval, 1),
+    interval(sessions, 1),
     counted(aligned),
     counted(honouredNext),
     counted(lasting),
@@ -108,10 +108,18 @@ function kindTable(units: readonly UnitResult[], cap: number): string[] {
 function differenceTable(units: readonly UnitResult[], cap: number): string[] {
   const rows = SHARINGS.flatMap((sharing) =>
     COMPARED.flatMap(({ arm, than }) => {
-      const { mean, interval: ends, count } = difference(units, { arm, than, sharing, cap });
-      return count === 0
+      const gain = difference(units, { arm, than, sharing, cap });
+      return gain.count === 0
         ? []
-        : [row([`${armOf(arm).says} than ${armOf(than).says}`, String(sharing), mean.toFixed(1), interval(ends, 1), String(count)])];
+        : [
+            row([
+              `${armOf(arm).says} than ${armOf(than).says}`,
+              String(sharing),
+              gain.mean.toFixed(1),
+              interval(gain, 1),
+              String(gain.count),
+            ]),
+          ];
     }),
   );
   return rows.length === 0
@@ -124,11 +132,14 @@ function row(cells: readonly string[]): string {
 }
 
 function counted({ share, count }: { share: number; count: number }): string {
-  return count === 0 ? "–" : `${Math.round(share * count)} of ${count}`;
+  return gain.count === 0 ? "–" : `${Math.round(share * count)} of ${count}`;
 }
 
-function interval([low, high]: readonly [number, number], digits: number): string {
-  return `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
+/** Drawn from so few, an interval would be the range of what was seen. */
+const LEAST_DRAWN = 5;
+
+function interval({ interval: [low, high], count }: { interval: readonly [number, number]; count: number }, digits: number): string {
+  return count < LEAST_DRAWN ? "–" : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 }
 
 function percent(value: number | null): string {
