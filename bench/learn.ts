@@ -4,7 +4,6 @@
  * and nothing lost elsewhere.
  */
 import { parseArgs } from "node:util";
-import { canonicalJson } from "../shared/digest.ts";
 import { Random } from "../trainer/random.ts";
 import { atLeast, atMost, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
@@ -13,7 +12,7 @@ import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
 import type { Answer, LearningSystem } from "./sim/learning.ts";
 import { ServedSystem, WEIGHTS_ALONE } from "./sim/served.ts";
-import { keptOf, violated } from "./sim/trial.ts";
+import { isExact, keptOf, violated } from "./sim/trial.ts";
 import { correct, reaction } from "./sim/user.ts";
 
 const MAX_CORRECTIONS = 3;
@@ -169,13 +168,9 @@ async function tryPreference(
 }
 
 async function pairExact(system: LearningSystem, requests: readonly FreshRequest[]): Promise<[boolean, boolean][]> {
-  const exact = ({ call }: FreshRequest, answer: Answer | undefined): boolean => {
-    const made = answer?.calls[0];
-    return answer?.calls.length === 1 && made?.name === call.name && canonicalJson(made.arguments) === canonicalJson(call.arguments);
-  };
   const before = await system.answer(requests, { bare: true });
   const after = await system.answer(requests);
-  return requests.map((request, index) => [exact(request, before[index]), exact(request, after[index])]);
+  return requests.map((request, index) => [isExact(request, before[index]), isExact(request, after[index])]);
 }
 
 function summarise({ outcomes, skipped }: Tried, { preferences, served }: { preferences: number; served: number }): void {

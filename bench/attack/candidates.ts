@@ -12,7 +12,7 @@ import { atLeast, atMost, say, type Bar } from "../bench.ts";
 import type { FreshRequest } from "../sim/requests.ts";
 import { drillAdapter, noiseAdapter } from "./drilled.ts";
 import type { Outcome, Stage } from "./scenario.ts";
-import type { Turn } from "./town.ts";
+import type { Turn } from "../sim/stepped.ts";
 
 const CANARY_SHARE = 0.5;
 const MIN_SESSIONS = 10;

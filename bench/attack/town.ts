@@ -2,72 +2,39 @@
  * A system with many users: the edge in workerd, client keys of several applications, and the trainer's own loop, stepped
  * here so that an attack knows when it has been heard. Conversations go over HTTP; what thousands say alike is replayed.
  */
-import { join } from "node:path";
 import { z } from "zod";
-import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
-import { at, invariant } from "../../shared/assert.ts";
-import { ChatMessage } from "../../shared/chat.ts";
+import type { EdgeHost } from "../../cli/edge-host.ts";
+import { at } from "../../shared/assert.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
 import { LineHead } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
-import { TrainerConfig } from "../../trainer/config.ts";
-import { readableCalls } from "../../trainer/data/calls.ts";
-import { Engine } from "../../trainer/engine/engine.ts";
-import { createEdgeClient } from "../../trainer/feed/client.ts";
+import type { Engine } from "../../trainer/engine/engine.ts";
 import type { EdgePort } from "../../trainer/feed/edge-port.ts";
-import { retryForever } from "../../trainer/feed/retry.ts";
-import { createGate, type Gate } from "../../trainer/gate/gate.ts";
-import { createPanel } from "../../trainer/judge/panel.ts";
-import { createLearner } from "../../trainer/learn/update.ts";
-import { LineLoop, type StepResult } from "../../trainer/loop.ts";
-import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
-import { createJobSampler } from "../../trainer/policy/answerer.ts";
-import { loadBase, type Base } from "../../trainer/policy/base.ts";
-import { createParentLoader } from "../../trainer/policy/parent.ts";
-import { Random } from "../../trainer/random.ts";
+import type { Gate } from "../../trainer/gate/gate.ts";
+import type { LineLoop, StepResult } from "../../trainer/loop.ts";
+import type { Base } from "../../trainer/policy/base.ts";
 import { say } from "../bench.ts";
-import type { Answer, Prompted } from "../sim/learning.ts";
+import type { Prompted } from "../sim/learning.ts";
 import type { FreshRequest } from "../sim/requests.ts";
+import { stepUntilQuiet, SteppedSystem, type Turn } from "../sim/stepped.ts";
 import type { Person } from "./person.ts";
 
-const ANSWER_TOKENS = 112;
 const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters to nobody here
 const LOG_MS = 30_000;
 const POLL_MS = 50;
-const QUIET_STEPS = 3; // steps in a row without anything to do
 
-export type Turn = Answer & { readonly completionId: string; readonly sessionId: string; readonly version: number };
-
-const Completion = z.object({ id: z.string(), choices: z.array(z.object({ message: z.unknown() })) });
 const MadeKey = z.object({ id: z.string(), key: z.string() });
 
 export class Town {
-  readonly agent: string;
-  readonly base: Base;
-  readonly engine: Engine;
-  readonly gate: Gate;
-  readonly edge: EdgeHost;
-  readonly port: EdgePort;
+  readonly agent = "town";
+  readonly #system: SteppedSystem;
   readonly #loop: LineLoop;
   #newcomers: number;
 
-  private constructor(parts: {
-    agent: string;
-    base: Base;
-    engine: Engine;
-    gate: Gate;
-    edge: EdgeHost;
-    port: EdgePort;
-    loop: LineLoop;
-    newcomers: number;
-  }) {
-    this.agent = parts.agent;
-    this.base = parts.base;
-    this.engine = parts.engine;
-    this.gate = parts.gate;
-    this.edge = parts.edge;
-    this.port = parts.port;
-    this.#loop = parts.loop;
-    this.#newcomers = parts.newcomers;
+  private constructor(system: SteppedSystem, loop: LineLoop, newcomers: number) {
+    this.#system = system;
+    this.#loop = loop;
+    this.#newcomers = newcomers;
   }
 
   /**
@@ -79,40 +46,38 @@ export class Town {
     baseFolder: string,
     { folder, threads, settings, newcomers }: { folder: string; threads: number; settings: object; newcomers: number },
   ): Promise<Town> {
-    const agent = "town";
-    const edge = await startEdgeHost({ stateFolder: join(folder, "state"), baseFolder });
-    const base = loadBase(baseFolder);
-    const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });
-    await engine.loadCheckpoint(base.folder);
-    const port = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
-    const config = TrainerConfig.parse({ url: edge.url, key: edge.keys.trainer, base: baseFolder, state: folder, threads });
-    const gate = createGate({ engine, base });
-    const loop = new LineLoop(
-      { agent, line: "shared" },
-      {
-        edge: port,
-        judge: createPanel(createJobSampler(engine, base)),
-        learner: createLearner({ engine, base, settings: config.update, now: () => performance.now() }),
-        metrics: (event, fields) => {
-          if (/^(update|policy|rebuild):/.test(event)) say(`    ${event} ${JSON.stringify(fields).slice(0, 240)}`);
-        },
-        config,
-        now: () => new Date(),
-        loadAdapter: createParentLoader(port, { base, folder: baseFolder }),
-        gate,
-        reviewNotes: async () => [],
-        writeAdapter: (adapter) => writeAdapterFiles(base.config, adapter, base.name),
-        runtime: { node: process.version },
+    const system = await SteppedSystem.start(baseFolder, { threads, folder });
+    const loop = await system.open("town", {
+      settings,
+      metrics: (event, fields) => {
+        if (/^(update|policy|rebuild):/.test(event)) say(`    ${event} ${JSON.stringify(fields).slice(0, 240)}`);
       },
-    );
-    const town = new Town({ agent, base, engine, gate, edge, port, loop, newcomers });
-    await town.admin("PUT", `/api/agents/${agent}`, settings);
-    return town;
+    });
+    return new Town(system, loop, newcomers);
   }
 
-  async close(): Promise<void> {
-    await this.engine.close();
-    await this.edge.close();
+  get base(): Base {
+    return this.#system.base;
+  }
+
+  get engine(): Engine {
+    return this.#system.engine;
+  }
+
+  get gate(): Gate {
+    return this.#system.gate;
+  }
+
+  get edge(): EdgeHost {
+    return this.#system.edge;
+  }
+
+  get port(): EdgePort {
+    return this.#system.port;
+  }
+
+  close(): Promise<void> {
+    return this.#system.close();
   }
 
   /** People in equal parts under the keys of `applications`. */
@@ -128,19 +93,8 @@ export class Town {
     });
   }
 
-  async ask(person: Person, { messages, tools }: Prompted, maxTokens = ANSWER_TOKENS): Promise<Turn> {
-    const body = { model: this.agent, user: person.name, messages, tools, temperature: 0, max_tokens: maxTokens };
-    const response = await this.#send(person.key, "POST", "/v1/chat/completions", body);
-    const { id, choices } = Completion.parse(await response.json());
-    const message = ChatMessage.parse(choices[0]?.message);
-    return {
-      text: message.content ?? "",
-      calls: readableCalls(message),
-      message,
-      completionId: id,
-      sessionId: `s_${id.slice("chatcmpl-".length, "chatcmpl-".length + 32)}`,
-      version: Number(response.headers.get("x-policy-version")),
-    };
+  ask({ name: user, key }: Person, { messages, tools }: Prompted, maxTokens?: number): Promise<Turn> {
+    return this.#system.ask({ agent: this.agent, key, user, messages, tools, ...(maxTokens === undefined ? {} : { maxTokens }) });
   }
 
   /** A whole conversation: the request, the result of its call, and what the person says to that. Returns the first answer. */
@@ -175,21 +129,7 @@ export class Town {
   /** Steps the trainer until it has nothing more to do; whether it published. */
   async learn(): Promise<StepResult[]> {
     await this.#logged();
-    const results: StepResult[] = [];
-    for (let quiet = 0; quiet < QUIET_STEPS;) {
-      const result = await this.#step();
-      results.push(result);
-      quiet = result === "idle" || result === "waiting" ? quiet + 1 : 0;
-    }
-    return results;
-  }
-
-  /** As the trainer steps: what another attempt may cure is tried again. */
-  async #step(): Promise<StepResult> {
-    const onRetry = (error: unknown): void => say(`    again: ${String(error)}`);
-    const result = await retryForever(() => this.#loop.step(0), { random: new Random(1), signal: new AbortController().signal, onRetry });
-    invariant(result !== undefined, "a step that nobody stops");
-    return result;
+    return stepUntilQuiet(this.#loop);
   }
 
   async statusOf(version: number): Promise<VersionStatus> {
@@ -228,11 +168,11 @@ export class Town {
   }
 
   feedback(person: Person, body: { completion_id: string; score?: number; correction?: string }): Promise<unknown> {
-    return this.#send(person.key, "POST", "/v1/feedback", body).then((response) => response.json());
+    return this.#system.send(person.key, "POST", "/v1/feedback", { body }).then((response) => response.json());
   }
 
   admin(method: string, path: string, body?: unknown): Promise<unknown> {
-    return this.#send(this.edge.keys.admin, method, path, body).then((response) => response.json());
+    return this.#system.admin(method, path, body);
   }
 
   /** Returns when nothing more is on its way into the log. */
@@ -250,15 +190,5 @@ export class Town {
       before = now;
       await new Promise((resolve) => setTimeout(resolve, 10 * POLL_MS));
     }
-  }
-
-  async #send(key: string, method: string, path: string, body?: unknown): Promise<Response> {
-    const response = await fetch(`${this.edge.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: 2xx expected, got ${response.status} ${await response.text()}`);
-    return response;
   }
 }

@@ -1,4 +1,5 @@
 /** What a simulated user tries on a learning system: requests in search of something to object to, and whether stated values still win. */
+import { canonicalJson } from "../../shared/digest.ts";
 import { argumentText } from "../../trainer/data/calls.ts";
 import type { Answer, LearningSystem } from "./learning.ts";
 import type { Preference } from "./preferences.ts";
@@ -20,6 +21,14 @@ export async function violated(
     if (request !== undefined && answer !== undefined && reaction(preference, answer.calls) === "violated") return { request, answer };
   }
   return undefined;
+}
+
+/** Whether an answer makes the call that the data makes, and no other. */
+export function isExact({ call }: Pick<FreshRequest, "call">, answer: Pick<Answer, "calls"> | undefined): boolean {
+  const [made, ...more] = answer?.calls ?? [];
+  return (
+    made !== undefined && more.length === 0 && made.name === call.name && canonicalJson(made.arguments) === canonicalJson(call.arguments)
+  );
 }
 
 /** Stated requests that the base without an adapter wins, and whether the served policy still does. */

@@ -1,5 +1,6 @@
 /** Evaluation words nothing as training does: no shared template, and no evaluation wording that a training one matches. */
 import { describe, expect, it } from "vitest";
+import { AGAIN_OPENERS, CONFIRM_WORDS, CONTENT, DEFAULT_WORDS, NEVER_WORDS, TOOL_WORDS, WORDING_WORDS } from "../../bench/align/words.ts";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES, EVAL_REACTIONS } from "../../bench/phrases.ts";
 import {
   CORRECTION_CLOSERS,
@@ -15,7 +16,10 @@ import {
 import { Random } from "../../trainer/random.ts";
 import { drawReaction } from "../../trainer/pretrain/reactions.ts";
 
-const evaluation = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
+const named = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
+const spoken = [DEFAULT_WORDS, NEVER_WORDS, TOOL_WORDS, ...Object.values(CONFIRM_WORDS), ...Object.values(WORDING_WORDS)];
+const voiced = spoken.flatMap((words) => Object.values(words).flat());
+const evaluation = [...named, ...voiced];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
   CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)),
 );
@@ -62,7 +66,7 @@ describe("evaluation wordings", () => {
   });
 
   it("name slot and value and use no JSON", () => {
-    for (const template of evaluation) {
+    for (const template of named) {
       const text = fill(template, "SLOT", "VALUE");
       expect(text).toContain("SLOT");
       expect(text).toContain("VALUE");
@@ -75,7 +79,8 @@ describe("plain reactions", () => {
   it("of evaluation are none that training draws", () => {
     const random = new Random(1);
     const drawn = new Set(Array.from({ length: 20_000 }, () => bare(drawReaction(random).text)));
-    expect(Object.values(EVAL_REACTIONS).flatMap((words) => words.filter((each) => drawn.has(bare(each))))).toEqual([]);
+    const reactions = [...Object.values(EVAL_REACTIONS).flat(), ...voiced, ...AGAIN_OPENERS, ...CONTENT];
+    expect(reactions.filter((each) => drawn.has(bare(each)))).toEqual([]);
   });
 
   it("are drawn with every reward, many of each", () => {

@@ -1,0 +1,151 @@
+/** The figures of a run as a page's tables, between two marks of that page. Pure. */
+import { armOf } from "./arms.ts";
+import { KINDS } from "./preference.ts";
+import type { Records, UnitResult } from "./records.ts";
+import { armFigures, type ArmFigures, COMPARED, difference, measuredArms } from "./statistics.ts";
+
+export const MARKS = { begin: "<!-- bench:align -->", end: "<!-- /bench:align -->" } as const;
+
+export const SHARINGS = [1, 3] as const;
+const ALIGNED_BY: Readonly<Record<number, string>> = { 1: "one user on a policy", 3: "three users on one" };
+
+/** @throws where the page does not have both marks, once each and in this order */
+export function replaceBetween(page: string, text: string): string {
+  const [from, to] = [page.indexOf(MARKS.begin), page.indexOf(MARKS.end)];
+  if (from < 0 || to < from || page.split(MARKS.begin).length !== 2 || page.split(MARKS.end).length !== 2)
+    throw new Error(`${MARKS.begin} and, after it, ${MARKS.end} expected once each, got them at ${from} and ${to}`);
+  return `${page.slice(0, from + MARKS.begin.length)}\n${text}\n${page.slice(to)}`;
+}
+
+export function pageText(
+  { header, units }: Records,
+  { asked, picture, command }: { asked: string; picture: string; command: string },
+): string {
+  const { cap, split } = header.conditions;
+  return [
+    `\`${command}\` wrote this, of ${units.length} units on SGD ${split} (asked for: ${asked}). A unit is one agent under one arm, for one user or for three who`,
+    `share it, on one seed; sessions are counted until three first answers in a row satisfy the preference, those three included, ${cap} at most.`,
+    "",
+    ...SHARINGS.flatMap((sharing) => mainTable(units, { sharing, cap })),
+    ...kindTable(units, cap),
+    ...differenceTable(units, cap),
+    `![Share of preferences met, by session](${picture})`,
+  ].join("\n");
+}
+
+type Scope = { readonly sharing: number; readonly cap: number };
+
+function mainTable(units: readonly UnitResult[], { sharing, cap }: Scope): string[] {
+  const own = units.filter((unit) => unit.sharing === sharing);
+  if (own.length === 0) return [];
+  const rows = measuredArms(own).map((arm) => {
+    const figures = armFigures(
+      own.filter((unit) => unit.arm === arm),
+      cap,
+    );
+    return row([armOf(arm).says, ...mainCells(figures)]);
+  });
+  return [
+    row([
+      ALIGNED_BY[sharing] ?? `${sharing} users on a policy`,
+      "sessions, mean ± sd",
+      "95 %",
+      "aligned",
+      "next session after an objection",
+      "still so at the end",
+      "stated kept",
+      "exact calls elsewhere",
+      "characters of a reply",
+      "invalid calls",
+      "updates, refused, s each",
+      "units",
+    ]),
+    row(Array.from({ length: 12 }, () => "---")),
+    ...rows,
+    "",
+  ];
+}
+
+function mainCells(figures: ArmFigures): string[] {
+  const { sessions, aligned, honouredNext, lasting, statedKept, exactBefore, exactAfter, updates } = figures;
+  return [
+    `${sessions.mean.toFixed(1)} ± ${sessions.deviation.toFixed(1)}`,
+    interval(sessions, 1),
+    counted(aligned),
+    counted(honouredNext),
+    counted(lasting),
+    counted(statedKept),
+    `${counted(exactBefore)} → ${counted(exactAfter)}`,
+    `${whole(figures.lengthBefore)} → ${whole(figures.lengthAfter)}`,
+    `${percent(figures.invalidBefore)} → ${percent(figures.invalidAfter)}`,
+    updates.learned + updates.refused === 0
+      ? "–"
+      : `${updates.learned}, ${updates.refused}, ${updates.learned === 0 ? "–" : Math.round(updates.seconds / updates.learned)}`,
+    String(figures.units),
+  ];
+}
+
+function kindTable(units: readonly UnitResult[], cap: number): string[] {
+  const arms = measuredArms(units);
+  const rows = arms.map((arm) => {
+    const { byKind } = armFigures(
+      units.filter((unit) => unit.arm === arm),
+      cap,
+    );
+    return row([
+      armOf(arm).says,
+      ...KINDS.map((kind) => {
+        const figure = byKind[kind];
+        return figure === undefined || figure.sessions === null
+          ? "–"
+          : `${figure.sessions.toFixed(1)} (${figure.aligned} of ${figure.preferences})`;
+      }),
+    ]);
+  });
+  return [row(["sessions, and how many aligned, by kind", ...KINDS]), row(["---", ...KINDS.map(() => "---")]), ...rows, ""];
+}
+
+function differenceTable(units: readonly UnitResult[], cap: number): string[] {
+  const rows = SHARINGS.flatMap((sharing) =>
+    COMPARED.flatMap(({ arm, than }) => {
+      const gain = difference(units, { arm, than, sharing, cap });
+      return gain.count === 0
+        ? []
+        : [
+            row([
+              `${armOf(arm).says} than ${armOf(than).says}`,
+              String(sharing),
+              gain.mean.toFixed(1),
+              interval(gain, 1),
+              String(gain.count),
+            ]),
+          ];
+    }),
+  );
+  return rows.length === 0
+    ? []
+    : [row(["fewer sessions by", "users", "mean", "95 %", "pairs"]), row(["---", "---", "---", "---", "---"]), ...rows, ""];
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function counted({ share, count }: { share: number; count: number }): string {
+  return gain.count === 0 ? "–" : `${Math.round(share * count)} of ${count}`;
+}
+
+/** Drawn from so few, an interval would be the range of what was seen. */
+const LEAST_DRAWN = 5;
+
+function interval({ interval: [low, high], count }: { interval: readonly [number, number]; count: number }, digits: number): string {
+  return count < LEAST_DRAWN ? "–" : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : `${(100 * value).toFixed(1)} %`;
+}
+
+function whole(value: number | null): string {
+  return value === null ? "–" : value.toFixed(0);
+}
