@@ -16,10 +16,9 @@ export type PreparedBatch<Batch extends PositionBatch> = {
   readonly feeds: Feeds;
 };
 
-// Few, because each is a compiled graph and the memory of its largest run.
-const TAIL_SIZES = [16, 48, 64, 96, 128, 192, 256, 384, 512, 768] as const;
-const SLOT_SIZES = [256, 512, 768] as const;
-const SLOT_ROUND = 1_024; // of longer prefixes
+// Each size is a compiled graph, which costs less than the empty tokens of a few runs.
+const TAIL_SIZES = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 384, 512, 768] as const;
+const SLOT_ROUND = 128;
 const MAX_TAIL = 192; // without an adapter, a row with more to compute than this saves little
 
 /**
@@ -42,7 +41,7 @@ export async function prepareBatch<Batch extends PositionBatch>(
     return { batch, bucket: bucketOf(batch), feeds: positionFeeds(batch) };
   const rows = await prefixes.of(split.prefixes);
   const longest = Math.max(...split.prefixes.map(({ length }) => length));
-  const slots = SLOT_SIZES.find((size) => size >= longest) ?? Math.min(config.contextTokens, Math.ceil(longest / SLOT_ROUND) * SLOT_ROUND);
+  const slots = Math.min(config.contextTokens, Math.ceil(Math.max(longest, 1) / SLOT_ROUND) * SLOT_ROUND);
   const times = new BigInt64Array(split.batch.tokens.length);
   split.prefixes.forEach(({ length }, row) => {
     for (let step = 0; step < split.batch.length; step += 1)

@@ -14,7 +14,7 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
-import { scatterRow } from "./prefixes.ts";
+import { scatterPrefix } from "./prefixes.ts";
 import { sampleToken } from "./sampling.ts";
 
 export type GenerateOptions = {
@@ -176,11 +176,11 @@ export class Generator {
     const kept = await prefixes.of(group.rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening)));
     const slots = length - opening;
     for (const [layer, [keys, values]] of zipStrict(cache.keys, cache.values).entries()) {
-      const width = { rows: bucketRows(group.rows), slots };
+      const width = slots * this.#width(group);
       kept.forEach((prefix, row) => {
-        const place = { ...width, row, length: prefix.tokens.length };
-        scatterRow(keys.subarray(0, slots * this.#width(group)), at(prefix.keys, layer), place);
-        scatterRow(values.subarray(0, slots * this.#width(group)), at(prefix.values, layer), place);
+        const place = { layer, row, rows: bucketRows(group.rows), slots };
+        scatterPrefix(keys.subarray(0, width), prefix, { ...place, part: "keys" });
+        scatterPrefix(values.subarray(0, width), prefix, { ...place, part: "values" });
       });
     }
     cache.filled = slots;

@@ -12,18 +12,29 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import { tensorFeeds } from "./feeds.ts";
 import type { SessionCache } from "./session-cache.ts";
 
-/** Tokens whose keys and values are known: per layer [n, J·K], of which the first `tokens.length` rows count. */
-export type Prefix = { readonly tokens: Int32Array; readonly keys: readonly Float32Array[]; readonly values: readonly Float32Array[] };
+/**
+ * Tokens whose keys and values are known. The first `shared` of them are where `head` has them; `keys` and `values` hold what
+ * follows: per layer [n, J·K], of which as many rows count as there are tokens beyond those.
+ */
+export type Prefix = Beginning & {
+  readonly tokens: Int32Array;
+  readonly keys: readonly Float32Array[];
+  readonly values: readonly Float32Array[];
+};
 
-const BUDGET_BYTES = 512 * 1024 * 1024; // most of an update's contexts, at 8 KB per token of the shipped base
+// What an update goes back to, its contexts and its errands, at 8 KB per token of the shipped base. They are asked for in turn: a budget a little
+// too small for them all would keep none until its turn comes.
+const BUDGET_BYTES = 768 * 1024 * 1024;
 const LENGTH_ROUND = 128; // few compiled graphs
 const MAX_ROWS = 16;
 const MAX_TOKENS = 2_048;
 const SHARED = 128; // tokens; for fewer, going on from where two part saves little
-const EMPTY: Prefix = { tokens: new Int32Array(0), keys: [], values: [] };
+const EMPTY: Prefix = { tokens: new Int32Array(0), head: undefined, shared: 0, keys: [], values: [] };
 
-/** What is to be read, and what is known of how it begins. */
-type Start = { readonly tokens: Int32Array; readonly head: Prefix | undefined };
+/** What is known of how something begins: as many tokens as are shared with another. */
+type Beginning = { readonly head: Prefix | undefined; readonly shared: number };
+/** What is to be read. */
+type Start = Beginning & { readonly tokens: Int32Array };
 
 type Parts = { readonly config: ModelConfig; readonly parameters: ParameterBuffer; readonly sessions: SessionCache };
 
@@ -59,7 +70,7 @@ export class PrefixStore {
     ]) {
       const open = round.filter((tokens) => !computed.some((prefix) => prefix.tokens === tokens));
       const known = [...this.#kept, ...computed];
-      const starts = open.map((tokens): Start => ({ tokens, head: longestHead(tokens, known) }));
+      const starts = open.map((tokens): Start => ({ tokens, ...longestHead(tokens, known) }));
       const byRest = starts.toSorted((a, b) => restOf(b) - restOf(a));
       while (byRest.length > 0) computed.push(...(await this.#compute(takeGroup(byRest))));
     }
@@ -82,14 +93,14 @@ export class PrefixStore {
         mask.fill(0, (line + 1) * slots - tokens.length, (line + 1) * slots);
     });
     const feeds: Record<string, Tensor> = { mask: { values: mask, shape: [batch, 1, slots] } };
-    const place = (name: string, of: (prefix: Prefix) => Float32Array): void => {
+    const place = (name: string, part: "keys" | "values", layer: number): void => {
       const values = this.#room(name, slots * batch * headDim);
-      prefixes.forEach((prefix, row) => scatterRow(values, of(prefix), { row, rows, length: prefix.tokens.length, slots }));
+      prefixes.forEach((prefix, row) => scatterPrefix(values, prefix, { part, layer, row, rows, slots }));
       feeds[name] = { values, shape: [slots, batch, headDim] };
     };
     for (let layer = 0; layer < layerCount; layer += 1) {
-      place(cachedKeysOf(layer), ({ keys }) => at(keys, layer));
-      place(cachedValuesOf(layer), ({ values }) => at(values, layer));
+      place(cachedKeysOf(layer), "keys", layer);
+      place(cachedValuesOf(layer), "values", layer);
     }
     return feeds;
   }
@@ -105,16 +116,21 @@ export class PrefixStore {
     for (const kept of this.#kept) {
       const prefix = shorten(kept, tokens);
       if (prefix === undefined) continue;
-      this.#kept.delete(kept);
-      this.#kept.add(kept);
+      this.#touch(kept);
       return prefix;
     }
     return undefined;
   }
 
-  #keep(prefix: Prefix): void {
+  /** A head is always younger than what goes on from it, so that it is given up last. */
+  #touch(prefix: Prefix): void {
+    if (!this.#kept.delete(prefix)) this.#bytes += bytesOf(prefix);
     this.#kept.add(prefix);
-    this.#bytes += bytesOf(prefix);
+    if (prefix.head !== undefined) this.#touch(prefix.head);
+  }
+
+  #keep(prefix: Prefix): void {
+    this.#touch(prefix);
     for (const oldest of this.#kept) {
       if (this.#bytes <= BUDGET_BYTES) break;
       this.#kept.delete(oldest);
@@ -125,15 +141,14 @@ export class PrefixStore {
   /** Reads what follows each head, rows padded on the right, where nothing looks. */
   async #compute(group: readonly Start[]): Promise<Prefix[]> {
     const { config, parameters, sessions } = this.#parts;
-    const rows = 2 ** Math.ceil(Math.log2(group.length));
     const length = roundUp(Math.max(...group.map(restOf)), LENGTH_ROUND);
-    const headTokens = group.map(({ head }) => head?.tokens.length ?? 0);
+    const rows = Math.min(mostRows(length), 2 ** Math.ceil(Math.log2(group.length)));
     const tokens = new Int32Array(length * rows);
     const times = new BigInt64Array(length * rows);
     group.forEach((start, row) => {
-      start.tokens.subarray(at(headTokens, row)).forEach((token, time) => (tokens[time * rows + row] = token));
+      start.tokens.subarray(start.shared).forEach((token, time) => (tokens[time * rows + row] = token));
       for (let time = 0; time < length; time += 1)
-        times[time * rows + row] = BigInt(Math.min(at(headTokens, row) + time, config.contextTokens - 1));
+        times[time * rows + row] = BigInt(Math.min(start.shared + time, config.contextTokens - 1));
     });
     const feeds = {
       ...tensorFeeds(parameters),
@@ -143,19 +158,18 @@ export class PrefixStore {
     const outputs = await this.#run(group, {
       rows,
       length,
-      slots: roundUp(Math.max(...headTokens), LENGTH_ROUND),
+      slots: roundUp(Math.max(...group.map(({ shared }) => shared)), LENGTH_ROUND),
       feeds,
       sessions,
       config,
     });
     const layers = Array.from({ length: config.layerCount }, (_, layer) => layer);
-    return group.map(({ tokens: whole, head }, row) => {
-      const part = (name: string, before: readonly Float32Array[] | undefined, layer: number): Float32Array =>
-        joinRows(before?.[layer], { headTokens: at(headTokens, row), rest: outputs[name], row, rows, length: whole.length, steps: length });
+    return group.map((start, row) => {
+      const part = (name: string): Float32Array => gatherRow(outputs[name], { row, rows, length: restOf(start), steps: length });
       return {
-        tokens: whole,
-        keys: layers.map((layer) => part(keysOf(layer), head?.keys, layer)),
-        values: layers.map((layer) => part(valuesOf(layer), head?.values, layer)),
+        ...start,
+        keys: layers.map((layer) => part(keysOf(layer))),
+        values: layers.map((layer) => part(valuesOf(layer))),
       };
     });
   }
@@ -176,7 +190,7 @@ export class PrefixStore {
       const mask = { values: new Float32Array(batch * length), shape: [batch, 1, 1, length] };
       return sessions.run(`prefill ${rows} ${length} base`, () => buildPrefill(config, { rows, length }, {}), { ...feeds, mask });
     }
-    const heads = group.map(({ head }) => head ?? EMPTY);
+    const heads = group.map(({ tokens, head, shared }) => ({ ...(head ?? EMPTY), tokens: tokens.subarray(0, shared) }));
     const cached = this.feeds(heads, { rows, slots });
     return sessions.run(`decode ${rows} ${slots} ${length} base`, () => buildDecodeStep(config, { rows, slots, steps: length }, {}), {
       ...feeds,
@@ -185,38 +199,38 @@ export class PrefixStore {
   }
 }
 
-/** The head's rows [·, J·K] and one row of what followed, [S·B, J·K] → [n, J·K]. */
-function joinRows(
-  head: Float32Array | undefined,
-  {
-    headTokens,
-    rest,
-    row,
-    rows,
-    length,
-    steps,
-  }: { headTokens: number; rest: Float32Array | undefined; row: number; rows: number; length: number; steps: number },
+/** The first n rows that one row's tokens take in [S·B, J·K] → [n, J·K]. */
+function gatherRow(
+  all: Float32Array | undefined,
+  { row, rows, length, steps }: { row: number; rows: number; length: number; steps: number },
 ): Float32Array {
-  invariant(rest !== undefined, "keys and values expected");
-  const width = rest.length / (steps * rows);
+  invariant(all !== undefined, "keys and values expected");
+  const width = all.length / (steps * rows);
   const own = new Float32Array(length * width);
-  if (head !== undefined) own.set(head.subarray(0, headTokens * width));
-  for (let time = headTokens; time < length; time += 1) {
-    const from = ((time - headTokens) * rows + row) * width;
-    own.set(rest.subarray(from, from + width), time * width);
+  for (let time = 0; time < length; time += 1) {
+    const from = (time * rows + row) * width;
+    own.set(all.subarray(from, from + width), time * width);
   }
   return own;
 }
 
-/** The first n rows of `own` [·, J·K] → row b of `all` [P, B·J, K], right-aligned. */
-export function scatterRow(
+/** A layer's keys or values of a prefix, head first → row b of `all` [P, B·J, K], right-aligned. */
+export function scatterPrefix(
   all: Float32Array,
-  own: Float32Array,
-  { row, rows, length, slots }: { row: number; rows: number; length: number; slots: number },
+  prefix: Prefix,
+  { part, layer, row, rows, slots }: { part: "keys" | "values"; layer: number; row: number; rows: number; slots: number },
 ): void {
   const width = all.length / (slots * rows);
-  for (let time = 0; time < length; time += 1)
-    all.set(own.subarray(time * width, (time + 1) * width), ((slots - length + time) * rows + row) * width);
+  let end = slots;
+  for (let each: Prefix | undefined = prefix, length = prefix.tokens.length; each !== undefined; each = each.head) {
+    const before = Math.min(length, each.shared);
+    const own = at(each[part], layer);
+    for (let time = length - before - 1; time >= 0; time -= 1) {
+      end -= 1;
+      all.set(own.subarray(time * width, (time + 1) * width), (end * rows + row) * width);
+    }
+    length = before;
+  }
 }
 
 /** What is known of `tokens` where they begin those of `prefix`. */
@@ -226,7 +240,10 @@ function shorten(prefix: Prefix, tokens: Int32Array): Prefix | undefined {
 }
 
 function begins(tokens: Int32Array, longer: Int32Array): boolean {
-  return tokens.length <= longer.length && tokens.every((token, index) => token === longer[index]);
+  if (tokens.length > longer.length) return false;
+  // From the end: conversations under the same instructions and tools part late.
+  for (let index = tokens.length - 1; index >= 0; index -= 1) if (tokens[index] !== longer[index]) return false;
+  return true;
 }
 
 function bytesOf({ keys, values }: Prefix): number {
@@ -241,28 +258,31 @@ function partAt(tokens: Int32Array, other: Int32Array): number {
 }
 
 /** The longest beginning of `tokens` that is known, where it is worth going on from; one token is always left to read. */
-function longestHead(tokens: Int32Array, known: readonly Prefix[]): Prefix | undefined {
-  let best: Prefix | undefined;
-  let longest = SHARED - 1;
-  for (const prefix of known) {
-    const shared = Math.min(partAt(tokens, prefix.tokens), tokens.length - 1);
-    if (shared > longest) [best, longest] = [prefix, shared];
+function longestHead(tokens: Int32Array, known: readonly Prefix[]): Beginning {
+  let best: Beginning = { head: undefined, shared: 0 };
+  for (const head of known) {
+    const shared = Math.min(partAt(tokens, head.tokens), tokens.length - 1);
+    if (shared >= SHARED && shared > best.shared) best = { head, shared };
   }
-  return best === undefined ? undefined : { ...best, tokens: tokens.subarray(0, longest) };
+  return best;
 }
 
-function restOf({ tokens, head }: Start): number {
-  return tokens.length - (head?.tokens.length ?? 0);
+function restOf({ tokens, shared }: Start): number {
+  return tokens.length - shared;
 }
 
 /** Takes from the front of `sorted`, the most to read first, as many as one run holds; those with a head go with others that have one. */
 function takeGroup(sorted: Start[]): Start[] {
   const [first] = sorted;
   if (first === undefined) return [];
-  const most = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_TOKENS / roundUp(restOf(first), LENGTH_ROUND))));
-  const group = sorted.filter(({ head }) => (head === undefined) === (first.head === undefined)).slice(0, most);
+  const group = sorted.filter(({ head }) => (head === undefined) === (first.head === undefined)).slice(0, mostRows(restOf(first)));
   for (const start of group) sorted.splice(sorted.indexOf(start), 1);
   return group;
+}
+
+/** Rows of one run that reads `tokens` of each. */
+function mostRows(tokens: number): number {
+  return Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_TOKENS / roundUp(tokens, LENGTH_ROUND))));
 }
 
 function roundUp(value: number, unit: number): number {

@@ -11,11 +11,12 @@ import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
 import { lastWords } from "../learn/report.ts";
-import { fits } from "../learn/rows.ts";
-import { meanKlNats, scoreRows } from "../learn/scores.ts";
+import { fits, type Row } from "../learn/rows.ts";
+import { meanKlNats, type RowScore, scoreRows } from "../learn/scores.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
+import type { Asked } from "../teacher/lead.ts";
 import {
   flattery,
   invalidCalls,
@@ -42,7 +43,7 @@ type GateDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer" | "config">;
 };
-type Question = Pick<Probe, "messages" | "tools">;
+type Question = Pick<Probe, "messages" | "tools"> & Pick<Asked, "supposed">;
 
 const PARENT = "gate.parent";
 const CANDIDATE = "gate.candidate";
@@ -55,16 +56,20 @@ type Probed = { readonly held: readonly Answered[]; readonly free: readonly Answ
 
 export function createGate(deps: GateDependencies): Gate {
   const { engine } = deps;
+  const { vocabSize } = deps.base.config;
   const probes = drawProbes().filter((probe) => fits(promptOf(deps, probe).length, PROBE_TOKENS));
   const ready = probes.filter(({ kind }) => kind === "ready");
-  // A candidate is the parent of the next, so what it said is asked for once.
+  // A candidate is the parent of the next, so what it said is asked for once; and most of what the base says they all say.
   const known = new Map<string, Probed>();
+  let likelihoods: readonly RowScore[] | undefined; // of the base: 40 MB of the shipped one
+  const ask = async (adapter: string | undefined): Promise<Probed> => {
+    const held = await answer(deps, supposing(probes, known.get(BASE)?.held), { adapter, maxTokens: PROBE_TOKENS });
+    const own = held.filter((_, index) => at(probes, index).kind === "ready");
+    return { held, free: await answer(deps, supposing(ready, own), { adapter, maxTokens: PROBE_TOKENS, free: true }) };
+  };
   const probe = async (tensors: AdapterTensors | null, adapter: string | undefined): Promise<Probed> => {
     const key = tensors === null ? BASE : digestOf(tensors);
-    const said = known.get(key) ?? {
-      held: await answer(deps, probes, { adapter, maxTokens: PROBE_TOKENS }),
-      free: await answer(deps, ready, { adapter, maxTokens: PROBE_TOKENS, free: true }),
-    };
+    const said = known.get(key) ?? (await ask(adapter));
     known.delete(key);
     known.set(key, said);
     for (const oldest of known.keys()) if (known.size > MOST_KNOWN && oldest !== BASE) known.delete(oldest);
@@ -76,14 +81,17 @@ export function createGate(deps: GateDependencies): Gate {
     await engine.loadAdapter(CANDIDATE, candidate);
     try {
       const sides = { base: await probe(null, undefined), before: await probe(parent, before), after: await probe(candidate, CANDIDATE) };
+      const rows = probes.map((each, index) => ({ prompt: promptOf(deps, each), answer: at(sides.base.held, index).tokens }));
+      likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
       const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
-      const ask = (adapter: string | undefined): Promise<Answered[]> => answer(deps, cases, { adapter, maxTokens: ANSWER_TOKENS });
-      const kept = pairUp(cases, await ask(before), await ask(CANDIDATE), ({ name }) => name);
+      const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
+      const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
+      const kept = pairUp(cases, first, then, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
           lost("suite", kept, (given, { each }) => meets(given, each)),
-          ...(await forgetting(deps, probes, sides.base.held)),
+          ...(await forgetting(deps, rows, likelihoods)),
           invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
           needlessQuestions(probed),
@@ -101,19 +109,14 @@ export function createGate(deps: GateDependencies): Gate {
 
 /** How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. */
 async function forgetting(
-  { engine, base: { tokenizer, config } }: GateDependencies,
-  probes: readonly Probe[],
-  answers: readonly Answered[],
+  { engine, base: { config } }: GateDependencies,
+  rows: readonly Row[],
+  before: readonly RowScore[],
 ): Promise<GateCheck[]> {
   const { vocabSize } = config;
-  const rows = probes.map(({ messages, tools }, index) => ({
-    prompt: tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
-    answer: at(answers, index).tokens,
-  }));
-  const before = await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
   const after = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
   const tokens = before.reduce((sum, { logProbs }) => sum + logProbs.length, 0);
-  const total = (scores: typeof before): number => scores.reduce((sum, { logProbs }) => sum + logProbs.reduce((a, b) => a + b, 0), 0);
+  const total = (scores: readonly RowScore[]): number => scores.reduce((sum, { logProbs }) => sum + logProbs.reduce((a, b) => a + b, 0), 0);
   const kl = before.reduce(
     (sum, score, index) => sum + meanKlNats(score.full, at(after, index).full, vocabSize) * score.logProbs.length,
     0,
@@ -132,8 +135,13 @@ async function answer(
 ): Promise<Answered[]> {
   const { engine, base } = deps;
   const ask = askGreedily(engine, { ...how, eosId: base.tokenizer.eosId, seed: 0 });
-  const answers = await ask(asked.map((question) => ({ prompt: promptOf(deps, question), tools: question.tools })));
+  const answers = await ask(asked.map((question) => ({ ...question, prompt: promptOf(deps, question) })));
   return answers.map((tokens) => read(base, tokens));
+}
+
+/** Each with the answer that another policy has given to it. */
+function supposing<Q extends Question>(asked: readonly Q[], said: readonly Answered[] | undefined): Q[] {
+  return asked.map((question, index) => ({ ...question, supposed: said?.[index]?.tokens }));
 }
 
 function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[]): Answered {

@@ -75,7 +75,7 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
       `the policy says so now in ${percent(honoured)} of the requests, ${percent(settings.honouredBar)} expected`,
     );
   for (const held of counters.held) {
-    const deaf = await confirmationFailure(held, { ask, tokenizer, settings });
+    const deaf = await confirmationFailure(held, { ask, base, settings });
     if (deaf !== undefined) return deaf;
   }
   const tools = rows.flatMap(({ supplied: { answer, turn } }) =>

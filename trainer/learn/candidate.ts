@@ -1,12 +1,15 @@
 /** An update's adapters in the engine: which they are, how they answer, how they are rounded. */
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { zipStrict } from "../../shared/assert.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { AdapterEngine } from "../engine/engine.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
-import type { AskPolicy } from "../teacher/lead.ts";
+import type { Asked, AskPolicy } from "../teacher/lead.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
+import { fits } from "./rows.ts";
+import { scoreRows } from "./scores.ts";
 
 export type LearnerDependencies = {
   readonly engine: AdapterEngine;
@@ -31,7 +34,7 @@ export type Adapters = { readonly parent: string | undefined; readonly candidate
 
 /** Greedy answers through the engine, held to the tools' schemas unless they are to be `free`. */
 export function askGreedily(
-  engine: Pick<EngineCalls, "generate">,
+  engine: Pick<EngineCalls, "generate" | "score">,
   {
     adapter,
     eosId,
@@ -41,6 +44,12 @@ export function askGreedily(
   }: { adapter: string | undefined; eosId: number; seed: number; maxTokens?: number; free?: boolean },
 ): AskPolicy {
   return async (asked) => {
+    const known = await confirmSupposed(engine, asked, { adapter, maxTokens });
+    const written = await write(asked.filter((each) => !known.has(each)));
+    return asked.map((each) => known.get(each) ?? written.shift() ?? []);
+  };
+
+  async function write(asked: readonly Asked[]): Promise<(readonly number[])[]> {
     if (asked.length === 0) return [];
     const answers = await engine.generate({
       prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
@@ -52,7 +61,25 @@ export function askGreedily(
       ...(adapter === undefined ? {} : { adapter }),
     });
     return answers.map(({ tokens }) => [...tokens]);
-  };
+  }
+}
+
+/** The supposed answers of which every token is the likeliest one after those before it: what the policy says greedily. */
+async function confirmSupposed(
+  engine: Pick<EngineCalls, "score">,
+  asked: readonly Asked[],
+  { adapter, maxTokens }: { adapter: string | undefined; maxTokens: number },
+): Promise<Map<Asked, readonly number[]>> {
+  const rows = asked.flatMap((each) => {
+    const { prompt, supposed: answer = [] } = each;
+    return answer.length > 0 && answer.length <= maxTokens && fits(prompt.length, answer.length) ? [{ each, prompt, answer }] : [];
+  });
+  const scores = await scoreRows(engine, rows, { adapter, vocabSize: 0 });
+  return new Map(
+    zipStrict(rows, scores).flatMap(([{ each, answer }, { argmax }]) =>
+      answer.every((token, index) => argmax[index] === token) ? [[each, answer] as const] : [],
+    ),
+  );
 }
 
 /** The candidate as it will be stored: rounded, and put back, so that what is confirmed is what is published. */

@@ -3,6 +3,8 @@
  * never trained on. `look` is cheap and steers an update; `confirm` lets the candidate speak for itself before anybody sees it.
  */
 import { at, zipStrict } from "../../shared/assert.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { UpdateSettings } from "../config.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
@@ -10,8 +12,11 @@ import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
+import type { LearnerDependencies } from "./candidate.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
+
+type Base = Pick<LearnerDependencies["base"], "tokenizer" | "grammars">;
 
 const FEW = 4;
 
@@ -73,12 +78,17 @@ function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack)
 /** Shares over the candidate's own greedy answers: `honoured` of the `silent` contexts, `kept` of the stated ones that were `won` before. */
 async function confirm(
   ask: AskPolicy,
-  tokenizer: Tokenizer,
+  { tokenizer, grammars }: Base,
   held: HeldBack,
 ): Promise<{ honoured: number; silent: number; kept: number; won: number }> {
   const won = wonBefore(tokenizer, held).map((index) => at(held.lessons, index));
   const silent = held.lessons.filter(({ context }) => context.kind === "silent");
-  const answers = await ask([...silent, ...won].map(({ studentPrompt: prompt, context: { tools } }) => ({ prompt, tools })));
+  const answers = await ask(
+    [...silent, ...won].map(({ studentPrompt: prompt, answer, context: { tools } }) => {
+      const lets = answerMasks(grammars, { tools, form: FREE_FORM, tokens: answer }) !== undefined;
+      return { prompt, tools, supposed: lets ? answer : undefined };
+    }),
+  );
   const right = [...silent, ...won].map(({ context }, index) =>
     shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
   );
@@ -89,10 +99,10 @@ async function confirm(
 /** What the candidate's own answers fall short of, if anything. */
 export async function confirmationFailure(
   held: HeldBack,
-  { ask, tokenizer, settings }: { ask: AskPolicy; tokenizer: Tokenizer; settings: UpdateSettings },
+  { ask, base, settings }: { ask: AskPolicy; base: Base; settings: UpdateSettings },
 ): Promise<RefusedCorrection | undefined> {
-  const { honoured, silent, kept, won } = await confirm(ask, tokenizer, held);
-  const before = honouredBefore(tokenizer, held);
+  const { honoured, silent, kept, won } = await confirm(ask, base, held);
+  const before = honouredBefore(base.tokenizer, held);
   // Of four or more, a single one lost says little.
   if (honoured < Math.max(settings.honouredBar, before - 1 / Math.max(silent, FEW)))
     return refuse(

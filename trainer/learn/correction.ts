@@ -69,7 +69,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);
   const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
-  const shortfall = await confirmationFailure(held, { ask: askCandidate, tokenizer, settings });
+  const shortfall = await confirmationFailure(held, { ask: askCandidate, base, settings });
   if (shortfall !== undefined) return shortfall;
   const cost = await costToEarlier(deps, earlier, {
     tools: [correction.tool.function.name],
@@ -81,7 +81,8 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });
   const staying = held.lessons.filter(({ context }) => mustStay(context));
   const stayingRows = staying.map(({ studentPrompt: prompt, answer: own }) => ({ prompt, answer: own }));
-  const klToBaseNats = await driftBetween(deps, stayingRows, { from: undefined, to: adapters.candidate });
+  const klToBaseNats =
+    adapters.parent === undefined ? driftNats : await driftBetween(deps, stayingRows, { from: undefined, to: adapters.candidate });
   return {
     status: "learned",
     adapter,

@@ -10,14 +10,15 @@ import { refuse, type RefusedCorrection } from "./result.ts";
 
 /** Why the candidate may not follow those learnt before, given what each held back, oldest first; undefined where it may. */
 export async function costToEarlier(
-  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
+  { engine, base, settings }: LearnerDependencies,
   earlier: readonly HeldBack[],
   { tools, adapter, ask }: { /** what was just learnt changes */ tools: readonly string[]; adapter: string; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {
+  const { tokenizer, config } = base;
   const [first, ...others] = earlier;
   if (first === undefined) return undefined;
   for (const held of earlier) {
-    const lost = await confirmationFailure(held, { ask, tokenizer, settings });
+    const lost = await confirmationFailure(held, { ask, base, settings });
     if (lost !== undefined) return refuse("update/forgets", `"${hintText(held.correction.hint)}" was learnt first: ${lost.detail}`);
   }
   // The first held its contexts back under the published parent, so their drift is that of the whole batch; but the

@@ -19,9 +19,11 @@ export type PackedRows = {
   readonly offsets: readonly number[];
 };
 
-const LENGTHS = [256, 512, 768, 1024] as const; // T of a bucket; a graph or two each, and half a second to build one
+const LENGTHS = [256, 512, 768, 1024] as const; // T of a bucket; a graph or two each, and a third of a second to build one
 const TOKENS_PER_BATCH = 12_288; // B·T, of which an activated adapter computes the answers alone
-const POSITIONS_PER_ROW = 48; // N = B times this, doubled until it holds the answers
+// What B and N are rounded up to: a row or a position that is not needed costs as much as one that is, and at each of an update's steps.
+const ROWS_ROUND = 2;
+const POSITIONS_ROUND = 64;
 
 /** Packs rows by length so that little is padding. Every answer position carries weight 1. @throws {train/lengths} for a row that no bucket holds. */
 export function packRows(rows: readonly Row[]): PackedRows[] {
@@ -40,9 +42,8 @@ export function packRows(rows: readonly Row[]): PackedRows[] {
 function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: number): PackedRows {
   const chosen = rowIndices.map((index) => at(rows, index));
   const count = chosen.reduce((sum, { answer }) => sum + answer.length, 0);
-  const height = batchHeight(chosen.length, length);
-  let size = height * POSITIONS_PER_ROW;
-  while (size < count) size *= 2;
+  const height = chosen.length === 1 ? 1 : roundUp(chosen.length, ROWS_ROUND);
+  const size = roundUp(count, POSITIONS_ROUND);
   const tokens = new Int32Array(height * length);
   const positions = new Int32Array(size);
   const targets = new Int32Array(size);
@@ -63,11 +64,8 @@ function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: 
   return { batch: { rows: height, length, tokens, positions, targets, weights }, rowIndices, offsets };
 }
 
-/** B: a full batch, or the half, quarter … of one that still holds the rows, so that few graphs are needed. Rows beyond are empty. */
-function batchHeight(rows: number, length: number): number {
-  let height = Math.max(1, Math.floor(TOKENS_PER_BATCH / length));
-  while (Math.ceil(height / 2) >= rows && height > 1) height = Math.ceil(height / 2);
-  return height;
+function roundUp(value: number, unit: number): number {
+  return Math.ceil(value / unit) * unit;
 }
 
 function bucketLength({ prompt, answer }: Row, index: number): number {

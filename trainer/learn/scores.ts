@@ -15,7 +15,7 @@ export type RowScore = {
 
 export type Scoring = Pick<EngineCalls, "score">;
 
-/** Scores in the order of `rows`. `adapter` undefined is the bare base. */
+/** Scores in the order of `rows`. `adapter` undefined is the bare base; `vocabSize` is read where whole distributions are asked for. */
 export async function scoreRows(
   engine: Scoring,
   rows: readonly Row[],

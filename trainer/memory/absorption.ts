@@ -27,7 +27,7 @@ export type Reviewed = { readonly notes: readonly Note[]; readonly turns: readon
 export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]>;
 
 type ReviewDependencies = {
-  readonly engine: Pick<EngineCalls, "generate" | "loadAdapter" | "dropAdapter">;
+  readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer">;
   readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
 };

@@ -26,12 +26,12 @@ export function inputNames(outputs: Readonly<Record<string, Node>>): string[] {
 }
 
 function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>): void {
-  const live = liveNodes(Object.values(outputs).map(resolve)).filter((node) => !isAlias(node));
+  const live = liveNodes(Object.values(outputs).map(resolveAlias)).filter((node) => !isAlias(node));
   const vectors = new Map<string, readonly number[]>();
   for (const node of live) if (node.source.kind === "op") writeNode(graph, { node, application: node.source.application, vectors });
   // A graph output needs a node that writes it: Identity gives it the name asked for.
   for (const [name, node] of Object.entries(outputs)) {
-    graph.message(1, (proto) => proto.text(1, resolve(node).name).text(2, name).text(4, "Identity"));
+    graph.message(1, (proto) => proto.text(1, resolveAlias(node).name).text(2, name).text(4, "Identity"));
   }
   graph.text(2, "graph");
   for (const node of live)
@@ -51,8 +51,9 @@ function isAlias(node: Node): boolean {
   return node.source.kind === "op" && OP_TABLE[node.source.application.op].emit === "alias";
 }
 
-function resolve(node: Node): Node {
-  return isAlias(node) ? resolve(at(node.inputs, 0)) : node;
+/** The node whose value this one is under another shape, or itself. */
+export function resolveAlias(node: Node): Node {
+  return isAlias(node) ? resolveAlias(at(node.inputs, 0)) : node;
 }
 
 type NodeContext<K extends OpName> = { node: Node; application: Application<K>; vectors: Map<string, readonly number[]> };
@@ -67,7 +68,7 @@ function writeNode<K extends OpName>(graph: ProtoWriter, { node, application, ve
           node.inputs.map((input) => input.type),
         );
   graph.message(1, (proto) => {
-    for (const input of node.inputs) proto.text(1, resolve(input).name);
+    for (const input of node.inputs) proto.text(1, resolveAlias(input).name);
     for (const vector of emission.vectors ?? []) {
       const name = `/vector/${vector.join("_")}`;
       vectors.set(name, vector);

@@ -12,7 +12,12 @@ import type { Context, Correction } from "./contexts.ts";
 import { sayAgreement } from "./phrases.ts";
 
 /** A prompt, and the tools that its answer may call. */
-export type Asked = { readonly prompt: readonly number[]; readonly tools: readonly ToolDefinition[] };
+export type Asked = {
+  readonly prompt: readonly number[];
+  readonly tools: readonly ToolDefinition[];
+  /** What it will probably say, if anything: a whole answer that the tools' schemas let through. Where it is right it is read, which costs less than writing it. */
+  readonly supposed?: readonly number[] | undefined;
+};
 
 /** Greedy answers of a policy, held to the tools' schemas as the edge holds them; end token included. */
 export type AskPolicy = (asked: readonly Asked[]) => Promise<readonly (readonly number[])[]>;
