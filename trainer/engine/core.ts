@@ -10,6 +10,7 @@ import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
 import { FullTrainer } from "./full-trainer.ts";
 import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
+import { layerOptions } from "./layers.ts";
 import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, PrefixScope, StepOptions } from "./protocol.ts";
 import { PrefixStore } from "./prefixes.ts";
 import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
@@ -23,7 +24,7 @@ export class EngineCore implements EngineCalls {
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
-  constructor({ config, threads, tokenizer }: EngineOptions) {
+  constructor({ config, threads, tokenizer, byLayer = layerOptions(config) }: EngineOptions) {
     const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
     const grammars =
       tokenizer === undefined || reader === undefined
@@ -32,7 +33,14 @@ export class EngineCore implements EngineCalls {
     const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
-    this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: opens.length < 2 ? undefined : opens };
+    const layers = byLayer === false ? undefined : byLayer;
+    this.#context = {
+      ...parts,
+      byLayer: layers,
+      prefixes: new PrefixStore(parts),
+      grammars,
+      invocation: opens.length < 2 ? undefined : opens,
+    };
     this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);

@@ -5,6 +5,7 @@ import type { TokenizerFiles } from "../../shared/tokenizer.ts";
 import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
 import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
+import type { LayerOptions } from "./feeds.ts";
 import type { GenerateOptions, Generation } from "./generator.ts";
 import type { ScoreOptions, Scores } from "./scorer.ts";
 
@@ -14,6 +15,8 @@ export type EngineOptions = {
   readonly threads: number;
   /** Needed where answers are held to a form. */
   readonly tokenizer?: TokenizerFiles;
+  /** Runs a base a layer at a time, or never. Default: as `runsByLayer` has it. */
+  readonly byLayer?: LayerOptions | false;
 };
 
 export type StepOptions = {

@@ -26,16 +26,25 @@ export function buildForward(
   graph: Graph,
   { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights },
 ): Forward {
-  const { rows, length, positions, slots } = bucket;
+  const { rows, length, positions } = bucket;
   const total = rows * length;
   const { embedded, hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [total], "int32"),
-    rotary: slots === undefined ? rotaryWithin(graph, config, bucket) : rotaryAfter(graph, config, { total, reach: slots + length }),
+    ...sequenceInputs(graph, config, bucket),
     weights,
-    attend: slots === undefined ? attendWithin(config, length) : attendAfter(graph, config, { rows, slots, length }),
   });
   const chosen = pickRows(hidden, graph.input("positions", [positions], "int32"), graph.input("inverse", [total], "int32"));
   return { embedded, logits: graph.scope("head", () => gemm(chosen, headWeight(config, weights), { transB: true })) };
+}
+
+/** Where each token stands and what it sees, the same for every layer. */
+export function sequenceInputs(graph: Graph, config: ModelConfig, bucket: Bucket): { rotary: Rotary; attend: Attend } {
+  const { rows, length, slots } = bucket;
+  if (slots === undefined) return { rotary: rotaryWithin(graph, config, bucket), attend: attendWithin(config, length) };
+  return {
+    rotary: rotaryAfter(graph, config, { total: rows * length, reach: slots + length }),
+    attend: attendAfter(graph, config, { rows, slots, length }),
+  };
 }
 
 /** Every row begins at time 0. */

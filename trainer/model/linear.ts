@@ -12,11 +12,13 @@ export interface Weights {
   bias(layer: string): Node | undefined;
   /** The adapter of a layer, where one is active. */
   lowRank(layer: string): LowRank | undefined;
+  /** Stands for the product of a layer where it has been computed before; absent where all is computed here. */
+  readonly kept?: (layer: string, product: Node) => Node;
 }
 
 /** x Wᵀ (+ bias) (+ scale · (x Aᵀ) Bᵀ) for `layer`, a name without `.weight`; `x` [M, in] → [M, out]. */
 export function linear(x: Node, layer: string, weights: Weights): Node {
-  return x.graph.scope(layer.split(".").slice(-1).join(), () => {
+  const product = x.graph.scope(layer.split(".").slice(-1).join(), () => {
     const product = gemm(x, weights.weight(`${layer}.weight`), { transB: true });
     const bias = weights.bias(layer);
     const shifted = bias === undefined ? product : add(product, bias);
@@ -24,4 +26,5 @@ export function linear(x: Node, layer: string, weights: Weights): Node {
     if (lowRank === undefined) return shifted;
     return add(shifted, gemm(gemm(x, lowRank.a, { transB: true }), lowRank.b, { transB: true, alpha: lowRank.scale }));
   });
+  return weights.kept?.(layer, product) ?? product;
 }
