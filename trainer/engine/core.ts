@@ -1,8 +1,10 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { loadWeights } from "../model/load-weights.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
+import { checkCompute } from "../onnx/device.ts";
 import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
 import { type Adapter, type AdapterCreation, AdapterStore, type AdapterWeights } from "./adapters.ts";
@@ -18,25 +20,36 @@ import { SessionCache } from "./session-cache.ts";
 
 const SHARED = "shared";
 
+// An update scores, trains and generates over a few buckets each, and generation alone may use eight cache lengths. A session
+// keeps the memory of its largest run: some hundred megabytes for 4,096 tokens of training, a few for a decode step. Where
+// every layer has two of its own, those of one bucket have to fit.
+const mostSessions = ({ layerCount }: ModelConfig): number => Math.max(40, 2 * layerCount + 16);
+
 export class EngineCore implements EngineCalls {
   readonly #context: EngineContext;
   readonly #full: FullTrainer;
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
-  constructor({ config, threads, tokenizer, byLayer = layerOptions(config) }: EngineOptions) {
+  constructor({ config, threads, tokenizer, device = "cpu", compute = "float32", byLayer = layerOptions(config, device) }: EngineOptions) {
+    checkCompute(compute, device);
     const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
     const grammars =
       tokenizer === undefined || reader === undefined
         ? undefined
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
-    const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
+    const parts = {
+      config,
+      parameters: new ParameterBuffer(listParameters(config)),
+      sessions: new SessionCache({ threads, device, most: mostSessions(config) }),
+    };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
     const layers = byLayer === false ? undefined : byLayer;
     this.#context = {
       ...parts,
       byLayer: layers,
+      compute,
       prefixes: new PrefixStore(parts),
       grammars,
       invocation: opens.length < 2 ? undefined : opens,
@@ -46,18 +59,23 @@ export class EngineCore implements EngineCalls {
     this.#adapters = new AdapterStore(config);
   }
 
+  /** Bytes that graphs were fed and gave back so far. */
+  get bytesMoved(): number {
+    return this.#context.sessions.bytesMoved;
+  }
+
   async initialise({ seed }: { seed: number }): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadCheckpoint(folder: string): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     loadWeights(folder, this.#context.config, this.#context.parameters);
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     this.#context.parameters.load(weights);
   }
 
@@ -69,8 +87,8 @@ export class EngineCore implements EngineCalls {
     return this.#full.accumulate(batch);
   }
 
-  step(options: StepOptions): Promise<{ gradNorm: number }> {
-    this.#forgetAll();
+  async step(options: StepOptions): Promise<{ gradNorm: number }> {
+    await this.#forgetAll();
     return this.#full.step(options);
   }
 
@@ -122,8 +140,10 @@ export class EngineCore implements EngineCalls {
     return { ...this.#context, prefixes };
   }
 
-  #forgetAll(): void {
+  /** What was computed from parameters that change now, or holds them. */
+  async #forgetAll(): Promise<void> {
     for (const prefixes of this.#prefixes.values()) prefixes.clear();
+    await this.#context.sessions.forgetResident();
   }
 
   #chosen(name: string | undefined): Adapter | undefined {

@@ -1,5 +1,6 @@
 /** What every part of the engine shares, and how stored tensors become feeds. */
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
+import type { FloatType } from "../autodiff/shape.ts";
 import type { AdapterShape } from "../model/adapter.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
@@ -22,6 +23,8 @@ export type EngineContext = {
   readonly prefixes: PrefixStore;
   /** How a base is run that is run a layer at a time; absent where it is one graph. */
   readonly byLayer: LayerOptions | undefined;
+  /** What frozen matrices are multiplied in, of a base that is run by layer. */
+  readonly compute: FloatType;
   /** Where answers begin, in prompts of the base's own template; absent in an engine that was started without a tokenizer. */
   readonly invocation: Invocation | undefined;
   /** Absent in an engine that was started without a tokenizer. */

@@ -15,19 +15,19 @@ export type HeadRows = { readonly rows: Float32Array; readonly feeds: Feeds };
 
 /** Outputs of `buildHeadTraining` over all positions. */
 export function trainHead(context: EngineContext, given: HeadRows, terms: TermOptions): Promise<Record<string, Float32Array>> {
-  const { config } = context;
+  const { config, compute } = context;
   return overChunks(context, given, (count) => ({
     key: `head ${count} ${JSON.stringify(terms)}`,
-    build: () => buildHeadTraining(config, count, terms),
+    build: () => buildHeadTraining(config, { count, compute }, terms),
   }));
 }
 
 /** Outputs of `buildHeadScoring` over all positions. */
 export function scoreHead(context: EngineContext, given: HeadRows, { full }: { full: boolean }): Promise<Record<string, Float32Array>> {
-  const { config } = context;
+  const { config, compute } = context;
   return overChunks(context, given, (count) => ({
     key: `head scores ${count} ${full}`,
-    build: () => buildHeadScoring(config, count, { full }),
+    build: () => buildHeadScoring(config, { count, compute }, { full }),
   }));
 }
 
@@ -47,7 +47,7 @@ async function overChunks(
   for (let start = 0; start < total; start += size) {
     const range = { start, end: Math.min(total, start + size), size };
     const own = Object.fromEntries(Object.entries(all).map(([name, tensor]) => [name, chunkOf(tensor, range)]));
-    for (const [name, values] of Object.entries(await sessions.run(key, build, { ...weights, ...own }))) {
+    for (const [name, values] of Object.entries(await sessions.run(key, build, own, { id: "head", feeds: weights }))) {
       const width = values.length / size;
       joined[name] ??= new Float32Array(total * width);
       joined[name].set(values.subarray(0, (range.end - start) * width), start * width);

@@ -22,9 +22,11 @@ import {
 } from "../model/layered.ts";
 import { EMBEDDING, listParameters, type ParameterBuffer } from "../model/parameters.ts";
 import { gradientOf } from "../model/training.ts";
+import type { Device } from "../onnx/device.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { type EngineContext, type LayerOptions, adapterKey, tensorFeeds } from "./feeds.ts";
+import type { Resident } from "./session-cache.ts";
 
 /** Larger bases are run a layer at a time. Smaller ones are one graph each: trained in seconds, and what it takes in memory is little. */
 const WHOLE_PARAMETERS = 100e6;
@@ -33,10 +35,10 @@ const WHOLE_PARAMETERS = 100e6;
 const KEPT_BYTES = 512 * 2 ** 20;
 const LOGIT_BYTES = 80 * 2 ** 20;
 
-/** How a base of this size is run. */
-export function layerOptions(config: ModelConfig): LayerOptions | false {
+/** How a base of this size is run. Away from the CPU nothing is kept: products would cross twice, and take longer than to compute again. */
+export function layerOptions(config: ModelConfig, device: Device): LayerOptions | false {
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
-  return parameters > WHOLE_PARAMETERS && { keptBytes: KEPT_BYTES, logitBytes: LOGIT_BYTES };
+  return parameters > WHOLE_PARAMETERS && { keptBytes: device === "cpu" ? KEPT_BYTES : 0, logitBytes: LOGIT_BYTES };
 }
 
 /** What all layers of a batch share. */
@@ -62,7 +64,7 @@ export type Trail = {
  */
 export async function forwardLayers(pass: LayerPass, { keptBytes }: Partial<LayerOptions> = {}): Promise<Trail> {
   const { context, bucket } = pass;
-  const { config } = context;
+  const { config, compute } = context;
   const shape = [bucket.rows * bucket.length, config.hiddenSize];
   const products = keptProducts(config, bucket);
   const bytesEach = 4 * [...products.values()].reduce((sum, of) => sum + sizeOf(of), 0);
@@ -73,10 +75,12 @@ export async function forwardLayers(pass: LayerPass, { keptBytes }: Partial<Laye
     const { key, adapter } = graphOf(pass, layer);
     const keeps = layer >= keepsFrom;
     const input = { [HIDDEN]: { values: hidden, shape } };
-    const outputs = await context.sessions.run(`layer ${key} ${keeps}`, () => buildLayer(config, bucket, { adapter, keeps }), {
-      ...feedsOf(pass, layer),
-      ...input,
-    });
+    const outputs = await context.sessions.run(
+      `layer ${key} ${keeps}`,
+      () => buildLayer(config, bucket, { adapter, keeps, compute }),
+      { ...feedsOf(pass, layer), ...input },
+      residentOf(pass, layer),
+    );
     const { [LAYER_OUTPUT]: output, ...kept } = outputs;
     invariant(output !== undefined, "the layer's output expected");
     const keptFeeds = Object.entries(kept).map(([name, values]) => [name, { values, shape: products.get(name) ?? [] }]);
@@ -89,7 +93,7 @@ export async function forwardLayers(pass: LayerPass, { keptBytes }: Partial<Laye
 /** From the gradient with respect to the trail's last hidden states to those of the adapter's tensors, by gradient name. */
 export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotangent: Float32Array): Promise<Record<string, Float32Array>> {
   const { context, bucket, adapter: whole } = pass;
-  const { config } = context;
+  const { config, compute } = context;
   const found: Record<string, Float32Array> = {};
   const lowest = Math.min(...(whole?.shape.layers.map(layerOf) ?? []));
   let passed = cotangent;
@@ -100,8 +104,9 @@ export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotange
     const { key, adapter } = graphOf(pass, layer);
     const outputs = await context.sessions.run(
       `layer gradients ${key} ${keeps}`,
-      () => buildLayerGradients(config, bucket, { adapter, keeps }),
+      () => buildLayerGradients(config, bucket, { adapter, keeps, compute }),
       { ...feedsOf(pass, layer), ...input, [COTANGENT]: { values: passed, shape: [bucket.rows * bucket.length, config.hiddenSize] } },
+      residentOf(pass, layer),
     );
     for (const [name, values] of Object.entries(outputs))
       if (name === gradientOf(HIDDEN)) passed = values;
@@ -115,16 +120,23 @@ function graphOf({ bucket, adapter }: LayerPass, layer: number): { key: string; 
   return { key: `${bucket.rows} ${bucket.length} ${bucket.slots} ${adapterKey(shape)}`, adapter: shape };
 }
 
-/** A layer's tensors under shared names, and what all layers share. */
-function feedsOf({ context, feeds, adapter }: LayerPass, layer: number): Feeds {
-  const own = (buffer: ParameterBuffer): Feeds => tensorFeeds(buffer, (name) => (layerOf(name) === layer ? sharedName(name) : undefined));
+/** What moves: the adapter's tensors under shared names, and what all layers share. */
+function feedsOf({ feeds, adapter }: LayerPass, layer: number): Feeds {
   const [keys, values] = [feeds[cachedKeysOf(layer)], feeds[cachedValuesOf(layer)]];
   return {
     ...feeds,
     ...(keys && values && { [cachedKeysOf(0)]: keys, [cachedValuesOf(0)]: values }),
-    ...own(context.parameters),
-    ...(adapter && own(adapter.parameters)),
+    ...(adapter && ofLayer(adapter.parameters, layer)),
   };
+}
+
+/** What stays: a layer's own parameters under shared names. */
+function residentOf({ context }: LayerPass, layer: number): Resident {
+  return { id: String(layer), feeds: ofLayer(context.parameters, layer) };
+}
+
+function ofLayer(buffer: ParameterBuffer, layer: number): Feeds {
+  return tensorFeeds(buffer, (name) => (layerOf(name) === layer ? sharedName(name) : undefined));
 }
 
 /** Rows of the embedding by time-major tokens → [T·B, D]. */

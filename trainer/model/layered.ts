@@ -2,17 +2,17 @@
  * Graphs for bases that are run a layer at a time: every layer of a bucket goes through the same one forward and the same one
  * backward, under the names of the first, and the head through a third. What a graph holds is one layer's, however many there are.
  */
-import { customGradient, gemm } from "../autodiff/build.ts";
+import { customGradient } from "../autodiff/build.ts";
 import { pullback } from "../autodiff/grad.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
-import type { Shape } from "../autodiff/shape.ts";
+import type { FloatType, Shape } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { TermOptions } from "../loss/terms.ts";
 import type { AdapterShape } from "./adapter.ts";
 import { buildBlock, headWeight } from "./decoder.ts";
 import { type Bucket, sequenceInputs } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
-import type { Weights } from "./linear.ts";
+import { multiply, type Weights } from "./linear.ts";
 import { rmsNorm } from "./norm.ts";
 import { FINAL_NORM, projections } from "./parameters.ts";
 import { buildScores } from "./scoring.ts";
@@ -53,13 +53,18 @@ export function shapeInLayer(adapter: AdapterShape | undefined, layer: number): 
   return adapter === undefined || layers.length === 0 ? undefined : { ...adapter, layers };
 }
 
-type LayerOptions = { readonly adapter: AdapterShape | undefined; readonly keeps: boolean };
+type LayerOptions = {
+  readonly adapter: AdapterShape | undefined;
+  readonly keeps: boolean;
+  /** Of frozen matrices. */ readonly compute: FloatType;
+};
 
 /** Output `output` [T·B, D] of one layer and, where it `keeps`, every one of `keptProducts`. */
-export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps }: LayerOptions): Outputs {
+export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps, compute }: LayerOptions): Outputs {
   const products = new Map<string, Node>();
   const { output } = oneLayer(config, bucket, {
     adapter,
+    compute,
     kept: (layer, product) => {
       products.set(keptOf(layer), product);
       return product;
@@ -73,13 +78,13 @@ export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps
  * Gradients of one layer's adapter, and of `hidden`, from `hidden` and `cotangent`. The layer is computed again from `hidden`;
  * where `keeps`, without its large matrix products, which are inputs then.
  */
-export function buildLayerGradients(config: ModelConfig, bucket: Bucket, { adapter, keeps }: LayerOptions): Outputs {
+export function buildLayerGradients(config: ModelConfig, bucket: Bucket, { adapter, keeps, compute }: LayerOptions): Outputs {
   const names = keptProducts(config, bucket);
   const stand = (layer: string, product: Node): Node =>
     names.has(keptOf(layer))
       ? customGradient(product.graph.input(keptOf(layer), product.type.shape), [product], (cotangent) => [cotangent])
       : product;
-  const { graph, hidden, output, tensors } = oneLayer(config, bucket, { adapter, ...(keeps && { kept: stand }) });
+  const { graph, hidden, output, tensors } = oneLayer(config, bucket, { adapter, compute, ...(keeps && { kept: stand }) });
   const targets = new Map([[HIDDEN, hidden], ...tensors]);
   const found = pullback(output, { seed: graph.input(COTANGENT, output.type.shape), targets: [...targets.values()] });
   return Object.fromEntries([...targets.keys()].flatMap((name, index) => (found[index] ? [[gradientOf(name), found[index]]] : [])));
@@ -88,34 +93,37 @@ export function buildLayerGradients(config: ModelConfig, bucket: Bucket, { adapt
 function oneLayer(
   config: ModelConfig,
   bucket: Bucket,
-  { adapter, kept }: { readonly adapter: AdapterShape | undefined; readonly kept?: Weights["kept"] },
+  { adapter, compute, kept }: Omit<LayerOptions, "keeps"> & { readonly kept?: Weights["kept"] },
 ): { graph: Graph; hidden: Node; output: Node; tensors: ReadonlyMap<string, Node> } {
   const graph = new Graph();
   const one = { ...config, layerCount: 1 };
-  const inputs = modelInputs(graph, one, adapter);
+  const inputs = modelInputs(graph, one, adapter, compute);
   const hidden = graph.input(HIDDEN, [bucket.rows * bucket.length, config.hiddenSize]);
   const weights = { ...inputs, ...(kept && { kept }) };
   const output = buildBlock(hidden, { config: one, layer: 0, weights, ...sequenceInputs(graph, one, bucket) });
   return { graph, hidden, output, tensors: inputs.adapter };
 }
 
+/** Positions C of a chunk. */
+type HeadOptions = { readonly count: number; readonly compute: FloatType };
+
 /** Outputs `logProbs` [C] of the targets, each term's loss [C], and the gradient of their weighted sum for `hidden` [C, D]. */
-export function buildHeadTraining(config: ModelConfig, count: number, terms: TermOptions): Outputs {
-  const { graph, hidden, logits } = head(config, count);
+export function buildHeadTraining(config: ModelConfig, of: HeadOptions, terms: TermOptions): Outputs {
+  const { graph, hidden, logits } = head(config, of);
   const { loss, outputs } = buildLoss(graph, logits, terms);
   return { ...outputs, ...gradientOutputs(loss, new Map([[HIDDEN, hidden]])) };
 }
 
 /** Outputs as those of `buildScoring`, for C rows. */
-export function buildHeadScoring(config: ModelConfig, count: number, { full }: { full: boolean }): Outputs {
-  const { graph, logits } = head(config, count);
+export function buildHeadScoring(config: ModelConfig, of: HeadOptions, { full }: { full: boolean }): Outputs {
+  const { graph, logits } = head(config, of);
   return buildScores(graph, logits, { full });
 }
 
-function head(config: ModelConfig, count: number): { graph: Graph; hidden: Node; logits: Node } {
+function head(config: ModelConfig, { count, compute }: HeadOptions): { graph: Graph; hidden: Node; logits: Node } {
   const graph = new Graph();
-  const weights = modelInputs(graph, config);
+  const weights = modelInputs(graph, config, undefined, compute);
   const hidden = graph.input(HIDDEN, [count, config.hiddenSize]);
   const normalised = rmsNorm(hidden, weights.weight(FINAL_NORM), config.rmsNormEps);
-  return { graph, hidden, logits: graph.scope("head", () => gemm(normalised, headWeight(config, weights), { transB: true })) };
+  return { graph, hidden, logits: graph.scope("head", () => multiply(normalised, headWeight(config, weights))) };
 }

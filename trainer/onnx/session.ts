@@ -15,6 +15,10 @@ export type SessionOptions = {
   /** Threads inside one operator. */
   readonly threads: number;
   readonly optimization?: "disabled" | "basic" | "extended" | "all";
+  /** Default: the CPU. What a provider has no kernel for runs on the CPU. */
+  readonly device?: "cpu" | "cuda" | "webgpu";
+  /** What the model names as external data, by location. */
+  readonly external?: ReadonlyMap<string, Uint8Array>;
 };
 
 /** A compiled graph. Inputs are read in place, outputs are fresh arrays. */
@@ -26,7 +30,7 @@ export class GraphSession {
   }
 
   /** @throws {graph/unsupported} where the runtime refuses the model. */
-  static async open(model: Uint8Array, { threads, optimization = "all" }: SessionOptions): Promise<GraphSession> {
+  static async open(model: Uint8Array, { threads, optimization = "all", device = "cpu", external }: SessionOptions): Promise<GraphSession> {
     try {
       return new GraphSession(
         await ort.InferenceSession.create(model, {
@@ -37,6 +41,8 @@ export class GraphSession {
           enableCpuMemArena: true, // 30 % slower without
           enableMemPattern: false, // a third of the peak memory, at no measured cost in time
           logSeverityLevel: 3,
+          ...(device !== "cpu" && { executionProviders: [device, "cpu"] }),
+          ...(external && { externalData: [...external].map(([path, data]) => ({ path, data })) }),
         }),
       );
     } catch (cause) {
