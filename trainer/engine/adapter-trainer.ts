@@ -9,8 +9,16 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import type { Adapter } from "./adapters.ts";
-import { type PositionBatch, checkPositions, expectBelow, expectFinite, expectLength, inversePositions } from "./batch.ts";
-import { type PreparedBatch, prepareBatch } from "./continued-batch.ts";
+import {
+  type PositionBatch,
+  type PreparedBatch,
+  checkPositions,
+  expectBelow,
+  expectFinite,
+  expectLength,
+  inversePositions,
+} from "./batch.ts";
+import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { headRows, spreadRows, trainHead } from "./head.ts";
 import { backwardLayers, forwardLayers } from "./layers.ts";

@@ -117,7 +117,7 @@ export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotange
 
 function graphOf({ bucket, adapter }: LayerPass, layer: number): { key: string; adapter: AdapterShape | undefined } {
   const shape = shapeInLayer(adapter?.shape, layer);
-  return { key: `${bucket.rows} ${bucket.length} ${bucket.slots} ${adapterKey(shape)}`, adapter: shape };
+  return { key: `${bucket.rows} ${bucket.length} ${bucket.slots ?? bucket.packed} ${adapterKey(shape)}`, adapter: shape };
 }
 
 /** What moves: the adapter's tensors under shared names, and what all layers share. */
