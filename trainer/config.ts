@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 import { LEASE_MS } from "../shared/lease.ts";
+import { Compute, DeviceChoice } from "./onnx/device.ts";
 
 const count = z.number().int().min(0);
 const ContextCounts = z.object({ silent: count, stated: count, other: count, anchor: count });
@@ -66,6 +67,10 @@ export const TrainerConfig = z.object({
   leaseMs: z.coerce.number().int().min(1_000).max(600_000).default(LEASE_MS),
   /** The trainer ends when this process is gone. */
   parentPid: z.coerce.number().int().positive().optional(),
+  /** Where graphs run. */
+  device: DeviceChoice.default("auto"),
+  /** What frozen matrices of large bases are multiplied in. */
+  compute: Compute.default("float32"),
   /** Threads inside one operator. */
   threads: z.coerce.number().int().positive().default(2),
   seed: z.coerce.number().int().min(0).default(0),

@@ -29,6 +29,7 @@ import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader, hasBase } from "./policy/parent.ts";
+import { checkCompute, chooseDevice, type Device } from "./onnx/device.ts";
 import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 
@@ -40,12 +41,15 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   watchParent(config.parentPid, stop);
-  const { url, key, name, leaseMs, waitMs, threads, seed } = config;
+  const { url, key, name, leaseMs, waitMs, threads, seed, compute } = config;
+  const { device, reason } = await chooseDevice(config.device);
+  checkCompute(compute, device);
+  metrics("trainer:device", { device, reason, compute });
   const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
   const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
   if (folder === undefined) return; // it was told to stop
   const base = loadBase(folder);
-  const engine = await Engine.start({ config: base.config, threads: config.threads, tokenizer: base.tokenizerFiles });
+  const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles, device, compute });
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
@@ -74,7 +78,7 @@ async function main(): Promise<void> {
       gate: (request) => inTurn(() => gate(request)),
       reviewNotes: createNoteReview({ engine, base, loadAdapter }),
       writeAdapter,
-      runtime: describeRuntime(config),
+      runtime: describeRuntime(config, device),
     };
     const openLoop: FollowOptions["openLoop"] = (line, lease) =>
       new LineLoop(line, { ...shared, edge: createEdgeClient({ edge: url, key, signal: stop.signal, lease }) });
@@ -155,12 +159,14 @@ function isAlive(pid: number): boolean {
 }
 
 /** What a rebuild of a version has to be run with and on. */
-function describeRuntime({ threads, update }: TrainerConfig): Record<string, string> {
+function describeRuntime({ threads, update, compute }: TrainerConfig, device: Device): Record<string, string> {
   return {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     cpu: cpus()[0]?.model ?? "unknown",
     threads: String(threads),
+    device,
+    compute,
     onnxruntime: runtimeVersion(),
     update: JSON.stringify(update),
   };
@@ -179,12 +185,28 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --name <name>     what its leases run under; no two trainers may have the same (host and process)
   --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
   --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (answers)
+  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (auto)
+  --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
   --threads <n>     threads inside one operator (2)
   --seed <n>        of what an update draws (0)
 npm run trainer -- rebuild --agent <name> --version <n> makes a version again`;
 
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = ["url", "key", "base", "state", "name", "lease-ms", "parent-pid", "threads", "seed", "wait-ms", "acts-on"] as const;
+  const names = [
+    "url",
+    "key",
+    "base",
+    "state",
+    "name",
+    "lease-ms",
+    "parent-pid",
+    "threads",
+    "seed",
+    "wait-ms",
+    "acts-on",
+    "device",
+    "compute",
+  ] as const;
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const fields = Object.entries(values).map(([name, value]) => [
     name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),

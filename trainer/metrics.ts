@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 export type MetricName =
+  | "trainer:device"
   | "trainer:started"
   | "trainer:stopped"
   | "base:fetching"

@@ -14,13 +14,23 @@ import { type Shape, sameShape } from "./shape.ts";
  */
 export function gradients(loss: Node, targets: readonly Node[]): (Node | null)[] {
   invariant(loss.type.shape.length === 0, `a scalar loss expected, got shape [${loss.type.shape}]`);
-  const live = liveNodes([loss]);
+  return pullback(loss, { seed: loss.graph.scalar(1), targets });
+}
+
+/**
+ * Gradients of a loss that is known only by `seed`, its gradient with respect to `output`, in the shape of `output`: how one
+ * layer is differentiated where another graph has computed what follows. Null where `output` does not depend on the target.
+ * @throws {graph/unsupported} where the path goes through an operator without a derivative.
+ */
+export function pullback(output: Node, { seed, targets }: { seed: Node; targets: readonly Node[] }): (Node | null)[] {
+  invariant(sameShape(seed.type.shape, output.type.shape), `a seed of shape [${output.type.shape}] expected, got [${seed.type.shape}]`);
+  const live = liveNodes([output]);
   const onPath = dependents(live, targets);
-  const cotangents = new Map<Node, Node>([[loss, loss.graph.scalar(1)]]);
+  const cotangents = new Map<Node, Node>([[output, seed]]);
   for (const node of live.toReversed()) {
     const cotangent = cotangents.get(node);
     if (cotangent === undefined || !onPath.has(node) || node.source.kind !== "op") continue;
-    const parts = loss.graph.scope("grad", () =>
+    const parts = output.graph.scope("grad", () =>
       applyRule(node, { cotangent, application: node.source.kind === "op" ? node.source.application : unreachable() }),
     );
     parts.forEach((part, index) => accumulate(cotangents, { onPath, input: at(node.inputs, index), part }));

@@ -6,7 +6,8 @@
 import { AppError } from "../../shared/errors.ts";
 
 export type Shape = readonly number[];
-export type ElementType = "float32" | "int64" | "int32" | "bool";
+export type FloatType = "float32" | "float16" | "bfloat16";
+export type ElementType = FloatType | "int64" | "int32" | "bool";
 export type ValueType = { readonly element: ElementType; readonly shape: Shape };
 
 /** The number of elements of a shape. */

@@ -9,9 +9,19 @@ import type { Feeds, Tensor } from "../onnx/session.ts";
 import { adamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import type { Adapter } from "./adapters.ts";
-import { type PositionBatch, checkPositions, expectBelow, expectFinite, expectLength, inversePositions } from "./batch.ts";
+import {
+  type PositionBatch,
+  type PreparedBatch,
+  checkPositions,
+  expectBelow,
+  expectFinite,
+  expectLength,
+  inversePositions,
+} from "./batch.ts";
 import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { headRows, spreadRows, trainHead } from "./head.ts";
+import { backwardLayers, forwardLayers } from "./layers.ts";
 
 const PENALTY = -1e4; // finite, as infinity less infinity is no number
 
@@ -70,21 +80,15 @@ export type AdapterStepOptions = {
 
 /** Adds the gradient of the batch's loss to the adapter's. @throws {train/nonFinite} before the gradient is touched. */
 export async function accumulateAdapter(context: EngineContext, adapter: Adapter, given: LossBatch): Promise<AdapterLoss> {
-  const { config, parameters, sessions } = context;
-  checkPositions(given, config);
-  const { batch, bucket, feeds: own } = await prepareBatch(context, adapter, given);
+  checkPositions(given, context.config);
+  const prepared = await prepareBatch(context, adapter, given);
+  const { batch } = prepared;
   const terms = termOptions(batch);
   const names = termNames(terms);
   if (names.length === 0) throw new AppError("train/refused", "loss terms: one or more expected, got none");
-  const feeds: Feeds = {
-    ...tensorFeeds(parameters),
-    ...tensorFeeds(adapter.parameters),
-    ...own,
-    ...termFeeds(batch, config.vocabSize),
-    inverse: { values: inversePositions(batch, totalWeights(batch, names)), shape: [batch.tokens.length] },
-  };
-  const key = `adapter ${Object.values(bucket)} ${JSON.stringify(terms)} ${adapterKey(adapter.shape)}`;
-  const outputs = await sessions.run(key, () => buildAdapterTraining(config, bucket, { adapter: adapter.shape, terms }), feeds);
+  const losing = { ...prepared, terms, feeds: { ...prepared.feeds, ...termFeeds(batch, context.config.vocabSize) } };
+  const inverse = inversePositions(batch, totalWeights(batch, names));
+  const outputs = await (context.byLayer ? differentiateByLayer : differentiateWhole)(context, adapter, { ...losing, inverse });
   const losses = Object.fromEntries(names.map((name) => [name, weightedSum(name, outputs[lossOf(name)], batch[name]?.weights)]));
   for (const parameter of adapter.parameters.parameters) {
     const part = outputs[gradientOf(parameter.name)];
@@ -93,6 +97,40 @@ export async function accumulateAdapter(context: EngineContext, adapter: Adapter
     part.forEach((value, index) => (sum[index] = (sum[index] ?? 0) + value));
   }
   return { logProbs: outputs["logProbs"] ?? new Float32Array(0), losses };
+}
+
+type Differentiated = PreparedBatch<LossBatch> & { readonly terms: TermOptions; readonly inverse: Int32Array };
+
+/** Outputs of `buildAdapterTraining`. */
+function differentiateWhole(
+  { config, parameters, sessions }: EngineContext,
+  adapter: Adapter,
+  { bucket, feeds, terms, inverse }: Differentiated,
+): Promise<Record<string, Float32Array>> {
+  return sessions.run(
+    `adapter ${Object.values(bucket)} ${JSON.stringify(terms)} ${adapterKey(adapter.shape)}`,
+    () => buildAdapterTraining(config, bucket, { adapter: adapter.shape, terms }),
+    {
+      ...tensorFeeds(parameters),
+      ...tensorFeeds(adapter.parameters),
+      ...feeds,
+      inverse: { values: inverse, shape: [inverse.length] },
+    },
+  );
+}
+
+/** The same, with one layer's activations at a time. */
+async function differentiateByLayer(
+  context: EngineContext,
+  adapter: Adapter,
+  { bucket, feeds, terms, inverse }: Differentiated,
+): Promise<Record<string, Float32Array>> {
+  const { hiddenSize } = context.config;
+  const pass = { context, bucket, feeds, adapter };
+  const trail = await forwardLayers(pass, context.byLayer);
+  const outputs = await trainHead(context, headRows(trail.hidden, feeds, hiddenSize), terms);
+  const gradients = await backwardLayers(pass, trail, spreadRows(outputs, inverse, hiddenSize));
+  return { ...outputs, ...gradients };
 }
 
 /** One AdamW update from what was accumulated, which is then forgotten. @throws {train/nonFinite} leaving the adapter as it was. */

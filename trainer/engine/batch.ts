@@ -23,6 +23,14 @@ export type TokenBatch = PositionBatch & {
   readonly weights: Float32Array;
 };
 
+/** A batch as its graph reads it. */
+export type PreparedBatch<Batch extends PositionBatch> = {
+  readonly batch: Batch;
+  readonly bucket: Bucket;
+  /** All but parameters and loss inputs. */
+  readonly feeds: Feeds;
+};
+
 export function bucketOf({ rows, length, positions }: PositionBatch): Bucket {
   return { rows, length, positions: positions.length };
 }

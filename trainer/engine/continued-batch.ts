@@ -2,19 +2,10 @@
 import { AppError } from "../../shared/errors.ts";
 import { at } from "../../shared/assert.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
-import type { Feeds } from "../onnx/session.ts";
-import type { Bucket } from "../model/forward.ts";
 import type { Adapter } from "./adapters.ts";
-import { bucketOf, type PositionBatch, positionFeeds } from "./batch.ts";
+import { bucketOf, type PositionBatch, positionFeeds, type PreparedBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
-
-/** A batch as its graph reads it. */
-export type PreparedBatch<Batch extends PositionBatch> = {
-  readonly batch: Batch;
-  readonly bucket: Bucket;
-  /** All but parameters and loss inputs. */
-  readonly feeds: Feeds;
-};
+import { packBatch } from "./packing.ts";
 
 // Each size is a compiled graph, which costs less than the empty tokens of a few runs.
 const TAIL_SIZES = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 384, 512, 768] as const;
@@ -23,10 +14,10 @@ const MAX_TAIL = 192; // without an adapter, a row with more to compute than thi
 
 /**
  * Rows behind an invocation go on after kept prefixes: always under an adapter that has one, under the bare base where it is
- * worth while. @throws {input/invalid} for a row without the adapter's invocation before its first position
+ * worth while. Else rows of a base that is run by layer are packed where that makes fewer of them. @throws {input/invalid} for a row without the adapter's invocation before its first position
  */
 export async function prepareBatch<Batch extends PositionBatch>(
-  { config, prefixes, invocation: own }: EngineContext,
+  { config, prefixes, byLayer, invocation: own }: EngineContext,
   adapter: Adapter | undefined,
   batch: Batch,
 ): Promise<PreparedBatch<Batch>> {
@@ -38,7 +29,7 @@ export async function prepareBatch<Batch extends PositionBatch>(
       `tokens: the adapter's invocation ${adapter.invocation.join()} before the first position of every row expected`,
     );
   if (split === undefined || (adapter === undefined && split.batch.length > MAX_TAIL))
-    return { batch, bucket: bucketOf(batch), feeds: positionFeeds(batch) };
+    return (byLayer && packBatch(batch, config)) ?? { batch, bucket: bucketOf(batch), feeds: positionFeeds(batch) };
   const rows = await prefixes.of(split.prefixes);
   const longest = Math.max(...split.prefixes.map(({ length }) => length));
   const slots = Math.min(config.contextTokens, Math.ceil(Math.max(longest, 1) / SLOT_ROUND) * SLOT_ROUND);

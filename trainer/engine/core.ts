@@ -3,6 +3,7 @@ import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
 import { loadWeights } from "../model/load-weights.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
+import { checkCompute } from "../onnx/device.ts";
 import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
 import { type Adapter, type AdapterCreation, AdapterStore, type AdapterWeights } from "./adapters.ts";
@@ -10,6 +11,7 @@ import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
 import { FullTrainer } from "./full-trainer.ts";
 import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
+import { layerOptions } from "./layers.ts";
 import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, PrefixScope, StepOptions } from "./protocol.ts";
 import { PrefixStore } from "./prefixes.ts";
 import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
@@ -23,33 +25,51 @@ export class EngineCore implements EngineCalls {
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
-  constructor({ config, threads, tokenizer }: EngineOptions) {
+  constructor({ config, threads, tokenizer, device = "cpu", compute = "float32", byLayer = layerOptions(config, device) }: EngineOptions) {
+    checkCompute(compute, device);
     const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
     const grammars =
       tokenizer === undefined || reader === undefined
         ? undefined
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
-    const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions: new SessionCache({ threads }) };
+    const parts = {
+      config,
+      parameters: new ParameterBuffer(listParameters(config)),
+      sessions: new SessionCache({ threads, device }),
+    };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
-    this.#context = { ...parts, prefixes: new PrefixStore(parts), grammars, invocation: opens.length < 2 ? undefined : opens };
+    const layers = byLayer === false ? undefined : byLayer;
+    this.#context = {
+      ...parts,
+      byLayer: layers,
+      compute,
+      prefixes: new PrefixStore(parts),
+      grammars,
+      invocation: opens.length < 2 ? undefined : opens,
+    };
     this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
     this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);
   }
 
+  /** Bytes that graphs were fed and gave back so far. */
+  get bytesMoved(): number {
+    return this.#context.sessions.bytesMoved;
+  }
+
   async initialise({ seed }: { seed: number }): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadCheckpoint(folder: string): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     loadWeights(folder, this.#context.config, this.#context.parameters);
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
-    this.#forgetAll();
+    await this.#forgetAll();
     this.#context.parameters.load(weights);
   }
 
@@ -61,8 +81,8 @@ export class EngineCore implements EngineCalls {
     return this.#full.accumulate(batch);
   }
 
-  step(options: StepOptions): Promise<{ gradNorm: number }> {
-    this.#forgetAll();
+  async step(options: StepOptions): Promise<{ gradNorm: number }> {
+    await this.#forgetAll();
     return this.#full.step(options);
   }
 
@@ -114,8 +134,10 @@ export class EngineCore implements EngineCalls {
     return { ...this.#context, prefixes };
   }
 
-  #forgetAll(): void {
+  /** What was computed from parameters that change now, or holds them. */
+  async #forgetAll(): Promise<void> {
     for (const prefixes of this.#prefixes.values()) prefixes.clear();
+    await this.#context.sessions.forgetResident();
   }
 
   #chosen(name: string | undefined): Adapter | undefined {

@@ -1,5 +1,6 @@
 /** What every part of the engine shares, and how stored tensors become feeds. */
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
+import type { FloatType } from "../autodiff/shape.ts";
 import type { AdapterShape } from "../model/adapter.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
@@ -8,21 +9,35 @@ import type { Feeds } from "../onnx/session.ts";
 import type { PrefixStore } from "./prefixes.ts";
 import type { SessionCache } from "./session-cache.ts";
 
+export type LayerOptions = {
+  /** Of products kept between forward and backward, at most; what is not kept is computed again. */
+  readonly keptBytes: number;
+  /** Of one chunk's logits, at most, from 16 positions on; two or three arrays of the size are there at a time. */
+  readonly logitBytes: number;
+};
+
 export type EngineContext = {
   readonly config: ModelConfig;
   readonly parameters: ParameterBuffer;
   readonly sessions: SessionCache;
   readonly prefixes: PrefixStore;
+  /** How a base is run that is run a layer at a time; absent where it is one graph. */
+  readonly byLayer: LayerOptions | undefined;
+  /** What frozen matrices are multiplied in, of a base that is run by layer. */
+  readonly compute: FloatType;
   /** Where answers begin, in prompts of the base's own template; absent in an engine that was started without a tokenizer. */
   readonly invocation: Invocation | undefined;
   /** Absent in an engine that was started without a tokenizer. */
   readonly grammars: AnswerGrammars | undefined;
 };
 
-/** Views of every tensor of a buffer: nothing is copied. */
-export function tensorFeeds(buffer: ParameterBuffer): Feeds {
+/** Views of the tensors of a buffer that `nameOf` gives a name, by default of all under their own: nothing is copied. */
+export function tensorFeeds(buffer: ParameterBuffer, nameOf: (name: string) => string | undefined = (name) => name): Feeds {
   return Object.fromEntries(
-    buffer.parameters.map((parameter) => [parameter.name, { values: buffer.view(parameter), shape: parameter.shape }]),
+    buffer.parameters.flatMap((parameter) => {
+      const name = nameOf(parameter.name);
+      return name === undefined ? [] : [[name, { values: buffer.view(parameter), shape: parameter.shape }]];
+    }),
   );
 }
 

@@ -1,10 +1,13 @@
 /** What crosses between the engine's two threads, and the calls that may cross. */
 import type { ErrorRecord } from "../../shared/errors.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
+import type { FloatType } from "../autodiff/shape.ts";
+import type { Device } from "../onnx/device.ts";
 import type { TokenizerFiles } from "../../shared/tokenizer.ts";
 import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
 import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
+import type { LayerOptions } from "./feeds.ts";
 import type { GenerateOptions, Generation } from "./generator.ts";
 import type { ScoreOptions, Scores } from "./scorer.ts";
 
@@ -14,6 +17,12 @@ export type EngineOptions = {
   readonly threads: number;
   /** Needed where answers are held to a form. */
   readonly tokenizer?: TokenizerFiles;
+  /** Runs a base a layer at a time, or never. Default: as `runsByLayer` has it. */
+  readonly byLayer?: LayerOptions | false;
+  /** Where graphs run. Default: the CPU. */
+  readonly device?: Device;
+  /** What frozen matrices of a base that is run by layer are multiplied in; has to be among the device's. Default float32. */
+  readonly compute?: FloatType;
 };
 
 export type StepOptions = {

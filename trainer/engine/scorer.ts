@@ -3,9 +3,11 @@ import { AppError } from "../../shared/errors.ts";
 import { invariant } from "../../shared/assert.ts";
 import { buildScoring } from "../model/scoring.ts";
 import type { Adapter } from "./adapters.ts";
-import { type PositionBatch, checkPositions } from "./batch.ts";
+import { type PositionBatch, type PreparedBatch, checkPositions } from "./batch.ts";
 import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { headRows, scoreHead } from "./head.ts";
+import { forwardLayers } from "./layers.ts";
 
 export type Candidates = { /** [N·k] most probable first */ readonly tokens: Int32Array; /** [N·k] */ readonly logProbs: Float32Array };
 
@@ -26,19 +28,13 @@ export async function scoreBatch(
   batch: PositionBatch,
   { adapter, fullLogProbs = false, topK }: ScoreOptions & { adapter?: Adapter | undefined },
 ): Promise<Scores> {
-  const { config, parameters, sessions } = context;
+  const { config } = context;
   checkPositions(batch, config);
   if (topK !== undefined && (topK < 1 || topK > config.vocabSize))
     throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
   const full = fullLogProbs || topK !== undefined;
-  const { bucket, feeds: own } = await prepareBatch(context, adapter, batch);
-  const shape = adapter?.shape;
-  const feeds = { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...own };
-  const outputs = await sessions.run(
-    `score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`,
-    () => buildScoring(config, bucket, { adapter: shape, full }),
-    feeds,
-  );
+  const prepared = await prepareBatch(context, adapter, batch);
+  const outputs = await (context.byLayer ? runByLayer : runWhole)(context, prepared, { adapter, full });
   const { logProbs, argmax, full: all } = outputs;
   invariant(logProbs !== undefined && argmax !== undefined, "scores expected");
   return {
@@ -47,6 +43,31 @@ export async function scoreBatch(
     ...(fullLogProbs && all ? { full: all } : {}),
     ...(topK !== undefined && all ? { topK: topCandidates(all, { vocabSize: config.vocabSize, count: topK }) } : {}),
   };
+}
+
+type Run = { readonly adapter: Adapter | undefined; readonly full: boolean };
+
+/** Outputs of `buildScoring`. */
+function runWhole(
+  { config, parameters, sessions }: EngineContext,
+  { bucket, feeds }: PreparedBatch<PositionBatch>,
+  { adapter, full }: Run,
+): Promise<Record<string, Float32Array>> {
+  const shape = adapter?.shape;
+  return sessions.run(
+    `score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`,
+    () => buildScoring(config, bucket, { adapter: shape, full }),
+    { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...feeds },
+  );
+}
+
+async function runByLayer(
+  context: EngineContext,
+  { bucket, feeds }: PreparedBatch<PositionBatch>,
+  { adapter, full }: Run,
+): Promise<Record<string, Float32Array>> {
+  const { hidden } = await forwardLayers({ context, bucket, feeds, adapter });
+  return scoreHead(context, headRows(hidden, feeds, context.config.hiddenSize), { full });
 }
 
 /** The `count` most probable tokens of every row of `all` [N, V]; among equals the smaller token first. */

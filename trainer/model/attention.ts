@@ -4,6 +4,7 @@ import {
   add,
   concat,
   customGradient,
+  equal,
   fusedMatMul,
   mul,
   pad,
@@ -13,6 +14,7 @@ import {
   softmax,
   sub,
   transpose,
+  where,
 } from "../autodiff/build.ts";
 import type { Graph, Node } from "../autodiff/graph.ts";
 import { dimOf } from "../autodiff/shape.ts";
@@ -25,18 +27,25 @@ export const MASKED = -1e9;
 
 export type Operands = { readonly query: Node; readonly key: Node; readonly value: Node };
 
+export type Masks = {
+  /** [B·J, 1, 1, T] added to the scores of each key. */
+  readonly padding?: Node;
+  /** [B·J, 1, T] numbers: a position sees only those of its own. */
+  readonly segments?: Node;
+};
+
 /**
  * softmax(q kᵀ / √K) v with each position seeing itself and what came before → [T, B·J, G, K].
  * `query` [T, B·J, G, K]; `key`, `value` [T, B·J, 1, K].
- * `padding` [B·J, 1, 1, T] is added to the scores of each key. The derivative is written out: it needs half the passes of the derived one.
+ * The derivative is written out: it needs half the passes of the derived one.
  */
-export function causalAttention({ query, key, value }: Operands, padding?: Node): Node {
+export function causalAttention({ query, key, value }: Operands, masks: Masks = {}): Node {
   const length = dimOf(query.type.shape, 0);
   const [keys, values] = [withoutGroups(key), withoutGroups(value)];
   const blocks: Block[] = [];
   for (let start = 0; start < length; start += QUERY_BLOCK) {
     const end = Math.min(length, start + QUERY_BLOCK);
-    blocks.push(attendBlock({ query, keys: slice(keys, 0, [0, end]), values: slice(values, 0, [0, end]) }, { start, end, padding }));
+    blocks.push(attendBlock({ query, keys: slice(keys, 0, [0, end]), values: slice(values, 0, [0, end]) }, { start, end, masks }));
   }
   const mixed = join(blocks.map((block) => unfold(block.mixed, query)));
   return customGradient(mixed, [query, key, value], (cotangent) => {
@@ -71,12 +80,13 @@ type BlockRange = { readonly start: number; readonly end: number };
 
 function attendBlock(
   { query, keys, values }: { query: Node; keys: Node; values: Node },
-  { start, end, padding }: BlockRange & { padding: Node | undefined },
+  { start, end, masks: { padding, segments } }: BlockRange & { masks: Masks },
 ): Block {
   const queries = foldGroups(query, { start, end });
   const scores = fusedMatMul(queries, keys, { transBatchB: true, transB: true, alpha: scaleOf(queries) });
   const perGroup = reshape(scores, [dimOf(scores.type.shape, 0), dimOf(query.type.shape, 2), end - start, end]);
-  const causal = add(perGroup, causalMask(query.graph, start, end));
+  const before = add(perGroup, causalMask(query.graph, start, end));
+  const causal = segments === undefined ? before : add(before, segmentMask(segments, { start, end }));
   const attention = reshape(softmax(padding === undefined ? causal : add(causal, slice(padding, 3, [0, end]))), scores.type.shape);
   return { start, end, queries, keys, values, attention, mixed: fusedMatMul(attention, values, { transBatchB: true }) };
 }
@@ -152,6 +162,14 @@ export function continuedAttention({ query, key, value }: Operands, cached: Cach
       overSteps(fusedMatMul(overOwn, given, { transA: true }), value),
     ];
   });
+}
+
+/** [B·J, 1, n, end]: zero where query start + i and key j have one segment, else a large negative number. */
+function segmentMask(segments: Node, { start, end }: BlockRange): Node {
+  const batch = dimOf(segments.type.shape, 0);
+  const ofQueries = reshape(slice(segments, 2, [start, end]), [batch, 1, end - start, 1]);
+  const ofKeys = reshape(slice(segments, 2, [0, end]), [batch, 1, 1, end]);
+  return where(equal(ofQueries, ofKeys), segments.graph.scalar(0), segments.graph.scalar(MASKED));
 }
 
 /** [end − start, end]: zero where query start + i may see key j, else a large negative number. */

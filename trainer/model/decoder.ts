@@ -29,14 +29,15 @@ export function buildDecoder(
   const embedded = customGradient(gather(weights.weight(EMBEDDING), tokens), [], () => []);
   let hidden = embedded;
   for (let layer = 0; layer < config.layerCount; layer += 1) {
-    hidden = hidden.graph.scope(`block${layer}`, () => block(hidden, { config, layer, rotary, weights, attend }));
+    hidden = hidden.graph.scope(`block${layer}`, () => buildBlock(hidden, { config, layer, rotary, weights, attend }));
   }
   return { embedded, hidden: rmsNorm(hidden, weights.weight(FINAL_NORM), config.rmsNormEps) };
 }
 
 type BlockContext = { config: ModelConfig; layer: number; rotary: Rotary; weights: Weights; attend: Attend };
 
-function block(residual: Node, context: BlockContext): Node {
+/** One layer over the residual stream [M, D] → [M, D]. */
+export function buildBlock(residual: Node, context: BlockContext): Node {
   const { config, layer, weights } = context;
   const prefix = `model.layers.${layer}`;
   const norm = (x: Node, name: string): Node => rmsNorm(x, weights.weight(`${prefix}.${name}.weight`), config.rmsNormEps);

@@ -29,7 +29,10 @@ export function buildPrefill(config: ModelConfig, { rows, length }: { rows: numb
   return buildGeneration(config, { rows, steps: length, reach: length, ...options }, (graph) => {
     const mask = graph.input("mask", [rows * config.kvHeadCount, 1, 1, length]);
     return ({ query, key, value }) =>
-      reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, mask), query.type.shape);
+      reshape(
+        causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, { padding: mask }),
+        query.type.shape,
+      );
   });
 }
 

@@ -8,8 +8,17 @@ import { type Attend, buildDecoder, headWeight, type Rotary } from "./decoder.ts
 import type { Weights } from "./linear.ts";
 import { rotaryTables } from "./rotary.ts";
 
-/** Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after. One compiled graph per bucket. */
-export type Bucket = { readonly rows: number; readonly length: number; readonly positions: number; readonly slots?: number };
+/**
+ * Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after; or `packed`, where a row
+ * holds several sequences. One compiled graph per bucket.
+ */
+export type Bucket = {
+  readonly rows: number;
+  readonly length: number;
+  readonly positions: number;
+  readonly slots?: number;
+  readonly packed?: true;
+};
 
 export type Forward = {
   /** [T·B, D] */
@@ -20,22 +29,35 @@ export type Forward = {
 
 /**
  * Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only); after a cache also `times`
- * [T·B, 1] and what `attendAfter` reads.
+ * [T·B, 1] and what `attendAfter` reads; packed, `times` and `segments` [B·J, 1, T].
  */
 export function buildForward(
   graph: Graph,
   { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights },
 ): Forward {
-  const { rows, length, positions, slots } = bucket;
+  const { rows, length, positions } = bucket;
   const total = rows * length;
   const { embedded, hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [total], "int32"),
-    rotary: slots === undefined ? rotaryWithin(graph, config, bucket) : rotaryAfter(graph, config, { total, reach: slots + length }),
+    ...sequenceInputs(graph, config, bucket),
     weights,
-    attend: slots === undefined ? attendWithin(config, length) : attendAfter(graph, config, { rows, slots, length }),
   });
   const chosen = pickRows(hidden, graph.input("positions", [positions], "int32"), graph.input("inverse", [total], "int32"));
   return { embedded, logits: graph.scope("head", () => gemm(chosen, headWeight(config, weights), { transB: true })) };
+}
+
+/** Where each token stands and what it sees, the same for every layer. */
+export function sequenceInputs(graph: Graph, config: ModelConfig, bucket: Bucket): { rotary: Rotary; attend: Attend } {
+  const { rows, length, slots, packed } = bucket;
+  if (packed) {
+    const segments = graph.input("segments", [rows * config.kvHeadCount, 1, length]);
+    return { rotary: rotaryAfter(graph, config, { total: rows * length, reach: length }), attend: attendWithin(config, length, segments) };
+  }
+  if (slots === undefined) return { rotary: rotaryWithin(graph, config, bucket), attend: attendWithin(config, length) };
+  return {
+    rotary: rotaryAfter(graph, config, { total: rows * length, reach: slots + length }),
+    attend: attendAfter(graph, config, { rows, slots, length }),
+  };
 }
 
 /** Every row begins at time 0. */
@@ -50,12 +72,15 @@ export function rotaryAfter(graph: Graph, config: ModelConfig, { total, reach }:
   return { positions: graph.input("times", [total, 1], "int64"), ...tables };
 }
 
-/** Attention of every token to those before it in its own row. */
-function attendWithin(config: ModelConfig, length: number): Attend {
+/** Attention of every token to those before it in its own row, and of its own segment where there are several. */
+function attendWithin(config: ModelConfig, length: number, segments?: Node): Attend {
   const groups = config.headCount / config.kvHeadCount;
   const split = (rows: Node, perGroup: number): Node => splitHeads(rows, { length, groups: perGroup, headDim: config.headDim });
   return ({ query, key, value }) =>
-    reshape(causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }), query.type.shape);
+    reshape(
+      causalAttention({ query: split(query, groups), key: split(key, 1), value: split(value, 1) }, segments && { segments }),
+      query.type.shape,
+    );
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Linear layers over rows, with an optional low-rank adapter beside the matrix (LoRA, arXiv:2106.09685). */
-import { add, gemm } from "../autodiff/build.ts";
+import { add, cast, gemm } from "../autodiff/build.ts";
 import type { Node } from "../autodiff/graph.ts";
 
 /** A [R, in] and B [out, R]; the layer adds scale · B A. */
@@ -12,16 +12,26 @@ export interface Weights {
   bias(layer: string): Node | undefined;
   /** The adapter of a layer, where one is active. */
   lowRank(layer: string): LowRank | undefined;
+  /** Stands for the product of a layer where it has been computed before; absent where all is computed here. */
+  readonly kept?: (layer: string, product: Node) => Node;
 }
 
 /** x Wᵀ (+ bias) (+ scale · (x Aᵀ) Bᵀ) for `layer`, a name without `.weight`; `x` [M, in] → [M, out]. */
 export function linear(x: Node, layer: string, weights: Weights): Node {
-  return x.graph.scope(layer.split(".").slice(-1).join(), () => {
-    const product = gemm(x, weights.weight(`${layer}.weight`), { transB: true });
+  const product = x.graph.scope(layer.split(".").slice(-1).join(), () => {
+    const product = multiply(x, weights.weight(`${layer}.weight`));
     const bias = weights.bias(layer);
     const shifted = bias === undefined ? product : add(product, bias);
     const lowRank = weights.lowRank(layer);
     if (lowRank === undefined) return shifted;
     return add(shifted, gemm(gemm(x, lowRank.a, { transB: true }), lowRank.b, { transB: true, alpha: lowRank.scale }));
   });
+  return weights.kept?.(layer, product) ?? product;
+}
+
+/** x Wᵀ in the type of W; `x` [M, in] and what comes out are float32. */
+export function multiply(x: Node, weight: Node): Node {
+  const { element } = weight.type;
+  if (element === "float32") return gemm(x, weight, { transB: true });
+  return cast(gemm(cast(x, element), weight, { transB: true }), "float32");
 }

@@ -1,6 +1,7 @@
 /** The scoring graph of one bucket: log-probabilities without gradients. */
 import { argMax, cast, gatherElements, logSoftmax, reshape } from "../autodiff/build.ts";
-import { Graph } from "../autodiff/graph.ts";
+import { Graph, type Node } from "../autodiff/graph.ts";
+import { dimOf } from "../autodiff/shape.ts";
 import type { AdapterShape } from "./adapter.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Bucket, buildForward } from "./forward.ts";
@@ -15,8 +16,14 @@ export function buildScoring(
 ): Outputs {
   const graph = new Graph();
   const { logits } = buildForward(graph, { config, bucket, weights: modelInputs(graph, config, adapter) });
+  return buildScores(graph, logits, { full });
+}
+
+/** The same outputs over `logits` [N, V]. */
+export function buildScores(graph: Graph, logits: Node, { full }: { full: boolean }): Outputs {
+  const count = dimOf(logits.type.shape, 0);
   const all = logSoftmax(logits);
-  const chosen = gatherElements(all, graph.input("targets", [bucket.positions, 1], "int32"));
+  const chosen = gatherElements(all, graph.input("targets", [count, 1], "int32"));
   const argmax = cast(argMax(logits), "float32");
-  return { logProbs: reshape(chosen, [bucket.positions]), argmax, ...(full ? { full: all } : {}) };
+  return { logProbs: reshape(chosen, [count]), argmax, ...(full ? { full: all } : {}) };
 }

@@ -2,6 +2,7 @@
 import { add, mul, neg, reduceSum, reshape } from "../autodiff/build.ts";
 import { gradients } from "../autodiff/grad.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
+import { dimOf } from "../autodiff/shape.ts";
 import { type TermOptions, buildTerms } from "../loss/terms.ts";
 import { tokenLogProbs } from "../loss/token-log-probs.ts";
 import type { AdapterShape } from "./adapter.ts";
@@ -35,19 +36,26 @@ export function buildAdapterTraining(
   const graph = new Graph();
   const weights = modelInputs(graph, config, adapter);
   const { logits } = buildForward(graph, { config, bucket, weights });
-  const targets = graph.input("targets", [bucket.positions, 1], "int32");
-  const chosen = tokenLogProbs(logits, targets);
-  const outputs: Outputs = { logProbs: reshape(chosen, [bucket.positions]) };
-  let loss = graph.scalar(0);
-  for (const [name, term] of buildTerms(graph, { logits, targets, chosen, options: terms })) {
-    outputs[lossOf(name)] = term;
-    loss = add(loss, reduceSum(mul(term, graph.input(`${name}.weights`, [bucket.positions])), [0]));
-  }
+  const { loss, outputs } = buildLoss(graph, logits, terms);
   return { ...outputs, ...gradientOutputs(loss, weights.adapter) };
 }
 
+/** The weighted sum of the terms over `logits` [N, V], and as outputs `logProbs` [N] of the targets and each term's loss [N]. */
+export function buildLoss(graph: Graph, logits: Node, terms: TermOptions): { loss: Node; outputs: Outputs } {
+  const count = dimOf(logits.type.shape, 0);
+  const targets = graph.input("targets", [count, 1], "int32");
+  const chosen = tokenLogProbs(logits, targets);
+  const outputs: Outputs = { logProbs: reshape(chosen, [count]) };
+  let loss = graph.scalar(0);
+  for (const [name, term] of buildTerms(graph, { logits, targets, chosen, options: terms })) {
+    outputs[lossOf(name)] = term;
+    loss = add(loss, reduceSum(mul(term, graph.input(`${name}.weights`, [count])), [0]));
+  }
+  return { loss, outputs };
+}
+
 /** Gradients by name; a target the loss does not depend on has none. */
-function gradientOutputs(loss: Node, targets: ReadonlyMap<string, Node>): Outputs {
+export function gradientOutputs(loss: Node, targets: ReadonlyMap<string, Node>): Outputs {
   const found = gradients(loss, [...targets.values()]);
   return Object.fromEntries([...targets.keys()].flatMap((name, index) => (found[index] ? [[gradientOf(name), found[index]]] : [])));
 }

@@ -11,21 +11,21 @@ const IR_VERSION = 10;
 const OPSET = 23;
 const MICROSOFT_OPSET = 1;
 
-/** Encodes what `outputs` (by name) depend on; dead nodes are left out. */
-export function encodeModel(outputs: Readonly<Record<string, Node>>): Uint8Array {
+/** Encodes what `outputs` (by name) depend on; dead nodes are left out. Inputs named in `resident` become external data at locations of their names. */
+export function encodeModel(outputs: Readonly<Record<string, Node>>, resident: ReadonlySet<string> = new Set()): Uint8Array {
   const model = new ProtoWriter().int(1, IR_VERSION).text(2, "nextstate");
-  model.message(7, (graph) => writeGraph(graph, outputs));
+  model.message(7, (graph) => writeGraph(graph, outputs, resident));
   model.message(8, (opset) => opset.text(1, "").int(2, OPSET));
   model.message(8, (opset) => opset.text(1, "com.microsoft").int(2, MICROSOFT_OPSET));
   return model.finish();
 }
 
-/** The names of the graph inputs that `outputs` depend on. */
-export function inputNames(outputs: Readonly<Record<string, Node>>): string[] {
-  return liveNodes(Object.values(outputs)).flatMap((node) => (node.source.kind === "input" ? [node.name] : []));
+/** The graph inputs that `outputs` depend on. */
+export function graphInputs(outputs: Readonly<Record<string, Node>>): Node[] {
+  return liveNodes(Object.values(outputs)).filter(({ source }) => source.kind === "input");
 }
 
-function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>): void {
+function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>, resident: ReadonlySet<string>): void {
   const live = liveNodes(Object.values(outputs).map(resolveAlias)).filter((node) => !isAlias(node));
   const vectors = new Map<string, readonly number[]>();
   for (const node of live) if (node.source.kind === "op") writeNode(graph, { node, application: node.source.application, vectors });
@@ -39,7 +39,9 @@ function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>)
   for (const [name, values] of vectors) {
     graph.message(5, (tensor) => writeTensor(tensor, name, [values.length], BigInt64Array.from(values, BigInt)));
   }
-  for (const node of live) if (node.source.kind === "input") graph.message(11, (info) => writeValueInfo(info, node.name, node));
+  const inputs = live.filter(({ source }) => source.kind === "input");
+  for (const node of inputs) if (resident.has(node.name)) graph.message(5, (tensor) => writeExternal(tensor, node));
+  for (const node of inputs) if (!resident.has(node.name)) graph.message(11, (info) => writeValueInfo(info, node.name, node));
   for (const [name, node] of Object.entries(outputs)) graph.message(12, (info) => writeValueInfo(info, name, node));
 }
 
@@ -97,6 +99,13 @@ function writeTensor(proto: ProtoWriter, name: string, shape: Shape, values: Con
   for (const dim of shape) proto.int(1, dim);
   proto.int(2, ELEMENT_CODES[elementOf(values)]);
   proto.text(8, name).bytes(9, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+}
+
+// TensorProto.external_data, as key and value, and DataLocation EXTERNAL.
+function writeExternal(proto: ProtoWriter, { name, type }: Node): void {
+  for (const dim of type.shape) proto.int(1, dim);
+  proto.int(2, ELEMENT_CODES[type.element]).text(8, name);
+  proto.message(13, (entry) => entry.text(1, "location").text(2, name)).int(14, 1);
 }
 
 function elementOf(values: ConstantValues): ElementType {

@@ -9,6 +9,7 @@ import { UpdateSettings } from "../config.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";
 import { createLearner } from "../learn/update.ts";
+import { Compute, COMPUTES, chooseDevice } from "../onnx/device.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
 import { loadBase } from "../policy/base.ts";
 import { createParentLoader } from "../policy/parent.ts";
@@ -47,7 +48,12 @@ async function rebuild({ agent, version, url, state, base: folder, key }: z.infe
   // With the sizes and rates, and on as many threads, as it was made with.
   const settings = UpdateSettings.parse(JSON.parse(runtime["update"] ?? "{}"));
   const base = loadBase(folder);
-  const engine = await Engine.start({ config: base.config, threads: Number(runtime["threads"] ?? 2), tokenizer: base.tokenizerFiles });
+  // On the kind of device, too, where this machine has it; versions of before devices could be chosen are of the CPU.
+  const { device } = await chooseDevice(runtime["device"] === "cuda" ? "auto" : "cpu");
+  const made = Compute.catch("float32").parse(runtime["compute"]);
+  const compute = COMPUTES[device].includes(made) ? made : "float32";
+  const threads = Number(runtime["threads"] ?? 2);
+  const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles, device, compute });
   try {
     await engine.loadCheckpoint(base.folder);
     const learner = createLearner({ engine, base, settings, now: () => performance.now() });

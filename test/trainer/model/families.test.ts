@@ -9,7 +9,7 @@ import { EngineCore } from "../../../trainer/engine/core.ts";
 import { inversePositions, positionFeeds, type TokenBatch } from "../../../trainer/engine/batch.ts";
 import { type AdapterShape, listAdapterParameters, targetedLayers } from "../../../trainer/model/adapter.ts";
 import { buildAdapterTraining, buildFullTraining, EMBEDDED_GRADIENT, gradientOf, type Outputs } from "../../../trainer/model/training.ts";
-import { encodeModel, inputNames } from "../../../trainer/onnx/encode.ts";
+import { encodeModel, graphInputs } from "../../../trainer/onnx/encode.ts";
 import { type Feeds, GraphSession } from "../../../trainer/onnx/session.ts";
 import { Random } from "../../../trainer/random.ts";
 import { randomBatch, relativeError, spreadPlaces } from "../tiny.ts";
@@ -120,7 +120,7 @@ async function run(graph: Outputs, batch: TokenBatch, weights: RawWeights): Prom
     weights: coefficients,
     "crossEntropy.weights": coefficients,
   };
-  const read = inputNames(graph);
+  const read = graphInputs(graph).map(({ name }) => name);
   const outputs = await session.run(Object.fromEntries(Object.entries(feeds).filter(([name]) => read.includes(name))));
   await session.close();
   return outputs;

@@ -1,5 +1,6 @@
 /** Elementwise operators with numpy broadcasting. Row comments are the derivative. */
 import { at } from "../../../shared/assert.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { add, cast, div, less, mul, neg, sub, where } from "../build.ts";
 import { type OpDef, nonDifferentiable, type Vjp } from "../op-def.ts";
 import { type ElementType, type ValueType, broadcast } from "../shape.ts";
@@ -26,7 +27,16 @@ export type ElementwiseAttrs = {
 };
 
 // TensorProto.DataType
-export const ELEMENT_CODES: { readonly [E in ElementType]: number } = { float32: 1, int32: 6, int64: 7, bool: 9 };
+export const ELEMENT_CODES: { readonly [E in ElementType]: number } = {
+  float32: 1,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float16: 10,
+  bfloat16: 16,
+};
+
+const FLOATS: ReadonlySet<ElementType> = new Set(["float32", "float16", "bfloat16"]);
 
 type Pick2 = (a: Operands) => readonly (Operands["g"] | null)[];
 type Operands = Record<"a" | "b" | "y" | "g", Parameters<Vjp<None>>[0]["cotangent"]>;
@@ -91,7 +101,11 @@ export const ELEMENTWISE: { readonly [K in keyof ElementwiseAttrs]: OpDef<Elemen
   Sigmoid: unary(({ y, g }) => mul(g, sub(y, mul(y, y)))), // σ' = σ − σ²
   Cast: {
     infer: (inputs, { to }) => ({ element: to, shape: at(inputs, 0).shape }),
-    vjp: nonDifferentiable,
+    vjp: ({ inputs, cotangent }) => {
+      const { element } = at(inputs, 0).type;
+      if (!FLOATS.has(element)) throw new AppError("graph/unsupported", `differentiable operator expected, got Cast from ${element}`);
+      return [cast(cotangent, element)];
+    },
     emit: ({ to }) => ({ attributes: { to: { int: ELEMENT_CODES[to] } } }),
   },
 };

@@ -40,7 +40,7 @@ function rowsFirst(x: Node): Node {
 export const LINALG: { readonly [K in keyof LinalgAttrs]: OpDef<LinalgAttrs[K]> } = {
   Gemm: {
     infer: (inputs, attrs) => ({
-      element: "float32",
+      element: at(inputs, 0).element,
       shape: productShape(at(inputs, 0).shape, at(inputs, 1).shape, { ...attrs, transBatchA: false, transBatchB: false }),
     }),
     // Y = α op(A) op(B):  d op(A) = α G op(B)ᵀ,  d op(B) = α op(A)ᵀ G

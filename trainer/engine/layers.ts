@@ -1,0 +1,151 @@
+/**
+ * Passes through the layers one at a time. What is kept between forward and backward is each layer's input and, as far as a
+ * budget goes, the products of its frozen matrices; everything else is computed again (arXiv:1604.06174, arXiv:2205.05198 §4.2).
+ */
+import { invariant } from "../../shared/assert.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
+import { sizeOf } from "../autodiff/shape.ts";
+import type { AdapterShape } from "../model/adapter.ts";
+import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
+import type { Bucket } from "../model/forward.ts";
+import {
+  buildLayer,
+  buildLayerGradients,
+  COTANGENT,
+  HIDDEN,
+  keptProducts,
+  LAYER_OUTPUT,
+  inLayer,
+  layerOf,
+  shapeInLayer,
+  sharedName,
+} from "../model/layered.ts";
+import { EMBEDDING, listParameters, type ParameterBuffer } from "../model/parameters.ts";
+import { gradientOf } from "../model/training.ts";
+import type { Device } from "../onnx/device.ts";
+import type { Feeds } from "../onnx/session.ts";
+import type { Adapter } from "./adapters.ts";
+import { type EngineContext, type LayerOptions, adapterKey, tensorFeeds } from "./feeds.ts";
+import type { Resident } from "./session-cache.ts";
+
+/** Larger bases are run a layer at a time. Smaller ones are one graph each: trained in seconds, and what it takes in memory is little. */
+const WHOLE_PARAMETERS = 100e6;
+
+/** Beside a base that is run by layer it is little, and holds all products of 370 tokens of a base of 0.6B. */
+const KEPT_BYTES = 512 * 2 ** 20;
+const LOGIT_BYTES = 80 * 2 ** 20;
+
+/** How a base of this size is run. Away from the CPU nothing is kept: products would cross twice, and take longer than to compute again. */
+export function layerOptions(config: ModelConfig, device: Device): LayerOptions | false {
+  const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);
+  return parameters > WHOLE_PARAMETERS && { keptBytes: device === "cpu" ? KEPT_BYTES : 0, logitBytes: LOGIT_BYTES };
+}
+
+/** What all layers of a batch share. */
+export type LayerPass = {
+  readonly context: EngineContext;
+  readonly bucket: Bucket;
+  /** As `prepareBatch` gives them. */
+  readonly feeds: Feeds;
+  readonly adapter: Adapter | undefined;
+};
+
+/** What a forward pass leaves for the backward pass, which takes it apart as it goes. */
+export type Trail = {
+  /** After the last layer [T·B, D]. */
+  readonly hidden: Float32Array;
+  /** By layer: its input, and what it kept. */
+  readonly layers: Feeds[];
+};
+
+/**
+ * From tokens to the residual stream after the last layer. With a budget, what gradients read is kept: the inputs of all layers,
+ * and products of the last ones.
+ */
+export async function forwardLayers(pass: LayerPass, { keptBytes }: Partial<LayerOptions> = {}): Promise<Trail> {
+  const { context, bucket } = pass;
+  const { config, compute } = context;
+  const shape = [bucket.rows * bucket.length, config.hiddenSize];
+  const products = keptProducts(config, bucket);
+  const bytesEach = 4 * [...products.values()].reduce((sum, of) => sum + sizeOf(of), 0);
+  const keepsFrom = keptBytes === undefined ? config.layerCount : config.layerCount - Math.floor(keptBytes / bytesEach);
+  const layers: Feeds[] = [];
+  let hidden = embed(pass);
+  for (let layer = 0; layer < config.layerCount; layer += 1) {
+    const { key, adapter } = graphOf(pass, layer);
+    const keeps = layer >= keepsFrom;
+    const input = { [HIDDEN]: { values: hidden, shape } };
+    const outputs = await context.sessions.run(
+      `layer ${key} ${keeps}`,
+      () => buildLayer(config, bucket, { adapter, keeps, compute }),
+      { ...feedsOf(pass, layer), ...input },
+      residentOf(pass, layer),
+    );
+    const { [LAYER_OUTPUT]: output, ...kept } = outputs;
+    invariant(output !== undefined, "the layer's output expected");
+    const keptFeeds = Object.entries(kept).map(([name, values]) => [name, { values, shape: products.get(name) ?? [] }]);
+    if (keptBytes !== undefined) layers.push({ ...input, ...Object.fromEntries(keptFeeds) });
+    hidden = output;
+  }
+  return { hidden, layers };
+}
+
+/** From the gradient with respect to the trail's last hidden states to those of the adapter's tensors, by gradient name. */
+export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotangent: Float32Array): Promise<Record<string, Float32Array>> {
+  const { context, bucket, adapter: whole } = pass;
+  const { config, compute } = context;
+  const found: Record<string, Float32Array> = {};
+  const lowest = Math.min(...(whole?.shape.layers.map(layerOf) ?? []));
+  let passed = cotangent;
+  for (let layer = config.layerCount - 1; layer >= lowest; layer -= 1) {
+    const input = layers.pop();
+    invariant(input !== undefined, "a trail through every layer expected");
+    const keeps = Object.keys(input).length > 1;
+    const { key, adapter } = graphOf(pass, layer);
+    const outputs = await context.sessions.run(
+      `layer gradients ${key} ${keeps}`,
+      () => buildLayerGradients(config, bucket, { adapter, keeps, compute }),
+      { ...feedsOf(pass, layer), ...input, [COTANGENT]: { values: passed, shape: [bucket.rows * bucket.length, config.hiddenSize] } },
+      residentOf(pass, layer),
+    );
+    for (const [name, values] of Object.entries(outputs))
+      if (name === gradientOf(HIDDEN)) passed = values;
+      else found[inLayer(name, layer)] = values;
+  }
+  return found;
+}
+
+function graphOf({ bucket, adapter }: LayerPass, layer: number): { key: string; adapter: AdapterShape | undefined } {
+  const shape = shapeInLayer(adapter?.shape, layer);
+  return { key: `${bucket.rows} ${bucket.length} ${bucket.slots ?? bucket.packed} ${adapterKey(shape)}`, adapter: shape };
+}
+
+/** What moves: the adapter's tensors under shared names, and what all layers share. */
+function feedsOf({ feeds, adapter }: LayerPass, layer: number): Feeds {
+  const [keys, values] = [feeds[cachedKeysOf(layer)], feeds[cachedValuesOf(layer)]];
+  return {
+    ...feeds,
+    ...(keys && values && { [cachedKeysOf(0)]: keys, [cachedValuesOf(0)]: values }),
+    ...(adapter && ofLayer(adapter.parameters, layer)),
+  };
+}
+
+/** What stays: a layer's own parameters under shared names. */
+function residentOf({ context }: LayerPass, layer: number): Resident {
+  return { id: String(layer), feeds: ofLayer(context.parameters, layer) };
+}
+
+function ofLayer(buffer: ParameterBuffer, layer: number): Feeds {
+  return tensorFeeds(buffer, (name) => (layerOf(name) === layer ? sharedName(name) : undefined));
+}
+
+/** Rows of the embedding by time-major tokens → [T·B, D]. */
+function embed({ context: { config, parameters }, feeds }: LayerPass): Float32Array {
+  const tokens = feeds["tokens"]?.values;
+  const embedding = parameters.parameters.find(({ name }) => name === EMBEDDING);
+  invariant(tokens instanceof Int32Array && embedding !== undefined, "tokens and their embedding expected");
+  const [rows, width] = [parameters.view(embedding), config.hiddenSize];
+  const hidden = new Float32Array(tokens.length * width);
+  tokens.forEach((token, row) => hidden.set(rows.subarray(token * width, (token + 1) * width), row * width));
+  return hidden;
+}
