@@ -1,6 +1,7 @@
 /** Whether the agent gets better: reward and corrections over time, with the versions drawn in, and what is happening now. */
 import { useMemo, useState } from "preact/hooks";
-import type { ListedVersion, Release, SeriesPoint, TrainerView } from "../../shared/api.ts";
+import { API } from "../../shared/api-routes.ts";
+import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { count } from "../../shared/count.ts";
@@ -28,11 +29,11 @@ const HAPPENED: Readonly<Record<string, string>> = {
 
 export function Overview({ agent, live }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
-  const release = useResource<Release>(`/api/agents/${agent}/release`, live.ticks);
+  const release = useResource(API.release.at({ agent }), live.ticks);
   // Of settings, and of what others have said, the stream tells nothing by itself.
-  const trainer = useResource<TrainerView>(`/api/agents/${agent}/trainer`, `${live.ticks}/${live.trainer?.phase ?? ""}`);
-  const series = useResource<{ points: SeriesPoint[] }>(`/api/agents/${agent}/series?step=${step}`, live.ticks);
-  const versions = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.latest ?? 0);
+  const trainer = useResource(API.trainer.at({ agent }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
+  const series = useResource(API.series.at({ agent }, { step }), live.ticks);
+  const versions = useResource(API.versions.at({ agent }), live.head?.latest ?? 0);
   return (
     <section>
       <h1>{agent}</h1>
