@@ -1,5 +1,6 @@
 /** `/api` as the dashboard asks it: with the login's cookie, and the token that goes with it where something changes. */
 import type { Login } from "../shared/api.ts";
+import { API, type Asked } from "../shared/api-routes.ts";
 
 type Refusal = { readonly message: string; readonly param: string | null };
 
@@ -16,14 +17,12 @@ export class ApiError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
 let csrf = "";
 
 /** Who is logged in; null where nobody is, or no longer. */
 export async function readLogin(): Promise<Login | null> {
   try {
-    const { login } = await get<{ login: Login | null }>("/api/login");
+    const { login } = await get(API.login.at({}));
     return login === null ? null : remember(login);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
@@ -32,25 +31,25 @@ export async function readLogin(): Promise<Login | null> {
 }
 
 export async function logIn(key: string): Promise<Login> {
-  return remember(await send<Login>("POST", "/api/login", { key }));
+  return remember(await send(API.logIn.at({}), { key }));
 }
 
 export async function logOut(): Promise<void> {
-  await send("DELETE", "/api/login");
+  await send(API.logOut.at({}));
 }
 
-export function get<Answer>(path: string): Promise<Answer> {
-  return send<Answer>("GET", path);
+export function get<Answer>(asked: Asked<Answer>): Promise<Answer> {
+  return send(asked);
 }
 
 /** @throws {ApiError} with what the edge says is wrong */
-export async function send<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
-  const response = await request(method, path, body);
+export async function send<Answer, Body>(asked: Asked<Answer, Body>, ...[body]: Body extends undefined ? [] : [Body]): Promise<Answer> {
+  const response = await request(asked, body);
   return (await response.json()) as Answer;
 }
 
 /** The answer as it comes, for streams. @throws {ApiError} */
-export async function request(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+export async function request({ method, path }: Asked<unknown, unknown>, body?: unknown): Promise<Response> {
   const response = await fetch(path, {
     method,
     headers: {
@@ -58,7 +57,6 @@ export async function request(method: Method, path: string, body?: unknown, sign
       ...(method === "GET" ? {} : { "x-csrf-token": csrf }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
   });
   if (!response.ok) throw new ApiError(response.status, await refusalOf(response));
   return response;

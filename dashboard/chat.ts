@@ -1,19 +1,26 @@
 /** An answer in the playground, as it is written: the chunks of the Chat Completions stream put together. */
-import type { ChatMessage, ToolCall } from "../shared/chat.ts";
+import { API } from "../shared/api-routes.ts";
+import type { AssistantMessage, ChatMessage, ToolCall } from "../shared/chat.ts";
+import type { ExecutedTool } from "../shared/executed-tool.ts";
 import { request } from "./api.ts";
 
 export type Answering = {
   readonly agent: string;
-  readonly messages: readonly ChatMessage[];
+  readonly messages: readonly Said[];
   /** Null: what answers users now, kept and learned from. */
   readonly version: number | null;
   /** The conversation's name. */
   readonly session: string;
 };
 
-type Assistant = Extract<ChatMessage, { role: "assistant" }>;
+/** With what the edge ran itself on the way to it; the edge takes it back as it is. */
+export type Answer = AssistantMessage & { readonly executed_tools?: readonly ExecutedTool[] };
+/** What is said in the playground. */
+export type Said = Exclude<ChatMessage, AssistantMessage> | Answer;
+
 type Delta = {
   content?: string | null;
+  executed_tools?: ExecutedTool[];
   tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[];
 };
 type Chunk = { choices?: { delta: Delta }[]; error?: { message: string } };
@@ -21,9 +28,9 @@ type Chunk = { choices?: { delta: Delta }[]; error?: { message: string } };
 /** @throws {ApiError} and what the stream says went wrong */
 export async function chat(
   { agent, messages, version, session }: Answering,
-  onPartial: (message: Assistant) => void,
-): Promise<{ message: Assistant; version: number }> {
-  const response = await request("POST", `/api/agents/${agent}/playground`, {
+  onPartial: (message: Answer) => void,
+): Promise<{ message: Answer; version: number }> {
+  const response = await request(API.playground.at({ agent }), {
     version,
     session_id: session,
     messages,
@@ -32,10 +39,12 @@ export async function chat(
   });
   let content = "";
   const calls: ToolCall[] = [];
-  const message = (): Assistant => ({
+  const executed: ExecutedTool[] = [];
+  const message = (): Answer => ({
     role: "assistant",
     content: content === "" ? null : content,
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(executed.length === 0 ? {} : { executed_tools: executed }),
   });
   for await (const data of dataOf(response)) {
     if (data === "[DONE]") break;
@@ -44,6 +53,8 @@ export async function chat(
     for (const { delta } of choices ?? []) {
       content += delta.content ?? "";
       for (const part of delta.tool_calls ?? []) addCall(calls, part);
+      // What came of a call takes the place of its having begun.
+      for (const tool of delta.executed_tools ?? []) executed[tool.index] = tool;
     }
     onPartial(structuredClone(message()));
   }

@@ -1,6 +1,7 @@
 /** The page: who is logged in, which agent it is about, and the view that the address names. */
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { API } from "../shared/api-routes.ts";
 import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
 import { logOut, readLogin } from "./api.ts";
@@ -35,7 +36,7 @@ export function Dashboard() {
 export type Listed = { readonly agents: readonly LineHead[] };
 
 function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
-  const listed = useResource<Listed>("/api/agents");
+  const listed = useResource(API.agents.at({}));
   const { path, route } = useLocation();
   const { run } = useAction();
   const [, section, agent] = path.split("/");

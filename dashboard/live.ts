@@ -1,4 +1,5 @@
 /** What happens to an agent, as it happens: the newest events and moves, and a count that views load again by. */
+import { API } from "../shared/api-routes.ts";
 import type { TrainerReport } from "../shared/api.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -30,7 +31,7 @@ export function useLive(agent: string): Live {
   const gathered = useRef<number | undefined>(undefined);
   useEffect(() => {
     setLive(NOTHING);
-    const source = new EventSource(`/api/agents/${agent}/stream`);
+    const source = new EventSource(API.stream.at({ agent }).path);
     const tick = (): void => {
       gathered.current ??= window.setTimeout(() => {
         gathered.current = undefined;

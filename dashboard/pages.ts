@@ -1,5 +1,6 @@
 /** A list that comes in pages: the first is loaded again whenever something has happened, further ones when they are asked for. */
 import { useEffect, useState } from "preact/hooks";
+import { type Asked, further } from "../shared/api-routes.ts";
 import { get } from "./api.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
 
@@ -7,7 +8,7 @@ export type Paging<Page, Item> = {
   readonly itemsOf: (page: Page) => readonly Item[];
   readonly idOf: (item: Item) => string | number;
   /** The query that asks for what comes after an item. */
-  readonly after: (item: Item) => string;
+  readonly after: (item: Item) => Readonly<Record<string, string | number>>;
   /** Items of a full page; null where a page may be shorter and yet not the last. */
   readonly size: number | null;
 };
@@ -21,9 +22,10 @@ export type Pages<Page, Item> = Resource<Page> & {
 
 type Held<Item> = { readonly path: string; readonly items: readonly Item[]; readonly ended: boolean };
 
-/** @param path with a query of its own or none */
-export function usePages<Page, Item>(path: string, paging: Paging<Page, Item>, version: number | string = 0): Pages<Page, Item> {
-  const first = useResource<Page>(path, version);
+/** @param asked with a query of its own or none */
+export function usePages<Page, Item>(asked: Asked<Page>, paging: Paging<Page, Item>, version: number | string = 0): Pages<Page, Item> {
+  const { path } = asked;
+  const first = useResource(asked, version);
   const [held, setHeld] = useState<Held<Item>>({ path, items: [], ended: true });
   const { run, busy, error } = useAction();
   const { data } = first;
@@ -35,7 +37,7 @@ export function usePages<Page, Item>(path: string, paging: Paging<Page, Item>, v
   const last = own?.items.at(-1);
   const load = (from: Item): void =>
     run(async () => {
-      const items = paging.itemsOf(await get<Page>(`${path}${path.includes("?") ? "&" : "?"}${paging.after(from)}`));
+      const items = paging.itemsOf(await get(further(asked, paging.after(from))));
       setHeld((before) => {
         // Somebody may have changed the list, or the address, meanwhile.
         if (before.path !== path || before.items.at(-1) !== from) return before;

@@ -1,5 +1,6 @@
 /** What a view shows of the API: loaded once, and again whenever something has happened. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Asked } from "../shared/api-routes.ts";
 import { get } from "./api.ts";
 
 export type Resource<Answer> = {
@@ -8,20 +9,21 @@ export type Resource<Answer> = {
   readonly reload: () => void;
 };
 
-/** @param path null loads nothing. @param version another one loads again, and what is shown stays until the answer is there */
-export function useResource<Answer>(path: string | null, version: number | string = 0): Resource<Answer> {
+/** @param asked null loads nothing. @param version another one loads again, and what is shown stays until the answer is there */
+export function useResource<Answer>(asked: Asked<Answer> | null, version: number | string = 0): Resource<Answer> {
+  const path = asked?.path ?? null;
   const [state, setState] = useState<{ path: string | null; data?: Answer | undefined; error?: Error | undefined }>({ path });
   const [round, setRound] = useState(0);
-  const asked = useRef(0);
+  const rounds = useRef(0);
   useEffect(() => {
-    if (path === null) return;
-    const own = (asked.current += 1);
+    if (asked === null) return;
+    const own = (rounds.current += 1);
     const settle = (next: { data?: Answer; error?: Error }): void => {
       // A slow answer must not stand over a newer one.
-      if (own === asked.current)
+      if (own === rounds.current)
         setState((before) => ({ path, data: before.path === path ? before.data : undefined, ...next, error: next.error }));
     };
-    get<Answer>(path).then(
+    get(asked).then(
       (data) => settle({ data }),
       (error: unknown) => settle({ error: error instanceof Error ? error : new Error(String(error)) }),
     );

@@ -1,10 +1,12 @@
 /** `nextstate chat`: a conversation with an agent, as any client of the endpoint has it. What is said is what the agent learns from. */
 import { buildCommand, numberParser } from "@stricli/core";
 import type OpenAI from "openai";
+import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import { ExecutedTool } from "../../shared/executed-tool.ts";
 import { refused, unreachable, type EdgeClient } from "./edge-client.ts";
 import { canAsk, Lines } from "./input.ts";
-import { harmless, paint, say, sayJson, sayJsonLine } from "./output.ts";
+import { clip, harmless, paint, say, sayJson, sayJsonLine } from "./output.ts";
 import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
 
 type Flags = Common & { message?: string; user?: string; temperature?: number; result: string };
@@ -12,6 +14,9 @@ type Completion = OpenAI.Chat.Completions.ChatCompletion;
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type Call = { id: string; type: "function"; function: { name: string; arguments: string } };
 type Reply = { role: "assistant"; content: string | null; tool_calls?: Call[] };
+
+/** Of a chunk: what clients of OpenAI know nothing of. */
+const Executed = z.object({ executed_tools: z.array(ExecutedTool) });
 
 const RESULT = '{"status": "ok"}';
 const MOST_ROUNDS = 8; // of calls in a row that nobody watches
@@ -58,6 +63,7 @@ class Talk {
   readonly #agent: string;
   readonly #flags: Omit<Flags, "message">;
   readonly #messages: Message[] = [];
+  #midLine = false;
 
   constructor(edge: EdgeClient, agent: string, flags: Omit<Flags, "message">) {
     this.#edge = edge;
@@ -90,6 +96,22 @@ class Talk {
     return completion;
   }
 
+  #write(text: string): void {
+    process.stdout.write(harmless(text));
+    if (text !== "") this.#midLine = !text.endsWith("\n");
+  }
+
+  /** What the edge ran itself, each once there is a result. */
+  #showExecuted({ choices }: OpenAI.Chat.Completions.ChatCompletionChunk): void {
+    const delta = Executed.safeParse(choices[0]?.delta).data;
+    for (const { name, status, arguments: given = "", output } of delta?.executed_tools ?? []) {
+      if (output === undefined) continue;
+      if (this.#midLine) say();
+      this.#midLine = false;
+      say(`${paint("cyan", `⚙ ${harmless(name)}`)}(${harmless(given)}) ${status === "failed" ? "failed: " : ""}${clip(output)}`);
+    }
+  }
+
   async #complete(): Promise<Completion> {
     // Loaded here, so that the other commands, and completion above all, need not wait for it.
     const { OpenAI: Client, APIError, APIConnectionError } = await import("openai");
@@ -105,7 +127,8 @@ class Talk {
     try {
       if (json) return await client.chat.completions.create(request);
       const stream = client.chat.completions.stream(request);
-      stream.on("content", (delta) => void process.stdout.write(harmless(delta)));
+      stream.on("content", (delta) => this.#write(delta));
+      stream.on("chunk", (chunk) => this.#showExecuted(chunk));
       return await stream.finalChatCompletion();
     } catch (error) {
       if (error instanceof APIConnectionError) throw unreachable(url, error);

@@ -1,6 +1,7 @@
-/** /api as the commands ask it, with what each route answers. */
+/** /api as the commands ask it, by the table of routes that the dashboard asks it by. */
 import { z } from "zod";
 import type { Agent } from "../../shared/agent.ts";
+import { API, type Asked, type KeyWish } from "../../shared/api-routes.ts";
 import type { ListedKey, ListedTurn, MadeKey, Promoted, RolledBack, ShownVersion, Unchanged, VersionPage } from "../../shared/api.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import type { FeedPage } from "../../shared/events.ts";
@@ -8,11 +9,8 @@ import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 
-type Method = "GET" | "POST" | "PUT" | "DELETE";
 type Query = Readonly<Record<string, string | number | undefined>>;
 type KeySource = () => Promise<string>;
-
-export type KeyWish = { kind: string; name: string; agents?: string[]; expiresAt?: string; requestsPerMinute?: number };
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
@@ -28,83 +26,83 @@ export class EdgeClient {
   }
 
   agents(): Promise<{ agents: LineHead[] }> {
-    return this.#send("GET", "/api/agents");
+    return this.#send(API.agents.at({}));
   }
 
-  agent(name: string): Promise<Agent> {
-    return this.#send("GET", agentPath(name));
+  agent(agent: string): Promise<Agent> {
+    return this.#send(API.agent.at({ agent }));
   }
 
-  putAgent(name: string, settings: unknown): Promise<Agent> {
-    return this.#send("PUT", agentPath(name), settings);
+  putAgent(agent: string, settings: object): Promise<Agent> {
+    return this.#send(API.putAgent.at({ agent }), settings);
   }
 
-  setLearning(name: string, enabled: boolean): Promise<{ learning: boolean }> {
-    return this.#send("POST", `${agentPath(name)}/${enabled ? "resume" : "pause"}`);
+  setLearning(agent: string, enabled: boolean): Promise<{ learning: boolean }> {
+    return this.#send((enabled ? API.resume : API.pause).at({ agent }));
   }
 
-  turns(name: string, query: { before?: number; limit: number; user?: string; session?: string }): Promise<{ turns: ListedTurn[] }> {
-    return this.#send("GET", `${agentPath(name)}/turns${queryText(query)}`);
+  turns(agent: string, query: Query): Promise<{ turns: ListedTurn[] }> {
+    return this.#send(API.turns.at({ agent }, query));
   }
 
-  versions(name: string, query: { before?: number; limit: number }): Promise<VersionPage> {
-    return this.#send("GET", `${agentPath(name)}/versions${queryText(query)}`);
+  versions(agent: string, query: { before?: number; limit: number }): Promise<VersionPage> {
+    return this.#send(API.versions.at({ agent }, query));
   }
 
-  version(name: string, version: number): Promise<ShownVersion> {
-    return this.#send("GET", `${agentPath(name)}/versions/${version}`);
+  version(agent: string, version: number): Promise<ShownVersion> {
+    return this.#send(API.version.at({ agent, version }));
   }
 
-  rollback(name: string, request: { to: number; quarantine: boolean; reason?: string }): Promise<RolledBack | Unchanged> {
-    return this.#send("POST", `${agentPath(name)}/rollback`, request);
+  rollback(agent: string, request: { to: number; quarantine: boolean; reason?: string }): Promise<RolledBack | Unchanged> {
+    return this.#send(API.rollback.at({ agent }), request);
   }
 
-  promote(name: string, request: { version: number; reason?: string }): Promise<Promoted | Unchanged> {
-    return this.#send("POST", `${agentPath(name)}/promote`, request);
+  promote(agent: string, request: { version: number; reason?: string }): Promise<Promoted | Unchanged> {
+    return this.#send(API.promote.at({ agent }), request);
   }
 
-  events(name: string, query: { cursor: number; limit: number }): Promise<FeedPage> {
-    return this.#send("GET", `${agentPath(name)}/events${queryText(query)}`);
+  events(agent: string, query: { cursor: number; limit: number }): Promise<FeedPage> {
+    return this.#send(API.events.at({ agent }, query));
   }
 
-  cases(name: string, query: { after?: string; limit: number }): Promise<{ cases: SuiteCase[] }> {
-    return this.#send("GET", `${agentPath(name)}/suite${queryText(query)}`);
+  cases(agent: string, query: { after?: string; limit: number }): Promise<{ cases: SuiteCase[] }> {
+    return this.#send(API.cases.at({ agent }, query));
   }
 
-  addCase(name: string, suiteCase: unknown): Promise<SuiteCase> {
-    return this.#send("POST", `${agentPath(name)}/suite`, suiteCase);
+  addCase(agent: string, suiteCase: unknown): Promise<SuiteCase> {
+    return this.#send(API.addCase.at({ agent }), suiteCase);
   }
 
-  deleteCase(name: string, caseId: string): Promise<{ status: "deleted"; caseId: string }> {
-    return this.#send("DELETE", `${agentPath(name)}/suite/${encodeURIComponent(caseId)}`);
+  deleteCase(agent: string, caseId: string): Promise<{ status: "deleted"; caseId: string }> {
+    return this.#send(API.deleteCase.at({ agent, case: caseId }));
   }
 
-  notes(name: string, query: { user?: string; before?: string; limit: number }): Promise<{ notes: Note[] }> {
-    return this.#send("GET", `${agentPath(name)}/notes${queryText(query)}`);
+  notes(agent: string, query: { user?: string; before?: string; limit: number }): Promise<{ notes: Note[] }> {
+    return this.#send(API.notes.at({ agent }, query));
   }
 
-  dropNote(name: string, noteId: string): Promise<Note> {
-    return this.#send("DELETE", `${agentPath(name)}/notes/${encodeURIComponent(noteId)}`);
+  dropNote(agent: string, note: string): Promise<Note> {
+    return this.#send(API.dropNote.at({ agent, note }));
   }
 
   keys(): Promise<{ keys: ListedKey[] }> {
-    return this.#send("GET", "/api/keys");
+    return this.#send(API.keys.at({}));
   }
 
   makeKey(wish: KeyWish): Promise<MadeKey> {
-    return this.#send("POST", "/api/keys", wish);
+    return this.#send(API.makeKey.at({}), wish);
   }
 
-  rotateKey(id: string): Promise<MadeKey> {
-    return this.#send("POST", `/api/keys/${encodeURIComponent(id)}/rotate`);
+  rotateKey(key: string): Promise<MadeKey> {
+    return this.#send(API.rotateKey.at({ key }));
   }
 
-  revokeKey(id: string): Promise<ListedKey> {
-    return this.#send("DELETE", `/api/keys/${encodeURIComponent(id)}`);
+  revokeKey(key: string): Promise<ListedKey> {
+    return this.#send(API.revokeKey.at({ key }));
   }
 
   /** @throws {AppError} with what the edge says is wrong, or that nothing answers */
-  async #send<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
+  async #send<Answer, Body>({ method, path }: Asked<Answer, Body>, body?: Body): Promise<Answer> {
     const headers = { authorization: `Bearer ${await this.#adminKey()}`, "content-type": "application/json" };
     const response = await fetch(this.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }).catch(
       (cause: unknown) => {
@@ -146,13 +144,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function agentPath(name: string): string {
-  return `/api/agents/${encodeURIComponent(name)}`;
-}
-
-function queryText(query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
 }

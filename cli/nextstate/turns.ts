@@ -5,10 +5,13 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { clip, paint, say, show, time } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { AGENT, amount, COMMON, connect, type Common, type Context } from "./where.ts";
+import { AGENT, amount, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
 
-type Flags = Common & { user?: string; session?: string; limit: number };
-type Wish = Pick<Flags, "user" | "session" | "limit">;
+type Reward = (typeof REWARDS)[number];
+type Filters = { words?: string; reward?: Reward; version?: number; user?: string; session?: string };
+type Flags = Common & Filters & { limit: number };
+
+const REWARDS = ["-1", "0", "1", "none"] as const;
 
 const PAGE = 50; // the most that the API gives at once
 const WIDTH = 160; // of a message; --json has all of it
@@ -18,6 +21,14 @@ export const turns = buildCommand<Flags, [string], Context>({
   parameters: {
     flags: {
       ...COMMON,
+      words: { kind: "parsed", parse: String, optional: true, placeholder: "words", brief: "of which a message, feedback or hint has all" },
+      reward: {
+        kind: "enum",
+        values: REWARDS,
+        optional: true,
+        brief: "judged so; none: not judged yet. Written --reward=-1",
+      },
+      version: { kind: "parsed", parse: versionNumber, optional: true, placeholder: "n", brief: "answered by this version" },
       user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
       session: { kind: "parsed", parse: String, optional: true, placeholder: "s_…", brief: "of this session only" },
       limit: { kind: "parsed", parse: amount, default: "20", placeholder: "n", brief: "how many" },
@@ -31,16 +42,19 @@ export const turns = buildCommand<Flags, [string], Context>({
     }),
 });
 
-async function newest(edge: EdgeClient, agent: string, { user, session, limit }: Wish): Promise<ListedTurn[]> {
+async function newest(
+  edge: EdgeClient,
+  agent: string,
+  { words, reward, version, user, session, limit }: Filters & { limit: number },
+): Promise<ListedTurn[]> {
   const found: ListedTurn[] = [];
   const progress = new Progress("turns");
-  const narrowed = { ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) };
   while (found.length < limit) {
     const last = found.at(-1);
     const page = await edge.turns(agent, {
-      ...narrowed,
+      ...{ words, reward, version, user, session },
       limit: Math.min(PAGE, limit - found.length),
-      ...(last === undefined ? {} : { before: last.seq }),
+      before: last?.seq,
     });
     if (page.turns.length === 0) break;
     found.push(...page.turns);

@@ -1,6 +1,7 @@
 /** Promote and roll back, each with what it will do before it does it. */
 import { useEffect, useState } from "preact/hooks";
-import type { ListedVersion, Promoted, RolledBack, Unchanged, VersionPage } from "../../shared/api.ts";
+import { API } from "../../shared/api-routes.ts";
+import type { ListedVersion } from "../../shared/api.ts";
 import { get, send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { useAction } from "../resource.ts";
@@ -14,7 +15,7 @@ type Moving = { agent: string; version: number; onMoved: () => void; onClose: ()
 async function readVersions(agent: string): Promise<ListedVersion[]> {
   const all: ListedVersion[] = [];
   for (let oldest: number | undefined; oldest !== 0;) {
-    const { versions } = await get<VersionPage>(`/api/agents/${agent}/versions${oldest === undefined ? "" : `?before=${oldest}`}`);
+    const { versions } = await get(API.versions.at({ agent }, { before: oldest }));
     all.push(...versions);
     oldest = versions.at(-1)?.version ?? 0;
   }
@@ -29,7 +30,7 @@ export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
   const [reason, setReason] = useState("");
   const left = whatIsLeft(versions ?? [], version);
   const move = async (): Promise<void> => {
-    await send<RolledBack | Unchanged>("POST", `/api/agents/${agent}/rollback`, {
+    await send(API.rollback.at({ agent }), {
       to: version,
       quarantine,
       ...(reason === "" ? {} : { reason }),
@@ -77,7 +78,7 @@ export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
 export function PromoteDialog({ agent, version, onMoved, onClose }: Moving) {
   const [reason, setReason] = useState("");
   const move = async (): Promise<void> => {
-    await send<Promoted | Unchanged>("POST", `/api/agents/${agent}/promote`, { version, ...(reason === "" ? {} : { reason }) });
+    await send(API.promote.at({ agent }), { version, ...(reason === "" ? {} : { reason }) });
     onMoved();
   };
   return (

@@ -1,5 +1,6 @@
 /** How a version did beside the stable one: while it is on trial, both arms; afterwards what was decided, and why. */
-import type { Arm, AuditRow, Release, Sample } from "../../shared/api.ts";
+import { API } from "../../shared/api-routes.ts";
+import type { Arm, Sample } from "../../shared/api.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import { number, percent, time } from "../format.ts";
 import { useResource } from "../resource.ts";
@@ -18,8 +19,8 @@ const MOVES: ReadonlySet<string> = new Set(["promote", "rollback", "ask"]);
 type Tried = { agent: string; version: number; status: VersionStatus };
 
 export function Trial({ agent, version, status }: Tried) {
-  const release = useResource<Release>(status === "canary" ? `/api/agents/${agent}/release` : null);
-  const audit = useResource<{ audit: AuditRow[] }>(version === 0 ? null : `/api/agents/${agent}/audit`);
+  const release = useResource(status === "canary" ? API.release.at({ agent }) : null);
+  const audit = useResource(version === 0 ? null : API.audit.at({ agent }));
   const canary = release.data?.canary;
   const moves = (audit.data?.audit ?? []).filter((row) => MOVES.has(row.move) && (row.from === version || row.to === version));
   if (canary?.version !== version && moves.length === 0) return null;

@@ -1,12 +1,13 @@
 /** A turn as it was: what was asked and answered, what came next, how it was judged, and what was made of it. */
 import { useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { useAction } from "../resource.ts";
-import { Dialog } from "./dialog.tsx";
 import { HeatMaps } from "./heat-map.tsx";
 import { Message } from "./messages.tsx";
+import { Review } from "./review.tsx";
 import { Problem, RewardBadge } from "./shown.tsx";
 
 export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFilter: (user: string) => void }) {
@@ -30,7 +31,12 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
         <div key={eventId} class="words">
           feedback: {[score === undefined ? [] : `score ${score}`, correction ?? [], comment ?? []].flat().join(" · ")}
-          {supplied !== undefined && <Message message={supplied} />}
+          {supplied !== undefined && (
+            <figure class="supplied">
+              <figcaption>as it should have been:</figcaption>
+              <Message message={supplied} />
+            </figure>
+          )}
         </div>
       ))}
       {answer !== null && <Review agent={agent} turn={turn} />}
@@ -41,59 +47,12 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
   );
 }
 
-function Review({ agent, turn: { completionId } }: { agent: string; turn: ListedTurn }) {
-  const [asking, setAsking] = useState(false);
-  const [correction, setCorrection] = useState("");
-  const [score, setScore] = useState("");
-  const give = (): Promise<unknown> =>
-    send("POST", `/api/agents/${agent}/feedback`, {
-      completion_id: completionId,
-      ...(correction === "" ? {} : { correction }),
-      ...(score === "" ? {} : { score: Number(score) }),
-    });
-  return (
-    <>
-      <button type="button" class="small secondary" onClick={() => setAsking(true)}>
-        Correct or score
-      </button>
-      {asking && (
-        <Dialog
-          title="Correct or score this answer"
-          verb="Give it"
-          disabled={correction === "" && score === ""}
-          onConfirm={give}
-          onClose={() => setAsking(false)}
-        >
-          <label>
-            What should have been different
-            <textarea
-              value={correction}
-              placeholder="The number of rooms should be 2."
-              onInput={({ currentTarget }) => setCorrection(currentTarget.value)}
-            />
-          </label>
-          <label>
-            Score
-            <select value={score} onChange={({ currentTarget }) => setScore(currentTarget.value)}>
-              <option value="">none</option>
-              <option value="1">right</option>
-              <option value="0">neither</option>
-              <option value="-1">wrong</option>
-            </select>
-          </label>
-          <small>It counts as said by the user of the turn, and the log has your key's name beside it.</small>
-        </Dialog>
-      )}
-    </>
-  );
-}
-
 function Judgements({ agent, turn: { judgements } }: { agent: string; turn: ListedTurn }) {
   const { run, busy, error } = useAction();
   const [barred, setBarred] = useState<readonly string[]>([]);
   const bar = (subject: string): void =>
     run(async () => {
-      await send("POST", `/api/agents/${agent}/quarantine`, { events: [subject], reason: "from the dashboard" });
+      await send(API.quarantine.at({ agent }), { events: [subject], reason: "from the dashboard" });
       setBarred([...barred, subject]);
     });
   if (judgements.length === 0) return null;

@@ -1,6 +1,7 @@
 /** All agents that the key reaches, and how one is made. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { API } from "../../shared/api-routes.ts";
 import { AGENT_NAME } from "../../shared/agent-name.ts";
 import { send } from "../api.ts";
 import type { Listed } from "../dashboard.tsx";
@@ -37,21 +38,23 @@ export function Agents({ listed }: { listed: Resource<Listed> }) {
           </article>
         ))}
       </div>
-      {making && <NewAgent onMade={listed.reload} onClose={() => setMaking(false)} />}
+      {making && <NewAgent taken={agents.map(({ agent }) => agent)} onMade={listed.reload} onClose={() => setMaking(false)} />}
     </section>
   );
 }
 
-function NewAgent({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
+function NewAgent({ taken, onMade, onClose }: { taken: readonly string[]; onMade: () => void; onClose: () => void }) {
   const [name, setName] = useState("");
+  // To the edge it would be a change of the agent that there is, and put all its settings back.
+  const isTaken = taken.includes(name);
   const { route } = useLocation();
   const make = async (): Promise<void> => {
-    await send("PUT", `/api/agents/${encodeURIComponent(name)}`, {});
+    await send(API.putAgent.at({ agent: name }), {});
     onMade();
     route(`/agents/${name}/settings`);
   };
   return (
-    <Dialog title="New agent" verb="Make it" disabled={name === ""} onConfirm={make} onClose={onClose}>
+    <Dialog title="New agent" verb="Make it" disabled={name === "" || isTaken} onConfirm={make} onClose={onClose}>
       <label>
         Name
         <input
@@ -59,11 +62,16 @@ function NewAgent({ onMade, onClose }: { onMade: () => void; onClose: () => void
           required
           pattern={AGENT_NAME.source}
           value={name}
+          aria-invalid={isTaken ? true : undefined}
           aria-describedby="name-rule"
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
       </label>
-      <small id="name-rule">Lower-case letters, digits and hyphens. Clients name it as their model.</small>
+      <small id="name-rule">
+        {isTaken
+          ? `There is an agent ${name} already; choose another name.`
+          : "Lower-case letters, digits and hyphens. Clients name it as their model."}
+      </small>
     </Dialog>
   );
 }

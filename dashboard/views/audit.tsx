@@ -1,21 +1,24 @@
-/** Who moved what and why, and what was looked at and not learned from. */
-import type { AuditRow } from "../../shared/api.ts";
+/** Who moved what and why, what was looked at and not learned from, and what is kept from being learned. */
+import { API } from "../../shared/api-routes.ts";
+import type { AuditRow, QuarantinedEvent } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
-import { Loaded } from "../parts/shown.tsx";
+import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { type Paging, usePages } from "../pages.ts";
+import { useAction } from "../resource.ts";
 
 const PAGING: Paging<{ audit: AuditRow[] }, AuditRow> = {
   itemsOf: ({ audit }) => audit,
   idOf: ({ id }) => id,
-  after: ({ id }) => `before=${id}`,
+  after: ({ id }) => ({ before: id }),
   size: 50,
 };
 
 export function Audit({ agent, live }: AgentView) {
-  const rows = usePages(`/api/agents/${agent}/audit?limit=50`, PAGING, live.ticks);
+  const rows = usePages(API.audit.at({ agent }, { limit: 50 }), PAGING, live.ticks);
   return (
     <section>
       <h1>Audit</h1>
@@ -52,9 +55,63 @@ export function Audit({ agent, live }: AgentView) {
               ))}
             </Table>
             <More what="moves" pages={rows} />
+            <Quarantine agent={agent} version={live.ticks} />
           </>
         )}
       </Loaded>
     </section>
+  );
+}
+
+const BARRED: Paging<{ events: QuarantinedEvent[] }, QuarantinedEvent> = {
+  itemsOf: ({ events }) => events,
+  idOf: ({ eventId }) => eventId,
+  after: ({ eventId }) => ({ after: eventId }),
+  size: 100,
+};
+
+function Quarantine({ agent, version }: { agent: string; version: number }) {
+  const barred = usePages(API.quarantined.at({ agent }), BARRED, version);
+  const { run, busy, error } = useAction();
+  const free = (eventId: string): void =>
+    run(async () => {
+      await send(API.letBackIn.at({ agent }), { events: [eventId], reason: "from the dashboard" });
+      barred.reload();
+    });
+  return (
+    <>
+      <h2>Quarantine</h2>
+      <Problem error={error} />
+      <Loaded from={barred}>
+        {() =>
+          barred.items.length === 0 ? (
+            <Empty>Nothing is kept from being learned. A rollback, or the button beside a judgement, puts it here.</Empty>
+          ) : (
+            <Table label="Events that no version learns from" columns={["since", "said in", "by", "why", "moves"]}>
+              {barred.items.map(({ eventId, turnId, createdAt, actor, reason }) => (
+                <tr key={eventId}>
+                  <td>
+                    <time dateTime={createdAt}>{time(createdAt)}</time>
+                  </td>
+                  <td>
+                    <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>its conversation</a>
+                  </td>
+                  <td>
+                    <code>{actor}</code>
+                  </td>
+                  <td>{reason}</td>
+                  <td>
+                    <button type="button" class="link" disabled={busy} onClick={() => free(eventId)}>
+                      let back in
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+      <More what="events" pages={barred} />
+    </>
   );
 }

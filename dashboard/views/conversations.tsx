@@ -1,5 +1,6 @@
 /** All turns of the agent, searched and narrowed down by the edge, page by page. */
 import { useEffect, useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
@@ -13,7 +14,7 @@ const PAGE = 20;
 const PAGING: Paging<{ turns: ListedTurn[] }, ListedTurn> = {
   itemsOf: ({ turns }) => turns,
   idOf: ({ turnId }) => turnId,
-  after: ({ seq }) => `before=${seq}`,
+  after: ({ seq }) => ({ before: seq }),
   size: null, // fewer come where they are large
 };
 const TYPED_MS = 300; // what is being typed is not asked for letter by letter
@@ -23,7 +24,7 @@ const EVERYTHING: Filter = { words: "", reward: "any", version: "", user: "" };
 export function Conversations({ agent, live, item }: AgentView) {
   const [filter, setFilter] = useState(EVERYTHING);
   const asked = useSettled(filter);
-  const turns = usePages(`/api/agents/${agent}/turns?${queryOf(asked, item)}`, PAGING, live.ticks);
+  const turns = usePages(API.turns.at({ agent }, queryOf(asked, item)), PAGING, live.ticks);
   return (
     <section>
       <header class="row">
@@ -58,10 +59,9 @@ function useSettled(filter: Filter): Filter {
   return settled;
 }
 
-function queryOf({ words, reward, version, user }: Filter, session: string | undefined): string {
+function queryOf({ words, reward, version, user }: Filter, session: string | undefined): Record<string, string | number> {
   const asked = { words: words.trim(), reward: reward === "any" ? "" : reward, version: version.trim(), user, session: session ?? "" };
-  const named = Object.entries(asked).filter(([, value]) => value !== "");
-  return new URLSearchParams([["limit", String(PAGE)], ...named]).toString();
+  return { limit: PAGE, ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== "")) };
 }
 
 function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {

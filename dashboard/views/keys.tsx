@@ -1,5 +1,6 @@
 /** Who may ask: keys are made, rotated and revoked here, and shown once. */
 import { useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { ListedKey, Login, MadeKey } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
@@ -11,7 +12,7 @@ import { useResource } from "../resource.ts";
 type Asked = { move: "rotate" | "revoke"; key: ListedKey };
 
 export function Keys({ login }: { login: Login }) {
-  const keys = useResource<{ keys: ListedKey[] }>("/api/keys");
+  const keys = useResource(API.keys.at({}));
   const [making, setMaking] = useState(false);
   const [shown, setShown] = useState<MadeKey>();
   const [asked, setAsked] = useState<Asked>();
@@ -68,7 +69,7 @@ export function Keys({ login }: { login: Login }) {
         <Dialog
           title={`Rotate ${asked.key.name}`}
           verb="Rotate"
-          onConfirm={async () => show(await send<MadeKey>("POST", `/api/keys/${asked.key.id}/rotate`))}
+          onConfirm={async () => show(await send(API.rotateKey.at({ key: asked.key.id })))}
           onClose={() => setAsked(undefined)}
         >
           <p>It gets another secret, and stays who it is. Whatever uses the old one is refused at once.</p>
@@ -79,7 +80,7 @@ export function Keys({ login }: { login: Login }) {
           title={`Revoke ${asked.key.name}`}
           verb="Revoke"
           danger
-          onConfirm={() => send("DELETE", `/api/keys/${asked.key.id}`).then(keys.reload)}
+          onConfirm={() => send(API.revokeKey.at({ key: asked.key.id })).then(keys.reload)}
           onClose={() => setAsked(undefined)}
         >
           <p>Whatever uses it is refused at once, and for good.</p>
@@ -98,7 +99,7 @@ function NewKey({ onMade, onClose }: { onMade: (made: MadeKey) => void; onClose:
   const make = async (): Promise<void> => {
     const named = agents.split(/[\s,]+/).filter(Boolean);
     onMade(
-      await send<MadeKey>("POST", "/api/keys", {
+      await send(API.makeKey.at({}), {
         kind,
         name,
         ...(named.length === 0 ? {} : { agents: named }),

@@ -1,4 +1,5 @@
 /** Corrections that are in force as words, until the weights have them: each with its source, and how it is taken out. */
+import { API } from "../../shared/api-routes.ts";
 import type { Note, NoteStatus } from "../../shared/note.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
@@ -20,16 +21,16 @@ const BECAME: Readonly<Record<NoteStatus, string>> = {
 const PAGING: Paging<{ notes: Note[] }, Note> = {
   itemsOf: ({ notes }) => notes,
   idOf: ({ noteId }) => noteId,
-  after: ({ noteId }) => `before=${encodeURIComponent(noteId)}`,
+  after: ({ noteId }) => ({ before: noteId }),
   size: 100,
 };
 
 export function Notes({ agent, live }: AgentView) {
-  const notes = usePages(`/api/agents/${agent}/notes`, PAGING, live.ticks);
+  const notes = usePages(API.notes.at({ agent }), PAGING, live.ticks);
   const { run, busy, error } = useAction();
   const drop = (noteId: string): void =>
     run(async () => {
-      await send("DELETE", `/api/agents/${agent}/notes/${encodeURIComponent(noteId)}`);
+      await send(API.dropNote.at({ agent, note: noteId }));
       notes.reload();
     });
   return (

@@ -4,19 +4,19 @@
  */
 import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Agent } from "../../shared/agent.ts";
-import type { ListedVersion } from "../../shared/api.ts";
-import type { ChatMessage } from "../../shared/chat.ts";
+import type { AgentSettings } from "../../shared/agent.ts";
+import { API } from "../../shared/api-routes.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { chat, type Answering } from "../chat.ts";
+import { chat, type Answering, type Said } from "../chat.ts";
 import { Message } from "../parts/messages.tsx";
-import { Problem } from "../parts/shown.tsx";
+import { Empty, Problem } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
+import { TrainerNow } from "../parts/trainer-now.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 /** `now`: whatever answers users, kept and learned from. A number: that version, on trial here alone, and nothing is kept. */
 type Who = "now" | number;
-type Side = { readonly who: Who; readonly messages: readonly ChatMessage[]; readonly answered: number | undefined };
+type Side = { readonly who: Who; readonly messages: readonly Said[]; readonly answered: number | undefined };
 
 const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
 const SIDE_NAMES = ["Answers", "Beside it"] as const;
@@ -25,8 +25,8 @@ const sidesOf = (whos: readonly Who[]): Side[] => whos.map((who) => ({ who, mess
 
 export function Playground({ agent, live }: AgentView) {
   const { query } = useLocation();
-  const listed = useResource<{ versions: ListedVersion[] }>(`/api/agents/${agent}/versions`, live.head?.latest ?? 0);
-  const settings = useResource<Agent>(`/api/agents/${agent}`);
+  const listed = useResource(API.versions.at({ agent }), live.head?.latest ?? 0);
+  const settings = useResource(API.agent.at({ agent }));
   const [sides, setSides] = useState<readonly Side[]>(() =>
     sidesOf([whoOf(query["version"]) ?? "now", whoOf(query["beside"]) ?? []].flat()),
   );
@@ -41,7 +41,7 @@ export function Playground({ agent, live }: AgentView) {
   };
   const put = (index: number, change: Partial<Side>): void =>
     setSides((before) => before.map((side, at) => (at === index ? { ...side, ...change } : side)));
-  const answer = async (side: Side, index: number, added: readonly ChatMessage[]): Promise<void> => {
+  const answer = async (side: Side, index: number, added: readonly Said[]): Promise<void> => {
     let messages = [...side.messages, ...added];
     for (let calls = 0; calls <= MOST_CALLS; calls += 1) {
       const asked: Answering = { agent, messages, version: side.who === "now" ? null : side.who, session: session.current };
@@ -106,6 +106,7 @@ export function Playground({ agent, live }: AgentView) {
                 ? `What answers users${side.answered === undefined ? "" : `: version ${side.answered}`}`
                 : `Version ${side.who}`}
             </h2>
+            {side.messages.length === 0 && settings.data !== undefined && <Begin agent={agent} settings={settings.data.settings} />}
             {side.messages.map((message, at) => (
               <Message key={at} message={message} />
             ))}
@@ -116,6 +117,7 @@ export function Playground({ agent, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
+      {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && <TrainerNow agent={agent} live={live} />}
       <form class="say" onSubmit={say}>
         <label>
           <span class="visually-hidden">Say</span>
@@ -134,13 +136,26 @@ export function Playground({ agent, live }: AgentView) {
   );
 }
 
+/** What there is to ask for, before anything is said. */
+function Begin({ agent, settings: { tools, mcpServers } }: { agent: string; settings: AgentSettings }) {
+  if (tools.length + mcpServers.length === 0)
+    return (
+      <Empty>
+        This agent has no tools yet, and what a correction names is an argument of a tool's call:{" "}
+        <a href={`/agents/${agent}/settings`}>give it one</a>, or ask it something.
+      </Empty>
+    );
+  const does = tools.map(({ function: { name, description = name } }) => description);
+  return <Empty>Ask for something that its tools do{does.length === 0 ? "" : `: ${does.join("; ")}`}.</Empty>;
+}
+
 function whoOf(value: string | undefined): Who | undefined {
   if (value === "now") return value;
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
 /** Calls of the last answer that have no result yet. */
-function openCalls(messages: readonly ChatMessage[]): readonly OpenCall[] {
+function openCalls(messages: readonly Said[]): readonly OpenCall[] {
   const last = messages.at(-1);
   return last?.role === "assistant" ? (last.tool_calls ?? []) : [];
 }

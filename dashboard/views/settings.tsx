@@ -1,16 +1,24 @@
-/** What an agent is: its instructions, its tools as OpenAI writes them, and how it learns and is released. */
+/** What an agent is: its instructions, its tools as OpenAI writes them, where it answers, and how it learns and is released. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Agent, AgentSettings } from "../../shared/agent.ts";
+import { API } from "../../shared/api-routes.ts";
+import type { AgentSettings } from "../../shared/agent.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { ApiError, send } from "../api.ts";
+import { engineFormOf, engineOf } from "../engine-form.ts";
+import { EngineFields, EngineNow } from "../parts/engine-fields.tsx";
+import { NumberField, Refused, type RefusedSetting, Switch } from "../parts/fields.tsx";
+import { LearningFields } from "../parts/learning-fields.tsx";
+import { ReleaseFields } from "../parts/release-fields.tsx";
 import { Loaded, Problem } from "../parts/shown.tsx";
-import { type RefusedTool, ToolEditor, type Tools } from "../parts/tool-editor.tsx";
+import { ToolEditor, type Tools } from "../parts/tool-editor.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 export function Settings({ agent, onChanged }: AgentView) {
-  const read = useResource<Agent>(`/api/agents/${agent}`);
+  const read = useResource(API.agent.at({ agent }));
+  const [saved, setSaved] = useState(false);
   const changed = (): void => {
+    setSaved(true);
     read.reload();
     onChanged();
   };
@@ -18,145 +26,83 @@ export function Settings({ agent, onChanged }: AgentView) {
     <section>
       <h1>Settings of {agent}</h1>
       <Loaded from={read}>
-        {({ settings }) => <Form key={JSON.stringify(settings)} agent={agent} settings={settings} onSaved={changed} />}
+        {({ settings }) => (
+          <>
+            <Form key={JSON.stringify(settings)} agent={agent} settings={settings} saved={saved} onSaved={changed} />
+            {settings.engine.kind !== "embedded" && <EngineNow agent={agent} />}
+          </>
+        )}
       </Loaded>
     </section>
   );
 }
 
-function Form({ agent, settings, onSaved }: { agent: string; settings: AgentSettings; onSaved: () => void }) {
+type FormProps = { agent: string; settings: AgentSettings; /** Since the page was opened. */ saved: boolean; onSaved: () => void };
+
+function Form({ agent, settings, saved, onSaved }: FormProps) {
   const [draft, setDraft] = useState(settings);
+  const [engine, setEngine] = useState(() => engineFormOf(settings.engine));
   const [tools, setTools] = useState<Tools["tools"]>(settings.tools);
-  const [refused, setRefused] = useState<RefusedTool>();
+  const [refused, setRefused] = useState<RefusedSetting>();
   const [servers, setServers] = useState(JSON.stringify(settings.mcpServers, null, 2));
   const { run, busy, error } = useAction();
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
-  const { learning, release } = draft;
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
       setRefused(undefined);
       try {
-        await send("PUT", `/api/agents/${agent}`, { ...draft, tools, mcpServers: JSON.parse(servers) as unknown });
+        const mcpServers = JSON.parse(servers) as unknown;
+        await send(API.putAgent.at({ agent }), { ...draft, tools, mcpServers, engine: engineOf(engine) });
       } catch (thrown) {
-        if (!(thrown instanceof ApiError) || thrown.param?.startsWith("tools") !== true) throw thrown;
-        return setRefused({ path: thrown.param, message: thrown.message });
+        if (!(thrown instanceof ApiError) || thrown.param === null) throw thrown;
+        setRefused({ path: thrown.param, message: thrown.message });
+        // A tool that is refused is told where it stands; of everything else the field may be out of sight.
+        if (!thrown.param.startsWith("tools")) throw thrown;
+        return;
       }
       onSaved();
     });
   };
   return (
-    <form class="narrow" onSubmit={save}>
-      <label>
-        Instructions, before the client's own
-        <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
-      </label>
-      <ToolEditor tools={settings.tools} refused={refused} onChange={({ tools: changed }) => setTools(changed)} />
-      <JsonList name="servers" label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
-        {'[{"label": "…", "url": "https://…"}]'}; a secret is named, never written here.
-      </JsonList>
-      <fieldset>
-        <legend>Learning</legend>
+    <Refused.Provider value={refused}>
+      <form class="narrow" onSubmit={save}>
         <label>
-          <input
-            type="checkbox"
-            role="switch"
-            checked={learning.enabled}
-            aria-checked={learning.enabled}
-            onChange={({ currentTarget }) => set({ learning: { ...learning, enabled: currentTarget.checked } })}
-          />
-          learn from corrections
+          Instructions, before the client's own
+          <textarea rows={4} value={draft.instructions} onInput={({ currentTarget }) => set({ instructions: currentTarget.value })} />
         </label>
-        <label>
-          <input
-            type="checkbox"
-            role="switch"
-            checked={draft.store}
-            aria-checked={draft.store}
-            onChange={({ currentTarget }) => set({ store: currentTarget.checked })}
-          />
-          keep turns where a request does not say
-        </label>
-        <div class="grid">
-          <label>
-            Corrected turns before an update
-            <input
-              type="number"
-              min={1}
-              value={learning.minSignals}
-              onInput={({ currentTarget }) => set({ learning: { ...learning, minSignals: currentTarget.valueAsNumber } })}
-            />
-          </label>
-          <label>
-            Whose notes
-            <select
-              value={learning.notes}
-              onChange={({ currentTarget }) => set({ learning: { ...learning, notes: currentTarget.value as typeof learning.notes } })}
-            >
-              <option value="user">the same user's</option>
-              <option value="agent">everybody's</option>
-              <option value="off">nobody's</option>
-            </select>
-          </label>
-          <label>
-            Votes of the judge
-            <input
-              type="number"
-              min={1}
-              max={9}
-              step={2}
-              value={learning.votes}
-              onInput={({ currentTarget }) => set({ learning: { ...learning, votes: currentTarget.valueAsNumber } })}
-            />
-          </label>
-        </div>
-      </fieldset>
-      <fieldset>
-        <legend>Release</legend>
-        <label>
-          <input
-            type="checkbox"
-            role="switch"
-            checked={release.gate.enabled}
-            aria-checked={release.gate.enabled}
-            onChange={({ currentTarget }) => set({ release: { ...release, gate: { ...release.gate, enabled: currentTarget.checked } } })}
-          />
-          versions pass a gate
-        </label>
-        <div class="grid">
-          <label>
-            Trial before everybody
-            <select
-              value={release.canary.mode}
-              onChange={({ currentTarget }) =>
-                set({ release: { ...release, canary: { ...release.canary, mode: currentTarget.value as typeof release.canary.mode } } })
-              }
-            >
-              <option value="auto">from the fourth user on</option>
-              <option value="on">always</option>
-              <option value="off">never</option>
-            </select>
-          </label>
-          <label>
-            Share of new conversations on trial
-            <input
-              type="number"
-              min={0.01}
-              max={0.5}
-              step={0.01}
-              value={release.canary.share}
-              onInput={({ currentTarget }) =>
-                set({ release: { ...release, canary: { ...release.canary, share: currentTarget.valueAsNumber } } })
-              }
-            />
-          </label>
-        </div>
-      </fieldset>
-      <Problem error={error} />
-      <button type="submit" disabled={busy || tools === undefined || problemOf(servers) !== undefined} aria-busy={busy}>
-        Save
-      </button>
-    </form>
+        <ToolEditor
+          tools={settings.tools}
+          refused={refused?.path.startsWith("tools") === true ? refused : undefined}
+          onChange={({ tools: changed }) => setTools(changed)}
+        />
+        <JsonList name="servers" label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
+          {'[{"label": "…", "url": "https://…"}]'}; a secret is named, never written here.
+        </JsonList>
+        <NumberField
+          label="Calls in one answer that the edge may run"
+          path="maxToolSteps"
+          min={1}
+          max={16}
+          value={draft.maxToolSteps}
+          onInput={(maxToolSteps) => set({ maxToolSteps })}
+        />
+        <EngineFields form={engine} onChange={setEngine} />
+        <LearningFields settings={draft.learning} onChange={(learning) => set({ learning })}>
+          <Switch checked={draft.store} onChange={(store) => set({ store })}>
+            keep turns where a request does not say
+          </Switch>
+        </LearningFields>
+        <ReleaseFields settings={draft.release} onChange={(release) => set({ release })} />
+        <Problem error={error} />
+        <button type="submit" disabled={busy || tools === undefined || problemOf(servers) !== undefined} aria-busy={busy}>
+          Save
+        </button>
+        <p role="status">
+          {saved && !busy && error === undefined && refused === undefined && "Saved. Conversations that begin now have it."}
+        </p>
+      </form>
+    </Refused.Provider>
   );
 }
 

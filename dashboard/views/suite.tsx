@@ -1,5 +1,6 @@
 /** What every version must still do: what corrections have taught, and what people write down. */
 import { useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
@@ -9,21 +10,22 @@ import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
 import { type Paging, usePages } from "../pages.ts";
 import { useAction } from "../resource.ts";
+import { argumentsProblem } from "../supplied-answer.ts";
 
 const PAGING: Paging<{ cases: SuiteCase[] }, SuiteCase> = {
   itemsOf: ({ cases }) => cases,
   idOf: ({ caseId }) => caseId,
-  after: ({ caseId }) => `after=${caseId}`,
+  after: ({ caseId }) => ({ after: caseId }),
   size: 100,
 };
 
 export function Suite({ agent, live }: AgentView) {
-  const suite = usePages(`/api/agents/${agent}/suite`, PAGING, live.head?.latest ?? 0);
+  const suite = usePages(API.cases.at({ agent }), PAGING, live.head?.latest ?? 0);
   const [adding, setAdding] = useState(false);
   const { run, busy, error } = useAction();
   const drop = (caseId: string): void =>
     run(async () => {
-      await send("DELETE", `/api/agents/${agent}/suite/${caseId}`);
+      await send(API.deleteCase.at({ agent, case: caseId }));
       suite.reload();
     });
   return (
@@ -74,14 +76,15 @@ function NewCase({ agent, onMade, onClose }: { agent: string; onMade: () => void
   const [tool, setTool] = useState("");
   const [args, setArgs] = useState("{}");
   const [contains, setContains] = useState("");
+  const problem = tool === "" ? undefined : argumentsProblem(args);
   const add = async (): Promise<void> => {
     const expect =
       tool === "" ? { reply: { contains: contains === "" ? [] : [contains] } } : { tool, arguments: JSON.parse(args) as unknown };
-    await send("POST", `/api/agents/${agent}/suite`, { name, messages: [{ role: "user", content: said }], expect });
+    await send(API.addCase.at({ agent }), { name, messages: [{ role: "user", content: said }], expect });
     onMade();
   };
   return (
-    <Dialog title="Add a case" verb="Add" disabled={name === "" || said === ""} onConfirm={add} onClose={onClose}>
+    <Dialog title="Add a case" verb="Add" disabled={name === "" || said === "" || problem !== undefined} onConfirm={add} onClose={onClose}>
       <label>
         Name
         <input required value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
@@ -102,7 +105,14 @@ function NewCase({ agent, onMade, onClose }: { agent: string; onMade: () => void
       ) : (
         <label>
           Arguments that it has to have, as JSON; others are free
-          <textarea class="code" value={args} onInput={({ currentTarget }) => setArgs(currentTarget.value)} />
+          <textarea
+            class="code"
+            value={args}
+            aria-invalid={problem === undefined ? undefined : true}
+            aria-describedby="arguments-problem"
+            onInput={({ currentTarget }) => setArgs(currentTarget.value)}
+          />
+          <small id="arguments-problem">{problem}</small>
         </label>
       )}
     </Dialog>

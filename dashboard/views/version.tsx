@@ -1,7 +1,7 @@
 /** One version: what it learned from whom, what it answers now instead of before, and how it came through its gate. */
 import { useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, ShownVersion } from "../../shared/api.ts";
-import type { Agent } from "../../shared/agent.ts";
 import type { GateBudgets, GateCheck } from "../../shared/release.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
@@ -26,8 +26,8 @@ const CHECKS: Readonly<Record<keyof GateBudgets, string>> = {
 
 export function Version({ agent, live, item, onChanged }: AgentView) {
   const version = Number(item);
-  const shown = useResource<ShownVersion>(`/api/agents/${agent}/versions/${version}`, live.head?.stable ?? 0);
-  const settings = useResource<Agent>(`/api/agents/${agent}`);
+  const shown = useResource(API.version.at({ agent, version }), live.head?.stable ?? 0);
+  const settings = useResource(API.agent.at({ agent }));
   const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (): void => {
     shown.reload();
@@ -191,11 +191,11 @@ function Files({ version: { version, adapter, policyDigest }, agent }: { version
       {adapter !== null && (
         <p>
           A LoRA adapter of rank {adapter.rank} in PEFT's format:{" "}
-          <a href={`/api/agents/${agent}/versions/${version}/files/adapter_model.safetensors`} download>
+          <a href={API.versionFile.at({ agent, version, file: "adapter_model.safetensors" }).path} download>
             adapter_model.safetensors
           </a>
           ,{" "}
-          <a href={`/api/agents/${agent}/versions/${version}/files/adapter_config.json`} download>
+          <a href={API.versionFile.at({ agent, version, file: "adapter_config.json" }).path} download>
             adapter_config.json
           </a>
         </p>

@@ -1,5 +1,6 @@
 /** The line's versions: as a graph, and one by one with what each learned and what became of it. */
 import { useState } from "preact/hooks";
+import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, VersionPage } from "../../shared/api.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
@@ -13,13 +14,13 @@ import { type Paging, usePages } from "../pages.ts";
 const PAGING: Paging<VersionPage, ListedVersion> = {
   itemsOf: ({ versions }) => versions,
   idOf: ({ version }) => version,
-  after: ({ version }) => `before=${version}`,
+  after: ({ version }) => ({ before: version }),
   size: 100,
 };
 type Asked = { move: "rollBack" | "promote"; version: number };
 
 export function Versions({ agent, live, onChanged }: AgentView) {
-  const page = usePages(`/api/agents/${agent}/versions`, PAGING, live.ticks);
+  const page = usePages(API.versions.at({ agent }), PAGING, live.ticks);
   const [asked, setAsked] = useState<Asked>();
   const moved = (): void => {
     page.reload();

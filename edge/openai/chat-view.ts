@@ -2,20 +2,9 @@
  * An answer as Chat Completions shows it. There a call asks the client to run something, so what is run on this side is no call: it is told
  * in `executed_tools`, as Groq's compound systems do, which clients that do not know it leave alone. Pure.
  */
+import type { ExecutedTool } from "../../shared/executed-tool.ts";
 import { PARAGRAPH } from "../session/shown-answer.ts";
 import type { FinishedDelta, TurnDelta } from "../session/port.ts";
-
-/** A call that is run on this side: once when it is made, and once more with what came of it. */
-export type ExecutedTool = {
-  readonly index: number;
-  readonly id: string;
-  readonly type: "mcp";
-  readonly server_label: string;
-  readonly name: string;
-  readonly status: "in_progress" | "completed" | "failed";
-  readonly arguments?: string;
-  readonly output?: string;
-};
 
 export type ChatPiece =
   | Extract<TurnDelta, { kind: "content" | "arguments" }>

@@ -1,4 +1,7 @@
-/** Headers of a chat completion: which conversation, what kind of turn, and whether it is a retry. */
+/**
+ * Which conversation a turn is of, what kind of turn it is, and whether it is a retry: from the headers, and where those say nothing
+ * from the members of the body by which OpenClaw-RL's clients say the same.
+ */
 import { z } from "zod";
 import { invalid } from "./refuse.ts";
 
@@ -7,24 +10,40 @@ const NAME = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NAME}}$`); // as in a header: pr
 const YES: ReadonlySet<string> = new Set(["1", "true", "yes", "on"]);
 const NO: ReadonlySet<string> = new Set(["0", "false", "no", "off"]);
 
+type TurnKind = "main" | "side";
+
 export type TurnHeaders = {
   /** `x-session-id`: the client's own name of the conversation. */
   readonly sessionName: string | undefined;
   /** `x-turn-type`; side turns (titles, heartbeats) are served and never trained. */
-  readonly turnKind: "main" | "side";
+  readonly turnKind: TurnKind | undefined;
   /** `x-session-done`: the conversation ends with this turn. */
-  readonly closes: boolean;
+  readonly closes: boolean | undefined;
   readonly idempotencyKey: string | undefined;
   /** `x-stainless-retry-count`, by which OpenAI's clients number their attempts from 0. */
   readonly retryCount: number | undefined;
 };
+
+/** `turn_type` of a body. */
+export const TurnType = z.enum(["main", "side"]);
+
+/** `session_done` of a body: whatever OpenClaw-RL takes for a yes, and what is as plainly a no. */
+export const SessionDone = z.union([z.boolean(), z.literal([0, 1]), z.string().refine(isFlag)], "true or false expected");
+
+export function isYes(flag: z.infer<typeof SessionDone>): boolean {
+  return YES.has(String(flag).toLowerCase());
+}
+
+function isFlag(text: string): boolean {
+  return YES.has(text.toLowerCase()) || NO.has(text.toLowerCase());
+}
 
 /** @throws {input/invalid} naming the header */
 export function parseTurnHeaders(headers: Headers): TurnHeaders {
   return {
     sessionName: checkName(headers.get("x-session-id") ?? undefined, "x-session-id"),
     turnKind: parseKind(headers.get("x-turn-type")),
-    closes: parseFlag(headers.get("x-session-done"), "x-session-done"),
+    closes: parseFlag(headers.get("x-session-done")),
     idempotencyKey: checkName(headers.get("idempotency-key") ?? undefined, "idempotency-key"),
     retryCount: parseCount(headers.get("x-stainless-retry-count"), "x-stainless-retry-count"),
   };
@@ -36,16 +55,18 @@ export function checkName(name: string | undefined, param: string): string | und
   throw invalid(param, `1 to ${MAX_NAME} printable characters without spaces expected, got ${JSON.stringify(name.slice(0, 40))}`);
 }
 
-function parseKind(value: string | null): "main" | "side" {
-  const kind = z.enum(["main", "side"]).safeParse(value ?? "main");
+function parseKind(value: string | null): TurnKind | undefined {
+  if (value === null) return undefined;
+  const kind = TurnType.safeParse(value);
   if (kind.success) return kind.data;
   throw invalid("x-turn-type", `main or side expected, got ${value}`);
 }
 
-function parseFlag(value: string | null, param: string): boolean {
-  const flag = (value ?? "0").toLowerCase();
-  if (YES.has(flag) || NO.has(flag)) return YES.has(flag);
-  throw invalid(param, `1 or 0 expected, got ${value}`);
+function parseFlag(value: string | null): boolean | undefined {
+  if (value === null) return undefined;
+  const flag = SessionDone.safeParse(value);
+  if (flag.success) return isYes(flag.data);
+  throw invalid("x-session-done", `1 or 0 expected, got ${value}`);
 }
 
 function parseCount(value: string | null, param: string): number | undefined {

@@ -7,6 +7,7 @@ import { parseWith } from "../http-errors.ts";
 import { MIN_TEMPERATURE } from "../policy/sampler.ts";
 import type { TurnSampling } from "../session/port.ts";
 import { checkDepth } from "./depth.ts";
+import { isYes, SessionDone, TurnType } from "./headers.ts";
 import { Messages, toConversation } from "./messages.ts";
 import { CHAT_PARAMETERS, checkParameters, type KnownParameters } from "./parameters.ts";
 import { invalid } from "./refuse.ts";
@@ -47,6 +48,8 @@ export const Parameters = z.object({
     .refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected")
     .nullish(),
   session_id: z.string().nullish(),
+  turn_type: TurnType.nullish(),
+  session_done: SessionDone.nullish(),
   response_format: ResponseFormatParameter.nullish(),
 });
 type Parameters = z.infer<typeof Parameters>;
@@ -65,6 +68,9 @@ export type AskedTurn = Omit<TurnSampling, "toolChoice"> & {
   readonly user: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly sessionId: string | undefined;
+  /** What the body says where the headers say nothing. */
+  readonly turnKind: "main" | "side" | undefined;
+  readonly closes: boolean | undefined;
 };
 
 export type ChatRequest = AskedTurn & { readonly stream: boolean; readonly includeUsage: boolean };
@@ -118,7 +124,15 @@ function toRequest(parameters: Parameters): ChatRequest {
     user: userOf(parameters),
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? metadata?.["session_id"],
+    ...sessionMarksOf(parameters),
   };
+}
+
+export function sessionMarksOf({ turn_type: kind, session_done: done }: Pick<Parameters, "turn_type" | "session_done">): {
+  turnKind: AskedTurn["turnKind"];
+  closes: AskedTurn["closes"];
+} {
+  return { turnKind: kind ?? undefined, closes: isSet(done) ? isYes(done) : undefined };
 }
 
 function answerLimitOf({ max_tokens: older, max_completion_tokens: newer }: Parameters): TurnSampling["answerLimit"] {

@@ -1,8 +1,9 @@
 /** The whole answer of a turn as one `chat.completion`. */
 import type { ToolCall } from "../../shared/chat.ts";
+import type { ExecutedTool } from "../../shared/executed-tool.ts";
 import { fromErrorRecord } from "../../shared/errors.ts";
 import type { ContentLogprob, FinishedDelta, TurnDelta } from "../session/port.ts";
-import { type ChatPiece, ChatView, type ExecutedTool } from "./chat-view.ts";
+import { type ChatPiece, ChatView } from "./chat-view.ts";
 import { endless } from "./deltas.ts";
 import { toLogprobs, toUsage, type Envelope, type Logprobs, type Usage } from "./wire.ts";
 

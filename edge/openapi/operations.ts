@@ -1,6 +1,7 @@
 /** Every route for clients and people, as the OpenAPI document tells of it. A test holds the list to the routes. */
 import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
+import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
 import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
@@ -43,6 +44,13 @@ const CLIENT: readonly Omit<Operation, "key">[] = [
     body: ResponseParameters,
   },
   { method: "get", path: "/v1/responses/{response}", summary: "A stored response", query: RetrieveQuery },
+  {
+    method: "get",
+    path: "/v1/responses/{response}/input_items",
+    summary: "What a stored response was given, in pages",
+    query: InputItemsQuery,
+  },
+  { method: "delete", path: "/v1/responses/{response}", summary: "Ends that a response can be read or continued by its id" },
   { method: "get", path: "/v1/models", summary: "The agents that the key reaches, as models" },
   { method: "get", path: "/v1/models/{model}", summary: "One agent, as a model" },
   {

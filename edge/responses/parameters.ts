@@ -3,8 +3,8 @@ import { FIXED_EVERYWHERE, type KnownParameters } from "../openai/parameters.ts"
 
 const HONOURED = [
   "include", "input", "instructions", "max_output_tokens", "metadata", "model", "parallel_tool_calls",
-  "previous_response_id", "safety_identifier", "session_id", "store", "stream", "stream_options", "temperature",
-  "text", "tool_choice", "tools", "top_logprobs", "top_p", "user",
+  "previous_response_id", "safety_identifier", "session_done", "session_id", "store", "stream", "stream_options", "temperature",
+  "text", "tool_choice", "tools", "top_logprobs", "top_p", "turn_type", "user",
 ]; // prettier-ignore
 
 export const RESPONSE_PARAMETERS: KnownParameters = {

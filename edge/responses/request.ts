@@ -4,7 +4,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import type { ResponseFormat } from "../../shared/grammar/answer-form.ts";
 import { checkConversation } from "../openai/messages.ts";
 import { invalid } from "../openai/refuse.ts";
-import { type AskedTurn, Parameters as ChatParameters, parseParameters, userOf } from "../openai/request.ts";
+import { type AskedTurn, Parameters as ChatParameters, parseParameters, sessionMarksOf, userOf } from "../openai/request.ts";
 import { SchemaName, toSchemaFormat } from "../openai/response-format.ts";
 import { checkTools } from "../openai/tools.ts";
 import { Input, Items, toItems, toMessages } from "./items.ts";
@@ -40,6 +40,8 @@ export const ResponseParameters = ChatParameters.pick({
   safety_identifier: true,
   metadata: true,
   session_id: true,
+  turn_type: true,
+  session_done: true,
 }).extend({
   input: Input,
   instructions: z.string().nullish(),
@@ -94,6 +96,7 @@ export function toAskedTurn(parameters: ResponseParameters, previous: PreviousRe
     user: userOf(parameters),
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? metadata?.["session_id"],
+    ...sessionMarksOf(parameters),
   };
 }
 

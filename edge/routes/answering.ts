@@ -57,8 +57,9 @@ type TurnParts = {
 /** Dispatches the turn to its session, and states in the answer's headers which version answers in which session. */
 export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Promise<Answering> {
   const { request, headers, head, scope, sessionName, follows, body, offer, asked } = parts;
-  const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, headers.turnKind, body]));
-  const notes = headers.turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
+  const turnKind = headers.turnKind ?? request.turnKind ?? "main";
+  const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, turnKind, body]));
+  const notes = turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
   const { tools, runners } = offer;
   const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   const toolChoice = toToolChoice(request.toolChoice, tools);
@@ -66,8 +67,8 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     scope,
     line: head.line,
     sessionName,
-    turnKind: headers.turnKind,
-    closes: headers.closes,
+    turnKind,
+    closes: headers.closes ?? request.closes ?? false,
     messages: request.messages,
     instructions: head.settings.instructions,
     tools,

@@ -1,5 +1,6 @@
 /** Responses by their id: to be read again, and to be continued. */
 import type { Context } from "hono";
+import type { ChatMessage } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppEnv } from "../env.ts";
 import { invalid } from "../openai/refuse.ts";
@@ -17,16 +18,29 @@ const PARAM = "previous_response_id";
 export type Continued = PreviousResponse & { readonly scope: Scope; readonly sessionId: string; readonly turnId: string };
 
 type Recalled = Extract<RecallResult, { status: "recalled" }>;
+type Unstored = Exclude<RecallResult, Recalled>;
 
 export function baseOf({ completionId, createdAt }: TurnHead, echo: ResponseEcho): ResponseBase {
   return { id: responseIdOf(completionId), createdAt: Math.floor(createdAt / 1000), echo };
 }
 
-/** A stored response of the key. @throws {input/notFound} */
-export async function recallResponse(context: Context<AppEnv>, id: string): Promise<{ head: TurnHead; response: ResponseOnWire }> {
+/** A stored response of the key, and the conversation that it answered. @throws {input/notFound} */
+export async function recallResponse(
+  context: Context<AppEnv>,
+  id: string,
+): Promise<{ head: TurnHead; response: ResponseOnWire; messages: readonly ChatMessage[] }> {
   const result = await recall(context, id);
-  if (result.status === "recalled") return { head: result.head, response: await responseOf(result) };
-  throw new AppError("input/notFound", `response: ${expectedOf(result)}, got ${id}`, { details: { param: "response" } });
+  if (result.status !== "recalled") throw notFound(result, id);
+  const response = await responseOf(result);
+  return { head: result.head, response, messages: spokenIn(result, response) };
+}
+
+/** Makes a stored response of the key one that can no longer be read or continued by its id. @throws {input/notFound} */
+export async function forgetResponse({ env, var: { key } }: Context<AppEnv>, id: string): Promise<void> {
+  const ids = parseAnswerId(id);
+  const result =
+    ids === undefined ? { status: "unknown" as const } : await sessionOf(env, ids.sessionId).forget({ turnId: ids.turnId, keyId: key.id });
+  if (result.status !== "forgotten") throw notFound(result, id);
 }
 
 /** The response that a request continues. @throws {input/invalid} where it is not stored, or is of another model or user */
@@ -38,7 +52,7 @@ export async function recallPrevious(context: Context<AppEnv>, parameters: Respo
     throw new AppError("input/invalid", `${PARAM}: ${expectedOf(result)}, got ${id}; send the whole conversation as input instead`, {
       details: { param: PARAM, code: "previous_response_not_found" },
     });
-  const { scope, sessionId, turnId, messages } = result;
+  const { scope, sessionId, turnId } = result;
   if (scope.agent !== model)
     throw invalid(
       PARAM,
@@ -47,9 +61,8 @@ export async function recallPrevious(context: Context<AppEnv>, parameters: Respo
   const user = userOf(parameters);
   if (user !== undefined && (await scopedUser(scope.keyId, user)) !== scope.user)
     throw invalid(PARAM, "a response to the same user expected, got another's; send user and safety_identifier as then, or neither");
-  const { instructions, output } = await responseOf(result);
-  const first = (instructions ?? "") === "" ? 0 : 1; // the instructions' own message
-  return { scope, sessionId, turnId, messages: messages.slice(first), output };
+  const response = await responseOf(result);
+  return { scope, sessionId, turnId, messages: spokenIn(result, response), output: response.output };
 }
 
 /** The name to continue a conversation under. @throws {input/invalid} where the client names another session than the one it is in */
@@ -68,12 +81,21 @@ async function recall({ env, var: { key } }: Context<AppEnv>, id: string): Promi
   return sessionOf(env, ids.sessionId).recall({ turnId: ids.turnId, keyId: key.id });
 }
 
+/** The conversation without the instructions, which are of one response alone. */
+function spokenIn({ messages }: Recalled, { instructions }: ResponseOnWire): readonly ChatMessage[] {
+  return messages.slice((instructions ?? "") === "" ? 0 : 1);
+}
+
 async function responseOf({ head, asked, deltas }: Recalled): Promise<ResponseOnWire> {
   // The route writes it from the same type.
   return collectResponse(deltas, baseOf(head, JSON.parse(asked) as ResponseEcho));
 }
 
-function expectedOf({ status }: Exclude<RecallResult, Recalled>): string {
+function notFound(result: Unstored, id: string): AppError {
+  return new AppError("input/notFound", `response: ${expectedOf(result)}, got ${id}`, { details: { param: "response" } });
+}
+
+function expectedOf({ status }: Unstored): string {
   const expected = "the id of a stored response to this key expected";
   return status === "unstored" ? `${expected}, and with store: false nothing is stored` : expected;
 }

@@ -10,12 +10,13 @@ import { readDeltas } from "../openai/deltas.ts";
 import { parseTurnHeaders } from "../openai/headers.ts";
 import { streamEvents } from "../openai/sse.ts";
 import { collectResponse, responseEvents, toEventText } from "../responses/answer.ts";
+import { InputItemsQuery, pageOf } from "../responses/input-items.ts";
 import { parseResponseRequest, toAskedTurn } from "../responses/request.ts";
 import { toolsOnWire } from "../responses/tools.ts";
 import { toEcho } from "../responses/wire.ts";
 import { answerTurn, offerOf, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf } from "./answering.ts";
 import { queryOf } from "./params.ts";
-import { baseOf, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
+import { baseOf, forgetResponse, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
 
 /** What is stored is given back whole: it is not streamed again, and includes what it was asked to include. */
 export const RetrieveQuery = z.strictObject({ stream: z.literal("false").optional() });
@@ -44,6 +45,16 @@ export function mountResponses(app: App): void {
     const { head, response } = await recallResponse(context, context.req.param("response"));
     stateVersion(context, head);
     return context.json(response);
+  });
+  app.get("/v1/responses/:response/input_items", async (context) => {
+    const query = queryOf(context, InputItemsQuery);
+    const { response, messages } = await recallResponse(context, context.req.param("response"));
+    return context.json(pageOf(messages, { ...query, responseId: response.id }));
+  });
+  app.delete("/v1/responses/:response", async (context) => {
+    const id = context.req.param("response");
+    await forgetResponse(context, id);
+    return context.json({ id, object: "response", deleted: true });
   });
 }
 

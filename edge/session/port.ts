@@ -152,11 +152,15 @@ export type RecallResult =
   | { status: "unstored" }
   | { status: "unknown" };
 
+export type ForgetResult = { status: "forgotten" } | Exclude<RecallResult, { status: "recalled" }>;
+
 export interface SessionPort {
   /** The session's name within its scope; undefined where it was never begun or is another's. */
   nameFor(scope: Scope): Promise<string | undefined>;
   answer(request: TurnRequest): Promise<AnswerResult>;
   recall(turn: { turnId: string; keyId: string }): Promise<RecallResult>;
+  /** Makes a finished turn one that is not recalled any more, for who asked for it; the log has it as before. */
+  forget(turn: { turnId: string; keyId: string }): Promise<ForgetResult>;
   /** Forgets everything, where the session is the user's; what it still owes to the log goes with it. */
   erase(user: string): Promise<void>;
   giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;

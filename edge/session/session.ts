@@ -13,7 +13,17 @@ import { feedbackGiven } from "./events.ts";
 import { parseAnswerId } from "./identity.ts";
 import { AnswerRun } from "./answer-run.ts";
 import { LiveTurn } from "./live-turn.ts";
-import type { AnswerResult, FeedbackRequest, FeedbackResult, RecallResult, SessionPort, TurnDelta, TurnHead, TurnRequest } from "./port.ts";
+import type {
+  AnswerResult,
+  FeedbackRequest,
+  FeedbackResult,
+  ForgetResult,
+  RecallResult,
+  SessionPort,
+  TurnDelta,
+  TurnHead,
+  TurnRequest,
+} from "./port.ts";
 import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
 import { ShownAnswer } from "./shown-answer.ts";
 import { lastTurnOf, recordedAnswer } from "./steps.ts";
@@ -87,6 +97,14 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     if (request === undefined || record === undefined) return { status: "unknown" };
     const { agent, user, sessionId } = session;
     return { status: "recalled", scope: { agent, keyId, user }, sessionId, turnId, ...record, ...request };
+  }
+
+  async forget(turn: { turnId: string; keyId: string }): Promise<ForgetResult> {
+    const recalled = await this.recall(turn);
+    if (recalled.status !== "recalled") return recalled;
+    this.#store.forgetAsked(turn.turnId);
+    await this.ctx.storage.sync();
+    return { status: "forgotten" };
   }
 
   async erase(user: string): Promise<void> {

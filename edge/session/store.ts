@@ -208,6 +208,11 @@ export class SessionStore {
     return row === undefined ? undefined : StoredRequest.parse(JSON.parse(text(row, "request")));
   }
 
+  /** The answer stays, for retries; the turn is not recallable any more. */
+  forgetAsked(turnId: string): void {
+    this.#run("UPDATE turns SET request = NULL WHERE turn_id = ? AND state = 'finished'", turnId);
+  }
+
   /** Whether the turn was answered and nothing of it was to be kept. */
   isUnstored(turnId: string): boolean {
     return this.#rows("SELECT 1 FROM turns WHERE turn_id = ? AND state = 'finished' AND recorded = 0", turnId).length > 0;

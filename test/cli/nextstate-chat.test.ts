@@ -1,19 +1,24 @@
-/** `npx nextstate chat` with the shipped base: one message, lines of a script, and what becomes of calls. */
-import { beforeAll, describe, expect, it } from "vitest";
+/** `npx nextstate chat` with the shipped base: one message, lines of a script, and what becomes of calls, whoever runs them. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
+import { json, startToolServer, type ToolServer } from "../helpers/tool-server.ts";
 import { runNextstate, type Ended, type RunOptions } from "./run-nextstate.ts";
 
 const DONE = 0;
 const REFUSED = 1;
 const REQUEST = "Book the Grand Hotel for three days from March 5th.";
 
-const edge = withEdge({ baseFolder: "base" });
+const edge = withEdge({ baseFolder: "base", vars: { TOOLS_ON_LOOPBACK: "1" } });
+let server: ToolServer;
+beforeAll(async () => void (server = await startToolServer()));
+afterAll(() => server.close());
 const chat = (args: readonly string[], options: RunOptions = {}): Promise<Ended> =>
   runNextstate(["chat", ...args, "--url", edge.url, "--state", edge.stateFolder], options);
 
 describe("nextstate chat", () => {
-  beforeAll(() => putAgent(edge, "hotel", { instructions: "You are a helpful assistant. Today is Friday, 2019-03-01.", tools: [RESERVE] }));
+  const instructions = "You are a helpful assistant. Today is Friday, 2019-03-01.";
+  beforeAll(() => putAgent(edge, "hotel", { instructions, tools: [RESERVE] }));
 
   it("answers one message, with the calls and the version that answered", async () => {
     const args = ["hotel", "--message", REQUEST, "--temperature", "0"];
@@ -41,6 +46,18 @@ describe("nextstate chat", () => {
     await expect.poll(following, { timeout: 20_000 }).toMatchObject([{ messages: [{ role: "tool", content: '{"status": "sold out"}' }] }]);
     const people = await chat(args, { stdin });
     expect(people.stdout).toMatch(/^→ ReserveHotel.*\n\[version 0\]\n(.*\n)+\[version 0\]\n$/);
+  });
+
+  it("shows what the edge ran itself, with what came of it, before the answer", async () => {
+    const url = server.on("/reserve", json({ status: "confirmed", code: "X7" }));
+    await putAgent(edge, "served", { instructions, tools: [{ ...RESERVE, endpoint: { url } }] });
+    const args = ["served", "--message", REQUEST, "--temperature", "0"];
+    const { code, stdout, stderr } = await chat(args);
+    expect([code, stderr]).toEqual([DONE, ""]);
+    expect(stdout).toMatch(/^⚙ ReserveHotel\(\{.*Grand Hotel.*\}\) \{"status":"confirmed","code":"X7"\}\n[^]+\n\[version 0\]\n$/);
+    const { choices } = JSON.parse((await chat([...args, "--json"])).stdout);
+    expect(choices[0].message.executed_tools).toMatchObject([{ name: "ReserveHotel", status: "completed" }]);
+    expect(server.callsOf("/reserve").length).toBeGreaterThan(0);
   });
 
   it("says that an agent does not exist", async () => {

@@ -130,6 +130,14 @@ describe("nextstate turns and notes", () => {
     expect(await said("turns told --user u_0000000000000000")).toBe("No turns.\n");
   });
 
+  it("finds turns by words, reward and version", async () => {
+    const found = async (filters: string): Promise<number> => ((await json(`turns told ${filters}`)).turns as unknown[]).length;
+    expect(await json("turns told --words two")).toEqual(await api("/agents/told/turns?words=two"));
+    const filters = ["--words two", "--reward=-1", "--reward -1", "--reward none", "--version 0", "--version 0 --words two", "--version 1"];
+    expect(await Promise.all(filters.map(found))).toEqual([1, 1, 1, 1, 2, 1, 0]);
+    expect(await nextstate("turns told --reward 7")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("-1|0|1|none") });
+  });
+
   it("lists notes, and drops one", async () => {
     const { notes } = (await json("notes told")) as { notes: { noteId: string }[] };
     expect({ notes }).toEqual(await api("/agents/told/notes"));

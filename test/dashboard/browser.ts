@@ -1,4 +1,5 @@
-/** A page of a real browser at a real edge's dashboard, and what it complains about. */
+/** A page of a real browser at a real edge's dashboard, what it complains about, and what axe finds in it. */
+import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 
 export type Opened = {
@@ -24,4 +25,10 @@ export async function logIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("Admin key").fill(key);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+}
+
+/** What axe finds, each by its rule and the first element that breaks it. */
+export async function violationsIn(page: Page, part = "html"): Promise<(string | undefined)[][]> {
+  const { violations } = await new AxeBuilder({ page }).include(part).analyze();
+  return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
 }

@@ -5,7 +5,7 @@ import { type Paging, refreshed } from "../../dashboard/pages.ts";
 const paging: Paging<readonly number[], number> = {
   itemsOf: (page) => page,
   idOf: (item) => item,
-  after: (item) => `before=${item}`,
+  after: (item) => ({ before: item }),
   size: 3,
 };
 const refresh = (held: readonly number[] | undefined, page: readonly number[], ended = false) =>

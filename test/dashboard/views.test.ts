@@ -1,16 +1,14 @@
 /** Every view of the dashboard in a browser, over an edge with conversations, versions, notes and a suite. */
-import AxeBuilder from "@axe-core/playwright";
+import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
-import { putAdapter } from "../helpers/adapters.ts";
-import { call, lineage, manifestOf, putAgent } from "../helpers/call.ts";
-import { bearer, withEdge } from "../helpers/edge.ts";
-import { SEARCH } from "../trainer/hotel.ts";
-import { logIn, openPage } from "./browser.ts";
+import { call, putAgent } from "../helpers/call.ts";
+import { withEdge } from "../helpers/edge.ts";
+import { logIn, openPage, violationsIn } from "./browser.ts";
+import { AGENT, furnish, SCRIPT } from "./desk.ts";
 
-const AGENT = "desk";
-const SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">";
+const FIRST_LOAD_BYTES = 150_000; // gzip; the bar of the dashboard
 
 /** A view may take a while on a machine that does other things. */
 const SLOWLY = { timeout: 20_000 };
@@ -35,45 +33,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
 
   beforeAll(async () => {
     browser = await launch();
-    await putAgent(edge, AGENT, { tools: [SEARCH] });
-    const ask = (messages: unknown[]): Promise<Response> =>
-      fetch(`${edge.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: bearer(edge.keys.client),
-        body: JSON.stringify({ model: AGENT, messages, max_tokens: 2, temperature: 0 }),
-      });
-    const first = (await (await ask([{ role: "user", content: SCRIPT }])).json()) as { choices: { message: object }[] };
-    const said = [{ role: "user", content: SCRIPT }, { ...first.choices[0]?.message }, { role: "user", content: "Two rooms, please." }];
-    await ask(said);
-    const line = `/trainer/v1/agents/${AGENT}/lines/shared`;
-    const { body: head } = await call(edge, "trainer", `GET ${line}/head`);
-    const manifest = {
-      ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter: await putAdapter(edge, "one"), fromSeq: 0, toSeq: 1 }),
-      events: [lineage("e1", 1)],
-      hints: ["number_of_rooms should be 2."],
-      changes: [{ prompt: SCRIPT, before: "one room", after: "two rooms" }],
-    };
-    type Logged = { payload: { kind: string }; turnId: string };
-    const logged = async (): Promise<Logged[]> => (await call(edge, "admin", `GET /api/agents/${AGENT}/events`)).body.events;
-    const isThere = async (): Promise<void> =>
-      expect((await logged()).filter(({ payload }) => payload.kind === "turn:finished")).toHaveLength(2);
-    await vi.waitFor(isThere, { timeout: 20_000 });
-    const turnId = (await logged()).find(({ payload }) => payload.kind === "turn:finished")?.turnId;
-    const credits = [
-      {
-        eventId: "e1",
-        turnId,
-        pieces: [
-          ["rooms: ", 0],
-          ["1", -0.5],
-          ["}", 0.125],
-        ],
-      },
-    ];
-    const published = await call(edge, "trainer", `POST ${line}/versions`, { parent: head.parent, manifest, credits });
-    expect(published.status).toBe(200);
-    const expectation = { name: SCRIPT, messages: [{ role: "user", content: "Two rooms." }], expect: { reply: { contains: ["two"] } } };
-    expect((await call(edge, "admin", `POST /api/agents/${AGENT}/suite`, expectation)).status).toBe(201);
+    await furnish(edge);
   });
   afterAll(() => browser.close());
 
@@ -87,6 +47,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await page.getByRole("button", { name: "Log in" }).click();
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("a known one");
     expect(await context.cookies()).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
     await context.close();
   });
 
@@ -97,8 +58,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
       await page.goto(path);
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
       await expect.poll(() => page.locator("[aria-busy=true]").count(), SLOWLY).toBe(0);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);
+      expect([path, ...(await violationsIn(page))]).toEqual([path]);
     }
     expect(problems).toEqual([]);
     await context.close();
@@ -143,8 +103,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     expect(await told.locator("mark.down4[title]").allTextContents()).toEqual(["1"]);
     await told.getByText("Advantage per token").click();
     await told.getByRole("cell", { name: "-0.5" }).waitFor();
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
     await page.getByLabel("Version", { exact: true }).fill("7");
     await page.getByText("No turn of this agent has all of that.").waitFor();
     expect(problems).toEqual([]);
@@ -197,45 +156,19 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await context.close();
   });
 
-  it("makes an agent and its tools, and refuses what is no tool with the edge's words", async () => {
-    const { page, context } = await openPage(browser, { url: edge.url });
-    await logIn(page, edge.keys.admin);
-    await page.getByRole("button", { name: "New agent" }).click();
-    await page.getByLabel("Name").fill("front-desk");
-    await page.getByRole("button", { name: "Make it" }).click();
-    await page.getByRole("heading", { name: "Settings of front-desk" }).waitFor();
-    const tools = async (): Promise<unknown> => (await call(edge, "admin", "GET /api/agents/front-desk")).body.settings.tools;
-    const save = page.getByRole("button", { name: "Save" });
-    await page.getByLabel("as OpenAI's JSON").check();
-    const json = page.getByLabel("Tools, as in");
-    await json.fill('[\n  {"type": "function", "function": {"name": "no spaces"}}\n]');
-    expect(await page.getByRole("alert").textContent()).toContain("line 2, column 45: name");
-    expect(await save.isDisabled()).toBe(true);
-    // What only the edge knows is told where it stands, too.
-    await json.fill(JSON.stringify([{ type: "function", function: { name: "Find", parameters: { type: "array" } } }], null, 2));
-    await save.click();
-    await page.getByRole("alert").getByText("line 6, column").waitFor();
-    await json.fill(JSON.stringify({ model: "gpt", tools: [SEARCH] }));
-    await save.click();
-    await expect.poll(tools, SLOWLY).toEqual([SEARCH]);
-    await expect
-      .poll(() => page.getByLabel("Name", { exact: true }).count(), SLOWLY)
-      .toBe(Object.keys(SEARCH.function.parameters?.["properties"] ?? {}).length);
-    await page.getByRole("button", { name: "Add a tool" }).click();
-    expect(await save.isDisabled()).toBe(true);
-    const made = page.locator("article.tool").last();
-    await made.getByLabel("Tool", { exact: true }).fill("Cancel");
-    await made.getByRole("button", { name: "Add a parameter" }).click();
-    await made.getByLabel("Name", { exact: true }).fill("code");
-    await made.getByLabel("Type").selectOption("integer");
-    await made.getByLabel("Default").fill("x");
-    await made.getByText('"x" is no integer').waitFor();
-    await made.getByLabel("Default").fill("7");
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-    await save.click();
-    const parameters = { type: "object", properties: { code: { type: "integer", default: 7 } } };
-    await expect.poll(tools, SLOWLY).toEqual([SEARCH, { type: "function", function: { name: "Cancel", parameters } }]);
+  it("loads little before it can be used, nothing from elsewhere, and runs no script but its own", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    const loaded: { url: string; bytes: number }[] = [];
+    page.on("response", async (response) => void loaded.push({ url: response.url(), bytes: gzipSync(await response.body()).length }));
+    const policy = (await page.goto("/"))?.headers()["content-security-policy"] ?? "";
+    await page.getByLabel("Admin key").waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(new Set(loaded.map(({ url }) => new URL(url).origin))).toEqual(new Set([edge.url]));
+    expect(loaded.some(({ url }) => url.endsWith(".js"))).toBe(true);
+    expect(loaded.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(FIRST_LOAD_BYTES);
+    expect(problems).toEqual([]);
     await context.close();
   });
 

@@ -85,6 +85,36 @@ describe("a response", () => {
     await expect(client().responses.retrieve("resp_1")).rejects.toMatchObject({ status: 404 });
   });
 
+  it("tells what it was given, item by item and page by page, without its instructions", async () => {
+    const { tools, ...asked } = calling;
+    const first = await client().responses.create({ ...asked, tools, model, input: "Two rooms", instructions: "Be kind." });
+    const { call_id, name, arguments: args } = callOf(first);
+    const output = { type: "function_call_output" as const, call_id, output: '{"status": "ok"}' };
+    const second = await client().responses.create({ ...short, model, input: [output], previous_response_id: first.id });
+    const given = [
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Two rooms" }] },
+      { type: "function_call", call_id, name, arguments: args },
+      { type: "function_call_output", call_id, output: '{"status": "ok"}' },
+    ];
+    expect((await client().responses.inputItems.list(second.id, { order: "asc" })).data).toMatchObject(given);
+    const all: object[] = [];
+    for await (const item of client().responses.inputItems.list(second.id, { limit: 1 })) all.push(item);
+    expect(all).toMatchObject(given.toReversed());
+    expect((await client().responses.inputItems.list(first.id)).data).toMatchObject(given.slice(0, 1));
+    await expect(client().responses.inputItems.list(second.id, { after: "msg_1" })).rejects.toMatchObject({ status: 400, param: "after" });
+    await expect(client(await anotherKey()).responses.inputItems.list(second.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("is deleted by its key alone, and then neither read nor continued", async () => {
+    const given = await client().responses.create({ ...short, model, input: "Hello" });
+    await expect(client(await anotherKey()).responses.delete(given.id)).rejects.toMatchObject({ status: 404 });
+    expect(await client().responses.delete(given.id)).toEqual({ id: given.id, object: "response", deleted: true });
+    for (const gone of [client().responses.retrieve(given.id), client().responses.delete(given.id)])
+      await expect(gone).rejects.toMatchObject({ status: 404, param: "response" });
+    const next = client().responses.create({ ...short, model, input: "And now?", previous_response_id: given.id });
+    await expect(next).rejects.toMatchObject({ status: 400, code: "previous_response_not_found" });
+  });
+
   it("is held to a schema, and parsed by the client's own helper", async () => {
     const Booking = z.object({ kind: z.enum(["single", "double"]), breakfast: z.boolean() });
     const parsed = await client().responses.parse({ model, input: "Hello", text: { format: zodTextFormat(Booking, "booking") } });
@@ -250,6 +280,25 @@ describe("a conversation", () => {
     await log.logged("session:closed", 1);
     const events = await log.logged("turn:finished", 3);
     expect(turnsOf(events).map(({ turnKind }) => turnKind)).toEqual(["main", "side", "main"]);
+    expect(new Set(events.map(({ sessionId }) => sessionId)).size).toBe(1);
+  });
+
+  it("is told apart by the members of the body that such a client may send instead, where no header says otherwise", async () => {
+    const { model, log } = await agentNamed("claw-body");
+    const said = [{ role: "user" as const, content: "Hello" }];
+    const ask = (content: string, marks: object, headers = {}) =>
+      client().chat.completions.create(
+        { model, messages: [...said, { role: "user", content }], temperature: 0, max_tokens: 4, ...{ session_id: "claw-2", ...marks } },
+        { headers },
+      );
+    await ask("And?", { turn_type: "main" });
+    await ask("Give this a title.", { turn_type: "side" });
+    await ask("A heartbeat.", { turn_type: "main" }, { "X-Turn-Type": "side" });
+    const ending = { turn_type: "main", session_done: true, session_id: "claw-2" };
+    await client().responses.create({ ...short, model, input: "Goodbye", ...ending });
+    await log.logged("session:closed", 1);
+    const events = await log.logged("turn:finished", 4);
+    expect(turnsOf(events).map(({ turnKind }) => turnKind)).toEqual(["main", "side", "side", "main"]);
     expect(new Set(events.map(({ sessionId }) => sessionId)).size).toBe(1);
   });
 

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { API } from "../../../shared/api-routes.ts";
 import { call } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
@@ -25,6 +26,14 @@ it("describes the routes that there are, without asking for a key", async () => 
   const described = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   expect(described.toSorted()).toEqual(mounted());
   expect(described.length).toBeGreaterThan(30);
+});
+
+it("has every route that the dashboard and the command line ask", async () => {
+  const { body } = await call(edge, "admin", "GET /api/openapi.json");
+  const paths = body.paths as Record<string, Record<string, object>>;
+  const asked = Object.values(API).map(({ method, template }) => [template, method.toLowerCase()] as const);
+  expect(asked.filter(([path, method]) => paths[path]?.[method] === undefined)).toEqual([]);
+  expect(API.turns.at({ agent: "a/b" }, { words: "two rooms", before: undefined }).path).toBe("/api/agents/a%2Fb/turns?words=two+rooms");
 });
 
 it("names each operation once and gives the schema of each body from what checks it", async () => {

@@ -112,6 +112,11 @@ describe("a request", () => {
       user: '["hash","ada"]',
       sessionId: "s1",
     });
+    expect(parse({ turn_type: "side", session_done: "on" })).toMatchObject({ turnKind: "side", closes: true });
+    for (const done of [true, 1, "1", "True", "yes"]) expect(parse({ session_done: done }).closes).toBe(true);
+    for (const done of [false, 0, "0", "no"]) expect(parse({ session_done: done }).closes).toBe(false);
+    expect(refusal(() => parse({ session_done: "maybe" })).param).toBe("session_done");
+    expect(refusal(() => parse({ turn_type: "both" })).param).toBe("turn_type");
     expect(parse({ safety_identifier: "hash" }).user).toBe("hash");
     expect(parse({ user: "ada", safety_identifier: "ada" }).user).toBe("ada");
     expect(parse({ user: "ada", safety_identifier: "" }).user).toBe("ada");
@@ -329,8 +334,8 @@ describe("headers", () => {
     });
   });
 
-  it("say nothing where there are none: a stock client's turns are main turns", () => {
-    const none = { sessionName: undefined, turnKind: "main", closes: false, idempotencyKey: undefined, retryCount: undefined };
+  it("say nothing where there are none", () => {
+    const none = { sessionName: undefined, turnKind: undefined, closes: undefined, idempotencyKey: undefined, retryCount: undefined };
     expect(parseTurnHeaders(new Headers())).toEqual(none);
   });
 
