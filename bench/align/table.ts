@@ -132,7 +132,7 @@ function row(cells: readonly string[]): string {
 }
 
 function counted({ share, count }: { share: number; count: number }): string {
-  return gain.count === 0 ? "–" : `${Math.round(share * count)} of ${count}`;
+  return count === 0 ? "–" : `${Math.round(share * count)} of ${count}`;
 }
 
 /** Drawn from so few, an interval would be the range of what was seen. */
