@@ -185,7 +185,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --name <name>     what its leases run under; no two trainers may have the same (host and process)
   --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
   --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (answers)
-  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (auto)
+  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (NEXTSTATE_DEVICE, auto)
   --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
   --threads <n>     threads inside one operator (2)
   --seed <n>        of what an update draws (0)
@@ -213,7 +213,12 @@ function readConfig(argv: readonly string[]): TrainerConfig {
     value,
   ]);
   const { actsOn, ...given } = Object.fromEntries(fields) as Record<string, unknown>;
-  const parsed = TrainerConfig.safeParse({ key: process.env["NEXTSTATE_TRAINER_KEY"], ...given, update: { actsOn } });
+  const parsed = TrainerConfig.safeParse({
+    key: process.env["NEXTSTATE_TRAINER_KEY"],
+    device: process.env["NEXTSTATE_DEVICE"],
+    ...given,
+    update: { actsOn },
+  });
   if (parsed.success) return parsed.data;
   throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
 }

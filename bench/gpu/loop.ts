@@ -15,7 +15,7 @@ type Child = ReturnType<typeof spawn>;
 /** Whether the demo went through, and the trainer ran on `device`. */
 export async function runLoop(base: string, device: Device): Promise<boolean> {
   const state = await mkdtemp(join(tmpdir(), "nextstate-gpu-"));
-  const system = start(["cli/start.ts", "--port", "0", "--state", state, "--base", base]);
+  const system = start(["cli/start.ts", "--port", "0", "--state", state, "--base", base], { NEXTSTATE_DEVICE: device });
   try {
     const url = await endpointOf(system);
     const code = await ended(start(["cli/demo.ts", "--url", url, "--state", state, "--base", base]));
@@ -30,8 +30,8 @@ export async function runLoop(base: string, device: Device): Promise<boolean> {
   }
 }
 
-function start(args: readonly string[]): Child {
-  return spawn(process.execPath, [...args], { stdio: ["ignore", "pipe", "inherit"] });
+function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
+  return spawn(process.execPath, [...args], { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...environment } });
 }
 
 /** The address that a starting system prints. */

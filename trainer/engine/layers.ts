@@ -1,6 +1,6 @@
 /**
  * Passes through the layers one at a time. What is kept between forward and backward is each layer's input and, as far as a
- * budget goes, the products of its frozen matrices; everything else is computed again (arXiv:1604.06174, arXiv:2205.05198 §4.2).
+ * budget goes, the products of its frozen matrices; everything else is computed again (arXiv:1604.06174, arXiv:2205.05198 §5).
  */
 import { invariant } from "../../shared/assert.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";

@@ -53,7 +53,7 @@ function usedLengths({ rows, length, positions }: PositionBatch): number[] {
   return lengths;
 }
 
-/** First fit, the longest first (Johnson 1973: at most 11/9 of the fewest rows, and 6/9 of one). */
+/** First fit, the longest first: at most 11/9 of the fewest rows, and 6/9 of one (Dósa 2007). */
 function placeSequences(lengths: readonly number[], length: number): { places: Place[]; rows: number } {
   const order = [...lengths.keys()].toSorted((a, b) => at(lengths, b) - at(lengths, a) || a - b);
   const filled: { tokens: number; sequences: number }[] = [];
