@@ -1,6 +1,6 @@
 /**
  * The trainer process: `npm run trainer -- --url URL --key K`, on any machine that reaches the edge.
- * `rebuild`, `export`, `import` and `upload` are commands of their own, that end: each has a folder.
+ * `rebuild`, `export`, `import`, `tinker` and `upload` are commands of their own, that end: each has a folder.
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
  */
@@ -33,6 +33,7 @@ import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader, hasBase, readBaseManifest } from "./policy/parent.ts";
 import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
+import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
@@ -191,6 +192,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
 npm run trainer -- rebuild --agent <name> --version <n> makes a version again
 npm run trainer -- export --agent <name> --format <verl|slime> writes what an update would learn from
 npm run trainer -- import --agent <name> --adapter <folder> publishes an adapter that was trained elsewhere
+npm run trainer -- tinker --agent <name> --model <name> trains such an adapter on Tinker
 npm run trainer -- upload --base <folder> stores a base where trainers fetch it`;
 
 function readConfig(argv: readonly string[]): TrainerConfig {
@@ -214,6 +216,7 @@ const COMMANDS: Readonly<Record<string, (argv: readonly string[], print: (line: 
   export: exportCommand,
   import: importCommand,
   upload: uploadCommand,
+  tinker: tinkerCommand,
 };
 
 /** Returns the exit code. */

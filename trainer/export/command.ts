@@ -18,7 +18,7 @@ import { fetchBase } from "../policy/fetch-base.ts";
 import { compareBase, loadAdapterFiles } from "../policy/parent.ts";
 import { assembleExport, type Assembled } from "./assemble.ts";
 import { createCredit, type CreditDependencies } from "./credit.ts";
-import { EXPORT_FORMATS, exportDigest, MANIFEST_FILE, type ExportFormat, type ExportManifest } from "./manifest.ts";
+import { exportDigest, MANIFEST_FILE, type ExportFormat, type ExportManifest } from "./manifest.ts";
 import { slimeFiles, type ExportFile } from "./slime.ts";
 import { verlFiles } from "./verl.ts";
 
@@ -38,7 +38,7 @@ Stop the agent's own trainer until the adapter is back: what it learns meanwhile
 const Options = z.object({
   ...EDGE_OPTIONS,
   agent: z.string().min(1),
-  format: z.enum(EXPORT_FORMATS),
+  format: z.enum(["verl", "slime"]),
   out: z.string().min(1).optional(),
   advantages: z.enum(["rewards", "hybrid"]).default("rewards"),
   most: z.coerce.number().int().positive().default(1_000),
@@ -52,13 +52,8 @@ type Options = z.infer<typeof Options>;
 export async function exportCommand(argv: readonly string[], print: (line: string) => void): Promise<number> {
   const options = parseOptions(argv, Options, USAGE);
   const { agent, format, out = `export-${agent}` } = options;
-  if (existsSync(out) && readdirSync(out).length > 0)
-    throw new AppError("input/invalid", `--out: a new folder expected, got ${out} with files in it`);
-  const edge = createEdgeClient({ edge: options.url, key: keyOf(options) });
-  const head = await edge.readHead({ agent, line: SHARED_LINE });
-  const folder = await findBase(edge, head, options);
-  const base = loadBase(folder);
-  const assembled = await assemble(edge, base, options);
+  checkFolder(out);
+  const { edge, base, assembled } = await prepareExport(options);
   tell(describe(assembled));
   const files = [...filesOf(format, assembled, base), ...(await parentFiles(edge, assembled.manifest))];
   const manifest = writeExport(out, format, { files, manifest: assembled.manifest });
@@ -68,8 +63,24 @@ export async function exportCommand(argv: readonly string[], print: (line: strin
   return 0;
 }
 
+/** @throws {input/invalid} for a folder that holds something */
+export function checkFolder(out: string): void {
+  if (existsSync(out) && readdirSync(out).length > 0)
+    throw new AppError("input/invalid", `--out: a new folder expected, got ${out} with files in it`);
+}
+
+type Preparing = Omit<Options, "format" | "out">;
+
+/** The rows of an agent's shared line, and what reads its tokens. */
+export async function prepareExport(options: Preparing): Promise<{ edge: EdgePort; base: Base; assembled: Assembled }> {
+  const edge = createEdgeClient({ edge: options.url, key: keyOf(options) });
+  const head = await edge.readHead({ agent: options.agent, line: SHARED_LINE });
+  const base = loadBase(await findBase(edge, head, options));
+  return { edge, base, assembled: await assemble(edge, base, options) };
+}
+
 /** What reads the agent's tokens, and for `hybrid` computes with them. @throws {policy/digest} where it is another base than the agent's */
-async function findBase(edge: EdgePort, { baseDigest }: LineHead, { base, state, advantages }: Options): Promise<string> {
+async function findBase(edge: EdgePort, { baseDigest }: LineHead, { base, state, advantages }: Preparing): Promise<string> {
   const weights = advantages === "hybrid";
   if (base === undefined) return fetchBase(edge, { digest: baseDigest, folder: join(state, "trainer", "bases"), weights });
   // A base that its engine knows by name can be compared with nothing.
@@ -78,7 +89,7 @@ async function findBase(edge: EdgePort, { baseDigest }: LineHead, { base, state,
   return base;
 }
 
-async function assemble(edge: EdgePort, base: Base, options: Options): Promise<Assembled> {
+async function assemble(edge: EdgePort, base: Base, options: Preparing): Promise<Assembled> {
   const { agent, advantages, threads, seed, most } = options;
   const engine = advantages === "hybrid" ? await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles }) : undefined;
   try {
@@ -109,7 +120,7 @@ const NO_MODEL: JobSampler = {
   score: () => Promise.reject(new AppError("judge/unavailable", "--advantages hybrid, a trainer, or a judge server expected to judge it")),
 };
 
-function filesOf(format: ExportFormat, { rows, manifest }: Assembled, { tokenizer }: Base): ExportFile[] {
+function filesOf(format: Options["format"], { rows, manifest }: Assembled, { tokenizer }: Base): ExportFile[] {
   const hook = `nextstate_${format}.py`;
   const files = format === "slime" ? slimeFiles(rows, { decode: (ids) => tokenizer.decode(ids) }) : verlFiles(rows, manifest);
   return [...files, { name: hook, content: new Uint8Array(readFileSync(join(import.meta.dirname, hook))) }];
@@ -126,7 +137,7 @@ async function parentFiles(edge: EdgePort, { parentAdapter }: Assembled["manifes
 }
 
 /** The manifest is the last file: a folder without it is no export. */
-function writeExport(
+export function writeExport(
   folder: string,
   format: ExportFormat,
   { files, manifest }: { files: readonly ExportFile[]; manifest: Assembled["manifest"] },

@@ -1,7 +1,7 @@
 /** Corrections' advantages as an update of our own has them at its first step: the reward where the teacher agrees, and hindsight. */
 import { zipStrict } from "../../shared/assert.ts";
 import type { LineHead } from "../../shared/policy.ts";
-import type { AdapterEngine } from "../engine/engine.ts";
+import type { TrainingPort } from "../engine/training-port.ts";
 import { correctedRows } from "../learn/corrected-rows.ts";
 import { tokenAdvantages } from "../learn/credits.ts";
 import { OBJECTIVES } from "../learn/objective.ts";
@@ -12,7 +12,7 @@ import type { Credit } from "./assemble.ts";
 import { creditedRows } from "./rows.ts";
 
 export type CreditDependencies = {
-  readonly engine: Pick<AdapterEngine, "score" | "loadAdapter" | "dropAdapter">;
+  readonly engine: Pick<TrainingPort, "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Base;
   readonly loadAdapter: (head: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
 };

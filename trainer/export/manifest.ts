@@ -7,7 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { AdapterFiles, Digest, EventLineage, MOST_LEARNED_CASES, RefusedEvent, Version } from "../../shared/policy.ts";
 import { LearnedCase } from "../../shared/suite.ts";
 
-export const EXPORT_FORMATS = ["verl", "slime"] as const;
+export const EXPORT_FORMATS = ["verl", "slime", "tinker"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Of an export's folder. */

@@ -1,7 +1,7 @@
 /** An update's adapters in the engine: which they are, how they answer, how they are rounded. */
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { UpdateSettings } from "../config.ts";
-import type { AdapterEngine } from "../engine/engine.ts";
+import type { TrainingPort } from "../engine/training-port.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
@@ -9,7 +9,7 @@ import type { AskPolicy } from "../teacher/lead.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type LearnerDependencies = {
-  readonly engine: AdapterEngine;
+  readonly engine: TrainingPort;
   readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { canonicalJson, sha256 } from "../../../shared/digest.ts";
 import { linearNames, linearShape, writeAdapter, type LoraPair } from "../../../shared/lora.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";
@@ -14,6 +14,8 @@ import { uniform } from "../../helpers/adapters.ts";
 import { call, putAgent } from "../../helpers/call.ts";
 import { startTestEdge, type TestEdge } from "../../helpers/edge.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
+import { tinkerCommand } from "../../../trainer/tinker/command.ts";
+import { Replay, tar } from "../tinker/replay.ts";
 import { runCommand, type Command, type Ran } from "../run-command.ts";
 
 const PATIENCE_MS = 300_000;
@@ -36,9 +38,9 @@ afterAll(async () => {
 type Judged = { eventId: string; user: string };
 
 /** A conversation whose first answer was judged so, by a trainer of before. */
-async function converse(agent: string, user: string, reward: -1 | 1): Promise<Judged> {
+async function converse(agent: string, user: string, reward: -1 | 1, city = "Porto"): Promise<Judged> {
   const { ask, events } = talkTo(edge, agent);
-  const opening = says("A hotel in Porto, please.");
+  const opening = says(`A hotel in ${city}, please.`);
   const { message, sessionId } = await ask([opening], { extra: { user, temperature: 1 } });
   await ask([opening, message, says("And now?")], { extra: { user } });
   const find = async () => (await events()).find((event) => event.sessionId === sessionId && event.payload.kind === "nextState:arrived");
@@ -58,7 +60,7 @@ const run = (command: Command, ...args: string[]): Promise<Ran> =>
 /** What comes back, as PEFT saves it: float32, and large enough to be seen. */
 async function trainedElsewhere(name: string, scale = 0.01): Promise<string> {
   const config = parseModelConfig(JSON.parse(await readFile(join(base, "config.json"), "utf8")));
-  const random = uniform([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) >>> 0);
+  const random = uniform(Buffer.from(name).reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7));
   const pairs: LoraPair[] = linearNames().map((linear) => {
     const { out, in: width } = linearShape(config, linear);
     const values = (count: number): Float32Array => Float32Array.from({ length: count }, () => scale * random());
@@ -170,6 +172,41 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
       { agent: "gated", version: 1, release: "refused", faults: expect.arrayContaining([expect.stringContaining("klToBaseNats")]) },
     ]);
     expect((await call(edge, "trainer", "GET /trainer/v1/agents/gated/lines/shared/head")).body).toMatchObject({ stable: 0 });
+  });
+
+  it("has a line trained on Tinker, and publishes what comes back", async () => {
+    await putAgent(edge, "tinkered", SETTINGS);
+    await converse("tinkered", "ana5", 1);
+    await converse("tinkered", "ben5", -1);
+    const place = await trainedElsewhere("tinkered");
+    const names = ["adapter_config.json", "adapter_model.safetensors"];
+    const replay = new Replay();
+    replay.archive = tar(
+      Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(join(place, name))] as const))),
+    );
+    await replay.start();
+    vi.stubEnv("TINKER_API_KEY", "tml-test");
+    vi.stubEnv("TINKER_BASE_URL", replay.url);
+    const out = join(folder, "tinkered");
+    try {
+      const trained = await run(tinkerCommand, "--agent", "tinkered", "--model", "Qwen/Qwen3-8B", "--out", out, "--steps", "2");
+      expect([trained.code, JSON.parse(trained.out)]).toMatchObject([0, { rows: 2, losses: [expect.any(Number), expect.any(Number)] }]);
+      expect(replay.asked.map(({ path }) => path.slice("/api/v1/".length))).toEqual([
+        ...["create_session", "create_model", "forward", "forward_backward", "optim_step", "forward_backward", "optim_step"],
+        ...["save_weights_for_sampler", "unload_model"],
+      ]);
+      const back = await importTo("tinkered", join(out, "adapter"), "tinkered");
+      expect(JSON.parse(back.out)).toMatchObject({ version: 1, release: "stable" });
+      expect((await versions("tinkered"))[0]).toMatchObject({ imported: { export: JSON.parse(trained.out).digest, format: "tinker" } });
+      // Its own adapter is from elsewhere for the service.
+      await converse("tinkered", "ana5", -1, "Faro");
+      await converse("tinkered", "ben5", 1, "Faro");
+      const next = await run(tinkerCommand, "--agent", "tinkered", "--model", "Qwen/Qwen3-8B", "--out", join(folder, "tinkered2"));
+      expect(next).toMatchObject({ code: 1, err: expect.stringContaining("Tinker: a line at its bare base expected, got version 1") });
+    } finally {
+      vi.unstubAllEnvs();
+      replay.stop();
+    }
   });
 
   it("says what is missing", async () => {
