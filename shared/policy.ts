@@ -16,10 +16,15 @@ export const Version = z.number().int().min(0);
 /** The line that serves everybody who has no line of their own. */
 export const SHARED_LINE = "shared";
 
-/** The files of a base checkpoint by name, each with the digest under which its bytes are stored. */
+/** Larger files are stored in parts of so many bytes, the last one shorter: neither a request nor an isolate holds gigabytes. */
+export const PART_BYTES = 8_388_608;
+
+/** The files of a base checkpoint by name, each with its digest, under which its bytes are stored or its parts are named. */
 export const BaseManifest = z.object({
   name: z.string(),
   files: z.record(z.string(), Digest),
+  /** By a file's digest, those of its parts in order. */
+  parts: z.record(Digest, z.array(Digest)).optional(),
 });
 export type BaseManifest = z.infer<typeof BaseManifest>;
 
@@ -67,6 +72,15 @@ export type UpdateMetrics = z.infer<typeof UpdateMetrics>;
 /** A sentence for people, with the same prompt answered by parent and candidate. */
 export const SampleChange = z.object({ prompt: z.string(), before: z.string(), after: z.string() });
 
+/** Of a version that was trained elsewhere: what its trainer was given. Nobody here can make it again. */
+export const Origin = z.object({
+  /** SHA-256 of the export's manifest that its events are from; null where the adapter came with none. */
+  export: Digest.nullable(),
+  /** For whom the export was written: verl, slime or tinker. */
+  format: z.string().nullable(),
+});
+export type Origin = z.infer<typeof Origin>;
+
 export const PolicyManifest = z.object({
   agent: z.string(),
   line: z.string(),
@@ -96,6 +110,8 @@ export const PolicyManifest = z.object({
     })
     .nullable()
     .default(null),
+  /** Null where an update of a trainer of ours made it. */
+  imported: Origin.nullable().default(null),
   seed: z.number().int(),
   runtime: z.record(z.string(), z.string()),
 });
@@ -109,6 +125,7 @@ export const UNTRAINED = {
   changes: [],
   gate: null,
   inputs: null,
+  imported: null,
   seed: 0,
   runtime: {},
 } satisfies Partial<PolicyManifest>;

@@ -17,9 +17,10 @@ import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, placesOf, replayFor, toLineage } from "./learn/assemble.ts";
-import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
+import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
 import { gather } from "./learn/gather.ts";
-import { hearOthers, sharesOf } from "./learn/influence.ts";
+import { hear } from "./learn/hear.ts";
+import { sharesOf } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
@@ -134,7 +135,7 @@ export class LineLoop {
     const { metrics, config, edge } = this.#deps;
     const { head } = assembled;
     const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
-    const { batch, shares, others } = await this.#hear(withoutBarred(assembled, events));
+    const { batch, shares, others } = await hear(withoutBarred(assembled, events), { edge, line: this.#line, signals: this.#signals });
     if (batch.learnable.length === 0) return this.#advance(batch, []);
     const heard = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
     const made = { seed: config.seed + batch.toSeq, shares, barred: turns };
@@ -151,18 +152,6 @@ export class LineLoop {
     const examined = this.#examine(heard, outcome, parent);
     await this.#judgeDuring(examined, head);
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
-  }
-
-  /** The batch's signals that enough have given, and those of others that count with them. */
-  async #hear(batch: Batch): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
-    const influence = await this.#deps.edge.readInfluence(this.#line);
-    const heard = hearOthers(batch, influence);
-    const others = await this.#signals.recall(batch.head, heard.others);
-    if (others.length === heard.others.length) return { ...heard, others };
-    // What the log no longer tells of cannot be learned from, so it does not count.
-    const lost = new Set(heard.others.filter((id) => others.every(({ signal }) => signal.event.eventId !== id)));
-    const again = hearOthers(batch, { ...influence, evidence: influence.evidence.filter(({ eventId }) => !lost.has(eventId)) });
-    return { ...again, others: others.filter(({ signal }) => again.others.includes(signal.event.eventId)) };
   }
 
   /** Learns again, without a deleted user, what the others had taught the versions that have to go. */
@@ -278,6 +267,7 @@ export class LineLoop {
       changes: [...outcome.changes],
       gate,
       inputs,
+      imported: null,
       seed,
       runtime: { ...runtime },
     };

@@ -1,6 +1,6 @@
 /**
  * The trainer process: `npm run trainer -- --url URL --key K`, on any machine that reaches the edge.
- * `node trainer/main.ts rebuild …` makes one version again instead (rebuild/command.ts).
+ * `rebuild`, `export`, `import`, `tinker` and `upload` are commands of their own, that end: each has a folder.
  * Follows every agent of the edge, one loop each, one update at a time; outlives restarts of the edge, ends on SIGTERM
  * and SIGINT, and when its parent process is gone.
  */
@@ -12,11 +12,13 @@ import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { TrainerConfig } from "./config.ts";
 import { Engine } from "./engine/engine.ts";
+import { exportCommand } from "./export/command.ts";
 import { createEdgeClient } from "./feed/client.ts";
 import { connect } from "./feed/connect.ts";
 import type { EdgePort } from "./feed/edge-port.ts";
 import { retryForever } from "./feed/retry.ts";
 import { followAgents, type FollowOptions } from "./follow.ts";
+import { importCommand } from "./import/command.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createGate } from "./gate/gate.ts";
@@ -28,10 +30,12 @@ import { writeAdapterFiles } from "./policy/adapter.ts";
 import { createJobSampler } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { fetchBase } from "./policy/fetch-base.ts";
-import { createParentLoader, hasBase } from "./policy/parent.ts";
+import { createParentLoader, hasBase, readBaseManifest } from "./policy/parent.ts";
 import { checkCompute, chooseDevice, type Device } from "./onnx/device.ts";
 import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
+import { tinkerCommand } from "./tinker/command.ts";
+import { uploadCommand } from "./upload/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
 
@@ -93,20 +97,24 @@ async function main(): Promise<void> {
   }
 }
 
-/** The folder of the base that the edge itself serves, as its first agent without another engine has it; waits for there to be one. Undefined where it is told to stop. */
+/** The folder of the base that the edge itself serves, as its first agent has it, one without another engine before others; waits for there to be one. Undefined where it is told to stop. */
 async function fetchServed(
   edge: EdgePort,
   { state, url }: TrainerConfig,
   { metrics, signal }: { metrics: Metrics; signal: AbortSignal },
 ): Promise<string | undefined> {
   const fetching = async (): Promise<string> => {
-    for (const line of await edge.listAgents()) {
-      const { baseDigest, onEngine } = await edge.readHead(line);
-      if (onEngine) continue; // what an engine serves may be stored nowhere here
+    const heads = await Promise.all((await edge.listAgents()).map((line) => edge.readHead(line)));
+    // What an engine serves is stored here only where somebody has uploaded it.
+    for (const { baseDigest, onEngine } of heads.toSorted((a, b) => Number(a.onEngine) - Number(b.onEngine))) {
+      if (onEngine && Object.keys((await readBaseManifest(edge, baseDigest)).files).length === 0) continue;
       metrics("base:fetching", { digest: baseDigest });
       return fetchBase(edge, { digest: baseDigest, folder: join(state, "bases") });
     }
-    throw new AppError("upstream/unreachable", "GET /agents: an agent on the embedded engine that the key reaches expected, got none yet");
+    throw new AppError(
+      "upstream/unreachable",
+      "GET /agents: an agent that the key reaches and whose base is stored expected, got none yet",
+    );
   };
   await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
   return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
@@ -189,7 +197,11 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
   --threads <n>     threads inside one operator (2)
   --seed <n>        of what an update draws (0)
-npm run trainer -- rebuild --agent <name> --version <n> makes a version again`;
+npm run trainer -- rebuild --agent <name> --version <n> makes a version again
+npm run trainer -- export --agent <name> --format <verl|slime> writes what an update would learn from
+npm run trainer -- import --agent <name> --adapter <folder> publishes an adapter that was trained elsewhere
+npm run trainer -- tinker --agent <name> --model <name> trains such an adapter on Tinker
+npm run trainer -- upload --base <folder> stores a base where trainers fetch it`;
 
 function readConfig(argv: readonly string[]): TrainerConfig {
   const names = [
@@ -225,9 +237,19 @@ function readConfig(argv: readonly string[]): TrainerConfig {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** What runs once instead, by its name. */
+const COMMANDS: Readonly<Record<string, (argv: readonly string[], print: (line: string) => void) => Promise<number>>> = {
+  rebuild: rebuildCommand,
+  export: exportCommand,
+  import: importCommand,
+  upload: uploadCommand,
+  tinker: tinkerCommand,
+};
+
 /** Returns the exit code. */
 async function run([command, ...rest]: readonly string[]): Promise<number> {
-  if (command === "rebuild") return rebuildCommand(rest, print);
+  const own = command === undefined ? undefined : COMMANDS[command];
+  if (own !== undefined) return own(rest, print);
   if (command === "--help") print(USAGE);
   else await main();
   return 0;

@@ -33,7 +33,7 @@ export class EdgeClient {
     return this.#send(API.agent.at({ agent }));
   }
 
-  putAgent(agent: string, settings: object): Promise<Agent> {
+  putAgent(agent: string, settings: unknown): Promise<Agent> {
     return this.#send(API.putAgent.at({ agent }), settings);
   }
 

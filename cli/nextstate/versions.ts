@@ -76,7 +76,7 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
     "learned from": `${count(made.events.length, "event")} of ${count(made.users.length, "user")}, seq ${made.fromSeq} to ${made.toSeq}`,
     update:
       metrics === null
-        ? "–"
+        ? describeOrigin(made.imported)
         : `${count(metrics.steps, "step")}, loss ${round(metrics.lossBefore)} → ${round(metrics.loss)}, KL to parent ${round(metrics.klToParentNats)} nats, ${Math.round(metrics.seconds)} s`,
   });
   for (const hint of made.hints) say(`  hint  ${clip(hint, 160)}`);
@@ -86,6 +86,11 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
     say(`${paint("red", "before")}  ${harmless(before)}`);
     say(`${paint("green", "after")}   ${harmless(after)}`);
   }
+}
+
+function describeOrigin(imported: ShownVersion["imported"]): string {
+  if (imported === null) return "–";
+  return `trained elsewhere, ${imported.export === null ? "on no export" : `on export ${imported.export.slice(0, 12)} for ${imported.format}`}; cannot be rebuilt`;
 }
 
 /** Against the budgets that the agent has now, as the release decides by. */

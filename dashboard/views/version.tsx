@@ -56,6 +56,7 @@ export function Version({ agent, live, item, onChanged }: AgentView) {
             </header>
             <p>
               {each.version === 0 ? "The bare base" : `Made from version ${each.parent}`}, {time(each.createdAt)}.{" "}
+              {each.imported !== null && "Trained elsewhere and imported; nobody here can rebuild it. "}
               {each.metrics !== null &&
                 `${each.metrics.steps} steps over ${count(each.metrics.contexts, "context")} in ${seconds(each.metrics.seconds)}; loss ${number(each.metrics.lossBefore)} → ${number(each.metrics.loss)}.`}
             </p>

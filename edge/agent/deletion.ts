@@ -55,7 +55,21 @@ export class Deletion {
     if (made.size > 0) this.#lines.cut(line, made, { actor, reason });
     if (made.has(stable)) this.#store.rebuilds.put(line, new Set([...this.#store.rebuilds.read(line), ...made]));
     this.#lines.touch(line, "quarantine", { actor, reason });
+    this.#retireImported(line, actor);
     return { ...removed, versions: [...made], state: this.#lineage.rebuildOf(line) === undefined ? "done" : "rebuilding" };
+  }
+
+  /**
+   * What was trained elsewhere nobody here can make again, so nothing is waited for: the last version without the user answers at once,
+   * and what the others had taught is open again.
+   */
+  #retireImported(line: string, actor: Actor): void {
+    const plan = this.#lineage.rebuildOf(line);
+    if (plan === undefined) return;
+    const deleted = this.#store.rebuilds.read(line);
+    const served = [...this.#store.readAncestry(line, this.#lines.state(line).stable)];
+    if (served.some((version) => deleted.has(version) && this.#lines.version(line, version).imported !== null))
+      this.#lines.finishRebuild(line, plan.from, [], actor);
   }
 }
 

@@ -30,6 +30,7 @@ export const REFUSAL_CODES = [
   "update/drift",
   "update/failed",
   "update/rejected",
+  "export/noRow",
   "learning/disabled",
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

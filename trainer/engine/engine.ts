@@ -7,6 +7,7 @@ import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { GenerateOptions, Generation } from "./generator.ts";
 import type { ScoreOptions, Scores } from "./scorer.ts";
+import { EVERYTHING, type TrainingPort } from "./training-port.ts";
 import type {
   AdapterChoice,
   BatchLoss,
@@ -26,7 +27,8 @@ type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (e
 
 const CLOSING_MS = 10_000; // longer than any one call takes
 
-export class Engine implements EngineCalls {
+export class Engine implements EngineCalls, TrainingPort {
+  readonly capabilities = EVERYTHING;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
@@ -155,12 +157,10 @@ export class Engine implements EngineCalls {
   }
 }
 
-/** An engine as those see it who train adapters over a base that stays. */
-export type AdapterEngine = Omit<EngineCalls, "initialise" | "loadCheckpoint" | "loadWeights" | "readWeights" | "accumulate" | "step">;
-
 /** The same engine with keys and values kept under a name of their own: what others ask meanwhile changes nothing in what is computed. */
-export function keepApart(engine: AdapterEngine, scope: string): AdapterEngine {
+export function keepApart(engine: TrainingPort, scope: string): TrainingPort {
   return {
+    capabilities: engine.capabilities,
     createAdapter: (name, options) => engine.createAdapter(name, options),
     loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
     readAdapter: (name) => engine.readAdapter(name),

@@ -22,6 +22,7 @@ export type ClientOptions = {
 };
 
 const CALL_TIMEOUT_MS = 30_000;
+const FILE_TIMEOUT_MS = 120_000; // a part of a base over a thin line
 const LEASE_TIMEOUT_MS = 8_000; // a heartbeat that is late is worth less than the next one
 const END_TIMEOUT_MS = 3_000; // whoever stops does not wait for long
 
@@ -40,6 +41,7 @@ const FinishAnswer = z.object({ status: z.enum(["finished", "stale"]) });
 const SuiteList = z.object({ cases: z.array(SuiteCase) });
 const VersionAnswer = PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) });
 const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), turnId: z.string() })) });
+const MissingList = z.object({ missing: z.array(z.string()) });
 const EventList = z.object({ events: z.array(LoggedEvent) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
 
@@ -106,11 +108,13 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     readTurns: async (session) => (await callJson(EventList, `/turns?${new URLSearchParams(session)}`)).events,
     async putFile(bytes) {
       const digest = await sha256(bytes);
-      await call(`/files/${digest}`, { method: "PUT", body: bytes });
+      await call(`/files/${digest}`, { method: "PUT", body: bytes, timeoutMs: FILE_TIMEOUT_MS });
       return digest;
     },
+    missingFiles: async (digests) =>
+      (await callJson(MissingList, "/files/missing", { method: "POST", body: JSON.stringify({ digests }) })).missing,
     async getFile(digest) {
-      const bytes = await call(`/files/${digest}`);
+      const bytes = await call(`/files/${digest}`, { timeoutMs: FILE_TIMEOUT_MS });
       const got = await sha256(bytes);
       if (got !== digest) throw new AppError("policy/digest", `file ${digest} expected, got bytes of ${got}`);
       return bytes;

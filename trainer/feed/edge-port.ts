@@ -35,6 +35,8 @@ export interface EdgePort {
   readTurns(session: { agent: string; session: string }): Promise<LoggedEvent[]>;
   /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
   putFile(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
+  /** Those of at most 40 digests under which nothing is stored. */
+  missingFiles(digests: readonly string[]): Promise<string[]>;
   getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;
   /** What is not learned from until somebody lets it back in: events, and the turns that they are about. */
   readQuarantine(line: LineName): Promise<BarredEvent[]>;

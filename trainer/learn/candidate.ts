@@ -2,7 +2,7 @@
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { zipStrict } from "../../shared/assert.ts";
 import type { UpdateSettings } from "../config.ts";
-import type { AdapterEngine } from "../engine/engine.ts";
+import type { TrainingPort } from "../engine/training-port.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
@@ -12,7 +12,7 @@ import { fits } from "./rows.ts";
 import { scoreRows } from "./scores.ts";
 
 export type LearnerDependencies = {
-  readonly engine: AdapterEngine;
+  readonly engine: TrainingPort;
   readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */

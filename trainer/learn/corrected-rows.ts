@@ -172,11 +172,12 @@ export function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGramma
   return sampling.form === undefined ? undefined : answerMasks(grammars, { tools, form: sampling.form, tokens });
 }
 
-function callsTool(answer: ChatMessage, { tool }: Correction): boolean {
+export function callsTool(answer: ChatMessage, { tool }: Correction): boolean {
   return readCalls(answer).some(({ name }) => name === tool.function.name);
 }
 
-function isAbout(note: string, { parameter }: Correction): boolean {
+/** Whether a note is of the argument that a correction is about. */
+export function isAbout(note: string, { parameter }: Correction): boolean {
   const parsed = parseHint(note);
   return parsed.kind === "hint" && parsed.hint.parameter === parameter.name;
 }

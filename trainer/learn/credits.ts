@@ -23,15 +23,24 @@ export async function creditsOf(
   const { vocabSize } = config;
   const rows = corrected.map(({ row }) => row);
   const students = await scoreRows(engine, rows, { adapter: parent, full: true, vocabSize });
-  return corrected.map(({ eventId, turnId, row, span, teacher, advantages }, index) => {
-    const candidates = hindsightCandidates(students[index]?.full ?? new Float32Array(0), teacher.full, { vocabSize });
-    const perToken = row.answer.map((token, place) => {
-      if (place < span.from || place >= span.to) return 0;
-      const own = candidates.tokens.subarray(place * TOP_K, (place + 1) * TOP_K).indexOf(token);
-      const hindsight = own < 0 ? 0 : (candidates.advantages[place * TOP_K + own] ?? 0);
-      return objective.reward * (advantages[place] ?? 0) + objective.hindsight * hindsight;
-    });
-    return { eventId, turnId, pieces: piecesOf(row.answer, perToken, (ids) => tokenizer.decode(ids)) };
+  return corrected.map((each, index) => {
+    const perToken = tokenAdvantages(each, students[index]?.full ?? new Float32Array(0), { objective, vocabSize });
+    return { eventId: each.eventId, turnId: each.turnId, pieces: piecesOf(each.row.answer, perToken, (ids) => tokenizer.decode(ids)) };
+  });
+}
+
+/** A_t of each token of a corrected answer. @param student whole distributions [n·V] of the parent */
+export function tokenAdvantages(
+  { row, span, teacher, advantages }: CorrectedRow,
+  student: Float32Array,
+  { objective, vocabSize }: { objective: Pick<Objective, "reward" | "hindsight">; vocabSize: number },
+): number[] {
+  const candidates = hindsightCandidates(student, teacher.full, { vocabSize });
+  return row.answer.map((token, place) => {
+    if (place < span.from || place >= span.to) return 0;
+    const own = candidates.tokens.subarray(place * TOP_K, (place + 1) * TOP_K).indexOf(token);
+    const hindsight = own < 0 ? 0 : (candidates.advantages[place * TOP_K + own] ?? 0);
+    return objective.reward * (advantages[place] ?? 0) + objective.hindsight * hindsight;
   });
 }
 

@@ -8,6 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 import { linearNames } from "../../shared/lora.ts";
 import type { UpdateMetrics } from "../../shared/policy.ts";
 import { keepApart } from "../engine/engine.ts";
+import { refuseFor } from "../engine/training-port.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { answerRows } from "./answer-rows.ts";
@@ -25,6 +26,13 @@ type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 export function createLearner(given: LearnerDependencies): Learner {
   // What is judged while an update runs must not show in it: learnt again, it is the same to the bit.
   const deps = { ...given, engine: keepApart(given.engine, "update") };
+  const { capabilities } = given.engine;
+  if (!capabilities.distributions || !capabilities.masks || !capabilities.loadAdapter)
+    refuseFor(
+      capabilities,
+      "distributions, masks and adapters to load, which an update's teacher and trust region need",
+      "an engine without",
+    );
   let updates = 0;
   return {
     async update(request) {

@@ -1,6 +1,6 @@
 /** The base checkpoint as the trainer holds it: a standard Hugging Face folder on disk. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
@@ -22,17 +22,25 @@ export type Base = {
   readonly grammars: AnswerGrammars;
 };
 
+/** Of a checkpoint: one file, or several with what says which tensor each holds. */
+export const WEIGHTS = /\.safetensors(\.index\.json)?$/;
+
 /**
  * Holds the folder against the base that the edge serves: a version made for another base would be nonsense there.
+ * @param options.weights false: only what reads and writes its tokens is compared
  * @throws {policy/digest} naming the file that differs
  */
-export async function checkSameBase(folder: string, manifest: BaseManifest): Promise<void> {
-  if (manifest.files["model.safetensors"] === undefined)
+export async function checkSameBase(folder: string, manifest: BaseManifest, { weights = true } = {}): Promise<void> {
+  const names = Object.keys(manifest.files);
+  if (!names.some((name) => name.endsWith(".safetensors")))
     throw new AppError(
       "policy/digest",
-      `base ${manifest.name}: a checkpoint with model.safetensors expected, got one that its engine knows by name`,
+      `base ${manifest.name}: a checkpoint with safetensors expected, got ${names.length === 0 ? "one that its engine knows by name" : names.join(", ")}`,
     );
   for (const [name, expected] of Object.entries(manifest.files)) {
+    if (!weights && WEIGHTS.test(name)) continue;
+    if (!existsSync(join(folder, name)))
+      throw new AppError("policy/digest", `${name} in ${folder}: a file of digest ${expected} expected, got none`);
     const got = await digestOf(join(folder, name));
     if (got !== expected)
       throw new AppError("policy/digest", `${name} in ${folder}: digest ${expected} of the edge's base expected, got ${got}`);

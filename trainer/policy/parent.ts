@@ -15,14 +15,41 @@ export function createParentLoader(
   const checked = new Set<string>();
   return async ({ adapter, baseDigest }) => {
     if (!checked.has(baseDigest)) {
-      const manifest = BaseManifest.parse(JSON.parse(new TextDecoder().decode(await edge.getFile(baseDigest))));
-      await checkSameBase(folder, manifest);
+      await checkSameBase(folder, await readBaseManifest(edge, baseDigest));
       checked.add(baseDigest);
     }
-    if (adapter === null) return null;
-    const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
-    return readAdapterFiles(base.config, { configBytes, weightBytes });
+    return loadAdapterFiles(edge, base, adapter);
   };
+}
+
+/** An adapter's tensors from the edge; null for the bare base. */
+export async function loadAdapterFiles(
+  edge: Pick<EdgePort, "getFile">,
+  { config }: Pick<Base, "config">,
+  adapter: Head["adapter"],
+): Promise<AdapterTensors | null> {
+  if (adapter === null) return null;
+  const [configBytes, weightBytes] = await Promise.all([edge.getFile(adapter.configDigest), edge.getFile(adapter.weightsDigest)]);
+  return readAdapterFiles(config, { configBytes, weightBytes });
+}
+
+/**
+ * Holds a folder that somebody named against an agent's base. One that its engine knows by name can be compared with nothing:
+ * then its name is returned, for people to see.
+ * @throws {policy/digest} naming the file that differs
+ */
+export async function compareBase(
+  edge: Pick<EdgePort, "getFile">,
+  { folder, baseDigest, weights = true }: { folder: string; baseDigest: string; weights?: boolean },
+): Promise<string | undefined> {
+  const manifest = await readBaseManifest(edge, baseDigest);
+  if (Object.keys(manifest.files).length === 0) return manifest.name;
+  await checkSameBase(folder, manifest, { weights });
+  return undefined;
+}
+
+export async function readBaseManifest(edge: Pick<EdgePort, "getFile">, digest: string): Promise<BaseManifest> {
+  return BaseManifest.parse(JSON.parse(new TextDecoder().decode(await edge.getFile(digest))));
 }
 
 /** Whether a trainer has the base that a head is of; another trainer may. @param load the trainer's own loader */

@@ -65,7 +65,7 @@ export async function publishVersion(
 }
 
 /** The last entries that are no more, and as JSON no longer, than they may be. */
-function lastWithin<Entry>(entries: readonly Entry[], { most, bytes }: { most: number; bytes: number }): Entry[] {
+export function lastWithin<Entry>(entries: readonly Entry[], { most, bytes }: { most: number; bytes: number }): Entry[] {
   const kept: Entry[] = [];
   let left = bytes;
   for (const entry of entries.slice(-most).toReversed()) {

@@ -39,7 +39,13 @@ export async function rebuildVersion(
   version: number,
 ): Promise<Rebuilt> {
   const made = await edge.readVersion(line, version);
-  const { adapter, inputs, metrics, status } = made;
+  const { adapter, inputs, metrics, status, imported } = made;
+  if (imported !== null)
+    throw refuse(
+      version,
+      "one that a trainer of this line has made",
+      `one that was trained elsewhere${imported.export === null ? "" : `, from export ${imported.export}`}, and imported: only who trained it can make it again`,
+    );
   if (adapter === null || metrics === null) throw refuse(version, "one that an update has made", "the bare base");
   if (inputs === null) throw refuse(version, "a record of what the update was given", "a version of before it was kept");
   if (status === "deleted") throw refuse(version, "one that can be rebuilt", "one that a deleted user had a part in");

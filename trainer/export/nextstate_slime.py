@@ -1,0 +1,37 @@
+"""Advantages of a Nextstate export for slime: --custom-advantage-function-path nextstate_slime.advantages.
+
+slime's own estimators would make advantages of the rewards; those of the export are per token and hold the users' shares. They are looked
+up by `Sample.index` in advantages.json beside this file.
+"""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+
+@lru_cache(maxsize=1)
+def _exported():
+    return json.loads((Path(__file__).parent / "advantages.json").read_text())
+
+
+def advantages(args, rollout_data):
+    """Sets rollout_data["advantages"] and ["returns"]: one float tensor [response_length] per sample, sliced as slime slices log-probs."""
+    from slime.backends.megatron_utils.cp_utils import slice_log_prob_with_cp
+
+    made = []
+    for index, total, length, mask in zip(
+        rollout_data["sample_indices"],
+        rollout_data["total_lengths"],
+        rollout_data["response_lengths"],
+        rollout_data["loss_masks"],
+        strict=True,
+    ):
+        own = _exported()[str(index)]
+        if len(own) != length:
+            raise ValueError(f"sample {index}: {length} advantages expected, got {len(own)}")
+        whole = torch.tensor(own, dtype=torch.float32, device=mask.device)
+        made.append(slice_log_prob_with_cp(whole, total, length))
+    rollout_data["advantages"] = made
+    rollout_data["returns"] = [each.clone() for each in made]

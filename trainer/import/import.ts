@@ -1,0 +1,139 @@
+/**
+ * Publishes an adapter that was trained elsewhere, through the gate and the compare-and-set of any update. What came between the export
+ * and the adapter, a newer version, an event put in quarantine, a user deleted, refuses it by name: the adapter has learned what it must not know.
+ */
+import { AppError } from "../../shared/errors.ts";
+import type { LineHead, PolicyManifest } from "../../shared/policy.ts";
+import { gateFaults, type VersionStatus } from "../../shared/release.ts";
+import { placeOf } from "../../shared/suite.ts";
+import { exportDigest, type ExportManifest } from "../export/manifest.ts";
+import type { EdgePort, LineName } from "../feed/edge-port.ts";
+import type { Gate } from "../gate/gate.ts";
+import { readAll } from "../learn/gather.ts";
+import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
+import type { Base } from "../policy/base.ts";
+import { publishVersion } from "../policy/publish.ts";
+
+export type ImportDependencies = {
+  readonly edge: EdgePort;
+  readonly base: Pick<Base, "config" | "name" | "tokenizer">;
+  readonly loadAdapter: (version: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
+  /** Asked where the agent's gate is on. */
+  readonly gate: Gate;
+  readonly runtime: Readonly<Record<string, string>>;
+  readonly seed: number;
+  readonly onProgress: (what: string) => void;
+};
+
+export type ImportRequest = {
+  readonly line: LineName;
+  /** PEFT's two files, as they came. */
+  readonly files: Pick<AdapterBytes, "configBytes" | "weightBytes">;
+  /** What it was trained on; absent: it is published as made of no events. */
+  readonly from?: ExportManifest | undefined;
+};
+
+export type Imported = { readonly version: number; readonly release: VersionStatus; readonly faults: readonly string[] };
+
+/** @throws {policy/stale} for another parent or cursor than the export's, {policy/refused} naming events or tensors that must not be */
+export async function importAdapter(deps: ImportDependencies, { line, files, from }: ImportRequest): Promise<Imported> {
+  const { edge, base } = deps;
+  const head = await edge.readHead(line);
+  if (from !== undefined) {
+    checkFresh(head, from);
+    await checkEvents(edge, line, from);
+  } else if (head.rebuild !== null) throw stale(head, "one that need not be learned again without a deleted user first");
+  const adapter = roundAdapter(readAdapterFiles(base.config, files));
+  checkSays(adapter, base);
+  deps.onProgress("gating");
+  const gate = head.settings.release.gate.enabled ? await examine(deps, { line, head, adapter, from }) : null;
+  const manifest: Omit<PolicyManifest, "adapter"> = {
+    agent: line.agent,
+    line: line.line,
+    parent: head.parent,
+    baseDigest: head.baseDigest,
+    fromSeq: head.cursor,
+    toSeq: from?.toSeq ?? head.cursor,
+    events: from?.events ?? [],
+    hints: from?.hints ?? [],
+    metrics: null,
+    changes: [],
+    gate,
+    inputs: null,
+    imported: { export: from === undefined ? null : await exportDigest(from), format: from?.format ?? null },
+    seed: deps.seed,
+    runtime: { ...deps.runtime },
+  };
+  deps.onProgress("publishing");
+  const handed = { manifest, refused: from?.refused ?? [], cases: from?.cases ?? [], rebuild: false };
+  const result = await publishVersion(edge, writeAdapterFiles(base.config, adapter, base.name), handed);
+  if (result.status === "stale") {
+    // It may be an event that was closed while the gate ran.
+    if (from !== undefined) await checkEvents(edge, line, from);
+    throw stale(await edge.readHead(line), `version ${head.parent} at cursor ${head.cursor}, as when this began`);
+  }
+  return {
+    version: result.version,
+    release: result.release,
+    faults: gate === null ? [] : gateFaults(gate, head.settings.release.gate.budgets),
+  };
+}
+
+/** An update that the line has made since would be lost, and its events trained twice. */
+function checkFresh(head: LineHead, from: ExportManifest): void {
+  if (from.agent !== head.agent || from.line !== head.line)
+    throw new AppError(
+      "input/invalid",
+      `--from: an export of line ${head.line} of agent ${head.agent} expected, got one of ${from.line} of ${from.agent}`,
+    );
+  if (from.baseDigest !== head.baseDigest) throw stale(head, `base ${from.baseDigest} as at the export, got ${head.baseDigest}`);
+  if (head.rebuild !== null) throw stale(head, "one that need not be learned again without a deleted user");
+  if (from.parent !== head.parent || from.fromSeq !== head.cursor)
+    throw stale(head, `version ${from.parent} at cursor ${from.fromSeq}, which the export was made from`);
+}
+
+function stale(head: LineHead, expected: string): AppError {
+  return new AppError(
+    "policy/stale",
+    `line ${head.line} of agent ${head.agent}: ${expected} expected, got version ${head.parent} at cursor ${head.cursor}; export again and train from there`,
+  );
+}
+
+/** @throws {policy/refused} naming every event that may not be learned from any more */
+async function checkEvents(edge: EdgePort, line: LineName, { events }: ExportManifest): Promise<void> {
+  const barred = new Set((await edge.readQuarantine(line)).map(({ eventId }) => eventId));
+  const ids = events.map(({ eventId }) => eventId);
+  const logged = new Map((await readAll(edge, line, ids)).map((event) => [event.eventId, event.payload.kind]));
+  const faults = ids.flatMap((id) => {
+    const kind = logged.get(id);
+    if (kind === undefined || kind === "event:deleted") return [`${id} (deleted)`];
+    return barred.has(id) ? [`${id} (in quarantine)`] : [];
+  });
+  if (faults.length === 0) return;
+  throw new AppError(
+    "policy/refused",
+    `export: events that may still be learned from expected, got ${faults.join(", ")}; the adapter has learned from them, so it cannot be published: export again and train from there`,
+  );
+}
+
+/** One that changes nothing says that the training went astray; one that waits for other tokens than open an answer never acts. */
+function checkSays({ tensors, invocation }: AdapterTensors, { tokenizer }: Pick<Base, "tokenizer">): void {
+  const moved = [...tensors].some(([name, values]) => name.includes("lora_B") && values.some((value) => value !== 0));
+  if (!moved) throw new AppError("policy/refused", "adapter: a lora_B that is not zero expected, got an adapter that changes nothing");
+  if (invocation !== undefined && invocation.join() !== tokenizer.invocation.join())
+    throw new AppError(
+      "policy/refused",
+      `adapter: alora_invocation_tokens [${tokenizer.invocation.join(", ")}] as the base's chat template opens an answer expected, got [${invocation.join(", ")}]`,
+    );
+}
+
+/** As the loop examines what an update has made: a later correction of the same argument overrules an earlier one. */
+async function examine(
+  { edge, loadAdapter, gate }: ImportDependencies,
+  { line, head, adapter, from }: { line: LineName; head: LineHead; adapter: AdapterTensors; from: ExportManifest | undefined },
+): ReturnType<Gate> {
+  const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
+  const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
+  const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
+  return gate({ parent, candidate: adapter, suite });
+}

@@ -1,0 +1,107 @@
+/**
+ * Tinker's service over HTTP: requests that answer with a future, and futures that are asked until they are there. Shapes are those of
+ * the published SDK (https://github.com/thinking-machines-lab/tinker, src/tinker/types and src/tinker/resources) as its versions up
+ * to 0.22 send them, in JSON; later ones send forward_backward as protobuf. Protocol-tested: never run against the service itself.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
+import { backoffMs } from "../feed/retry.ts";
+
+/** As the SDK has it; TINKER_BASE_URL names another. */
+const SERVICE = "https://tinker.thinkingmachines.dev/services/tinker-prod";
+const CALL_TIMEOUT_MS = 60_000;
+const ATTEMPTS = 8;
+/** Of a future that is not there yet, a request timeout; of an overloaded service; of proxies. */
+const AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+const Future = z.object({ request_id: z.string() });
+const Pending = z.object({ type: z.literal("try_again") });
+const Failed = z.object({ error: z.string(), category: z.string().optional() });
+
+export type TinkerOptions = {
+  /** From the environment, never from an argument: whoever lists processes reads arguments. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly fetch?: typeof fetch;
+  /** Between two looks at a future, ms. */
+  readonly pollMs?: number;
+};
+
+export class TinkerClient {
+  readonly #root: string;
+  readonly #key: string;
+  readonly #send: typeof fetch;
+  readonly #pollMs: number;
+
+  /** @throws {auth/missing} without TINKER_API_KEY */
+  constructor({ environment, fetch: send = fetch, pollMs = 1_000 }: TinkerOptions) {
+    const key = environment["TINKER_API_KEY"];
+    if (key === undefined || key === "")
+      throw new AppError("auth/missing", "TINKER_API_KEY: a key of the service in the environment expected, got none");
+    this.#key = key;
+    this.#root = (environment["TINKER_BASE_URL"] ?? SERVICE).replace(/\/+$/, "");
+    this.#send = send;
+    this.#pollMs = pollMs;
+  }
+
+  /** Answered at once. */
+  async post<T>(schema: z.ZodType<T>, path: string, body: object): Promise<T> {
+    return parse(schema, path, await this.#json(path, body));
+  }
+
+  /** Answered by a future, which is waited for. @throws {upstream/invalid} with what the service says where it fails */
+  async run<T>(schema: z.ZodType<T>, path: string, body: object): Promise<T> {
+    const { request_id } = await this.post(Future, path, body);
+    for (;;) {
+      const answer = await this.#json("/api/v1/retrieve_future", { request_id });
+      const failed = Failed.safeParse(answer);
+      if (failed.success)
+        throw new AppError(
+          "upstream/invalid",
+          `tinker ${path}: a result expected, got ${failed.data.category ?? "failure"}: ${failed.data.error}`,
+        );
+      if (!Pending.safeParse(answer).success) return parse(schema, path, answer);
+      await sleep(this.#pollMs);
+    }
+  }
+
+  /** The bytes behind a signed address, which a redirect or a JSON answer gives. */
+  async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
+    const response = await this.#request(path, { method: "GET", redirect: "manual" });
+    const address =
+      response.status === 302 ? response.headers.get("location") : parse(z.object({ url: z.url() }), path, await response.json()).url;
+    if (address === null) throw new AppError("upstream/invalid", `tinker ${path}: an address in its redirect expected, got none`);
+    const archive = await this.#send(address, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS * ATTEMPTS) });
+    if (!archive.ok) throw new AppError("upstream/failed", `tinker ${path}: an archive expected, got ${archive.status}`);
+    return new Uint8Array(await archive.arrayBuffer());
+  }
+
+  async #json(path: string, body: object): Promise<unknown> {
+    const response = await this.#request(path, { method: "POST", body: JSON.stringify(body) });
+    return response.json();
+  }
+
+  /** A request that the service has not taken is sent again: sequence numbers make it the same one. */
+  async #request(path: string, init: RequestInit): Promise<Response> {
+    for (let attempt = 0; ; attempt += 1) {
+      const headers = { "x-api-key": this.#key, "content-type": "application/json", accept: "application/json" };
+      const sent = this.#send(`${this.#root}${path}`, { ...init, headers, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+      const response = await sent.catch((cause: unknown) => {
+        if (attempt + 1 < ATTEMPTS) return undefined;
+        throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(cause)}`, { cause });
+      });
+      if (response !== undefined && (response.ok || response.status === 302)) return response;
+      if (response !== undefined && (!AGAIN.has(response.status) || attempt + 1 >= ATTEMPTS)) {
+        const code = response.status === 401 || response.status === 403 ? "auth/forbidden" : "upstream/failed";
+        throw new AppError(code, `tinker ${path}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`);
+      }
+      await sleep(Math.min(backoffMs(attempt, 1), this.#pollMs * 2 ** attempt));
+    }
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, path: string, answer: unknown): T {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new AppError("upstream/invalid", `tinker ${path}: the published shape expected, got ${z.prettifyError(parsed.error)}`);
+}

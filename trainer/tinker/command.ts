@@ -1,0 +1,68 @@
+/** The command line of `tinker`: exports what an update would learn from, trains it on Tinker's service, and leaves the adapter to be imported. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { linearNames } from "../../shared/lora.ts";
+import { EDGE_OPTIONS, parseOptions, tell } from "../command.ts";
+import { refuseFor } from "../engine/training-port.ts";
+import { checkFolder, prepareExport, writeExport } from "../export/command.ts";
+import { exportDigest } from "../export/manifest.ts";
+import { writeAdapterFiles } from "../policy/adapter.ts";
+import { TinkerClient } from "./client.ts";
+import { TinkerEngine } from "./engine.ts";
+import { trainRows } from "./train-rows.ts";
+
+const USAGE = `TINKER_API_KEY=… npm run trainer -- tinker --agent <name> --model <name> [options]
+  --model <name>         the agent's base as the service names it, such as Qwen/Qwen3-8B
+  --out <folder>         a new folder for the export and the adapter (tinker-<agent>)
+  --rank <n>             of the adapter (32)
+  --steps <n>            optimizer steps (4)
+  --lr <rate>            of AdamW (1e-4)
+  --most <n>             signals at most (1000)
+  --base <folder>        a Hugging Face folder of the agent's base: its config and tokenizer are read (fetched from the edge)
+  --url <url>            where the edge is (http://127.0.0.1:8787)
+  --state <folder>       whose keys.json has the trainer key, and where a base is kept (.nextstate)
+  --key <key>            the trainer key itself; else NEXTSTATE_TRAINER_KEY
+The service's key is read from TINKER_API_KEY alone; TINKER_BASE_URL names another server that speaks its protocol.`;
+
+const Options = z.object({
+  ...EDGE_OPTIONS,
+  agent: z.string().min(1),
+  model: z.string().min(1),
+  out: z.string().min(1).optional(),
+  rank: z.coerce.number().int().positive().default(32),
+  steps: z.coerce.number().int().positive().default(4),
+  lr: z.coerce.number().positive().default(1e-4),
+  most: z.coerce.number().int().positive().default(1_000),
+  base: z.string().min(1).optional(),
+  seed: z.coerce.number().int().min(0).default(0),
+});
+
+const ADAPTER = "candidate";
+
+/** Prints one JSON object; returns the exit code. */
+export async function tinkerCommand(argv: readonly string[], print: (line: string) => void): Promise<number> {
+  const options = parseOptions(argv, Options, USAGE);
+  const { agent, model, out = `tinker-${options.agent}`, rank, seed, steps, lr } = options;
+  const client = new TinkerClient({ environment: process.env });
+  checkFolder(out);
+  const { base, assembled } = await prepareExport({ ...options, advantages: "rewards", threads: 1 });
+  const engine = new TinkerEngine(client, { baseModel: model, config: base.config });
+  if (assembled.manifest.parentAdapter !== null)
+    refuseFor(engine.capabilities, "a line at its bare base", `version ${assembled.manifest.parent}, whose adapter it cannot take`);
+  tell(`training ${assembled.rows.length} rows on ${model}`);
+  await engine.createAdapter(ADAPTER, { rank, alpha: 2 * rank, targets: linearNames(), seed });
+  const losses = await trainRows(engine, assembled.rows, {
+    ...{ adapter: ADAPTER, steps, lr },
+    onStep: ({ done, of, loss }) => tell(`step ${done} of ${of}: loss ${loss.toFixed(4)}`),
+  });
+  const { configBytes, weightBytes } = writeAdapterFiles(base.config, await engine.readAdapter(ADAPTER), base.name);
+  await engine.dropAdapter(ADAPTER);
+  const manifest = writeExport(out, "tinker", { files: [], manifest: assembled.manifest });
+  mkdirSync(join(out, "adapter"));
+  writeFileSync(join(out, "adapter", "adapter_config.json"), configBytes);
+  writeFileSync(join(out, "adapter", "adapter_model.safetensors"), weightBytes);
+  print(JSON.stringify({ folder: out, digest: await exportDigest(manifest), rows: assembled.rows.length, losses }, null, 2));
+  tell(`publish it with: npm run trainer -- import --agent ${agent} --adapter ${join(out, "adapter")} --from ${out}`);
+  return 0;
+}
