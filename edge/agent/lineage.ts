@@ -46,6 +46,12 @@ export class Lineage {
     return freed.length;
   }
 
+  /** Ids of the events that a version and those that it descends from have learned, oldest first, without what is barred. */
+  learnedBy(line: string, version: number): string[] {
+    const uses = this.#usesOnlyOf(line, [...this.#store.readAncestry(line, version)], new Set());
+    return uses.map(({ eventId }) => eventId).filter((eventId) => !this.#store.quarantine.isBarred(line, eventId));
+  }
+
   /** Whom the line serves, and what they have said that no version in flight or in use has learned. */
   influence(line: string): { audience: Audience; evidence: Evidence[] } {
     const since = Date.now() - CIRCLE_MS;
@@ -94,7 +100,7 @@ export class Lineage {
     for (const version of versions)
       for (const { eventId } of this.#store.quarantine.uses(line, { version })) {
         this.#store.quarantine.close(line, eventId);
-        this.#store.notes.setLearned(eventId, version);
+        this.#store.notes.setLearned(line, eventId, version);
         this.#store.evidence.setLearned(line, eventId, version);
       }
   }
@@ -123,7 +129,7 @@ export class Lineage {
       ({ eventId }) => !this.#store.quarantine.isBarred(line, eventId),
     );
     for (const { eventId } of lost)
-      if (refused.has(eventId)) this.#store.notes.setLearned(eventId, null);
+      if (refused.has(eventId)) this.#store.notes.setLearned(line, eventId, null);
       else this.#reopen(line, eventId);
   }
 
@@ -148,7 +154,7 @@ export class Lineage {
   /** No version has learned from it now, so its note counts again. */
   #reopen(line: string, eventId: string): void {
     this.#store.quarantine.reopen(line, eventId);
-    this.#store.notes.setLearned(eventId, null);
+    this.#store.notes.setLearned(line, eventId, null);
   }
 
   /** Events that some of the versions were trained on and none that is kept, oldest first, once each. */

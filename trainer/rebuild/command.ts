@@ -15,6 +15,7 @@ import { createParentLoader } from "../policy/parent.ts";
 import { rebuildVersion, type Rebuilt } from "./rebuild.ts";
 
 const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
+  --line <line>     shared, or the id of the user whose own line it is (shared)
   --url <url>       where the edge is (http://127.0.0.1:8787)
   --state <folder>  whose keys.json has the trainer key (.nextstate)
   --key <key>       the trainer key itself
@@ -23,6 +24,7 @@ const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
 const Options = z.object({
   agent: z.string().min(1),
   version: z.coerce.number().int().min(1),
+  line: z.string().min(1).default(SHARED_LINE),
   url: z.url().default("http://127.0.0.1:8787"),
   state: z.string().default(".nextstate"),
   base: z.string().default("base"),
@@ -31,7 +33,7 @@ const Options = z.object({
 
 /** Prints one JSON object; returns the exit code: 0 where the bytes are the same. @throws {input/invalid} with the usage */
 export async function rebuildCommand(argv: readonly string[], print: (line: string) => void): Promise<number> {
-  const names = ["agent", "version", "url", "state", "base", "key"];
+  const names = ["agent", "version", "line", "url", "state", "base", "key"];
   const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
   const parsed = Options.safeParse(values);
   if (!parsed.success) throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
@@ -40,9 +42,9 @@ export async function rebuildCommand(argv: readonly string[], print: (line: stri
   return rebuilt.same ? 0 : 1;
 }
 
-async function rebuild({ agent, version, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
+async function rebuild({ agent, version, line: name, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
   const edge = createEdgeClient({ edge: url, key: key ?? keyIn(state) });
-  const line = { agent, line: SHARED_LINE };
+  const line = { agent, line: name };
   const { runtime } = await edge.readVersion(line, version);
   // With the sizes and rates, and on as many threads, as it was made with.
   const settings = UpdateSettings.parse(JSON.parse(runtime["update"] ?? "{}"));
