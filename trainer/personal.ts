@@ -21,6 +21,7 @@ export type PersonalOptions = {
 /** Updates take turns anyway; so many users are judged, and have their notes, while one of them learns. */
 const AT_ONCE = 16;
 const MOST_LOOPS = 32;
+const STALE_MS = 2_000; // until what a line stands over may have settled: a shared line that has to be rebuilt is no ground
 const PAUSE_MS = 500; // where the edge names lines that could do nothing
 
 export class PersonalLines {
@@ -29,6 +30,8 @@ export class PersonalLines {
   readonly #running = new Map<string, Promise<void>>();
   /** When lines have something to do without news, epoch ms. */
   readonly #due = new Map<string, number>();
+  /** Of those that run, the ones that something was told about meanwhile. */
+  readonly #again = new Set<string>();
   #cursor = 0;
   #moved = false;
 
@@ -42,7 +45,12 @@ export class PersonalLines {
     const both = AbortSignal.any([signal, failed.signal]);
     while (!both.aborted) {
       const lines = await this.#next(both);
-      for (const line of lines.filter((each) => !this.#running.has(each))) {
+      for (const line of lines) {
+        // What is told while a line steps may have come after it looked.
+        if (this.#running.has(line)) {
+          this.#again.add(line);
+          continue;
+        }
         while (this.#running.size >= AT_ONCE) await Promise.race(this.#running.values());
         const run = this.#work(line, both)
           .catch((error: unknown) => failed.abort(error))
@@ -74,13 +82,15 @@ export class PersonalLines {
   /** Steps until the line has nothing more to do. */
   async #work(line: string, signal: AbortSignal): Promise<void> {
     const loop = this.#open(line);
+    let stale = false;
     while (!signal.aborted) {
       const result = await retryForever(() => loop.step(0), { ...this.#options.retry, signal });
-      if (result === "foreign") break;
-      if (result !== "published" && result !== "advanced" && result !== "stale") break;
-      this.#moved = true;
+      stale = result === "stale";
+      const moved = result === "published" || result === "advanced";
+      this.#moved ||= moved;
+      if (!moved && !this.#again.delete(line)) break;
     }
-    const { dueInMs } = loop;
+    const dueInMs = stale ? STALE_MS : loop.dueInMs;
     if (dueInMs === undefined) this.#due.delete(line);
     else this.#due.set(line, Date.now() + dueInMs);
   }

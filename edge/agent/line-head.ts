@@ -1,4 +1,5 @@
 /** What is read of a line's state: the head that requests and trainers go by. */
+import { invariant } from "../../shared/assert.ts";
 import type { Agent } from "../../shared/agent.ts";
 import { SHARED_LINE, type LineHead, type ServedPolicy } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
@@ -25,7 +26,7 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
     adapter,
     parentAdapter: lines.version(line, parent).adapter,
     over: overOf({ store, lines }, line, parent),
-    canary: canary === null ? null : { ...servedPolicy({ store, lines }, line, canary.version), share: canary.share },
+    canary: canary === null ? null : { ...servedPolicy({ store }, line, canary.version), share: canary.share },
     rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),
     rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: lines.version(line, rebuild.from).adapter },
     reopened: store.quarantine.reopened(line, 1).length > 0,
@@ -35,9 +36,10 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
 }
 
 /** A version as it answers. */
-export function servedPolicy({ store, lines }: Pick<Parts, "store" | "lines">, line: string, version: number): ServedPolicy {
-  const { policyDigest, baseDigest, adapter } = lines.version(line, version);
-  return { line, version, policyDigest, baseDigest, adapter, onEngine: store.engines.isBase(baseDigest) };
+export function servedPolicy({ store }: Pick<Parts, "store">, line: string, version: number): ServedPolicy {
+  const served = store.readServed(line, version);
+  invariant(served !== undefined, `line ${line} has version ${version}`);
+  return { ...served, onEngine: store.engines.isBase(served.baseDigest) };
 }
 
 function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, parent: number): LineHead["over"] {

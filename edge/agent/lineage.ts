@@ -5,7 +5,7 @@
 import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
-import type { PolicyManifest } from "../../shared/policy.ts";
+import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
@@ -28,6 +28,8 @@ export class Lineage {
   /** Returns how many were not barred before. @param options.deleted for good: their user was deleted */
   bar(line: string, events: readonly BarredEvent[], { actor, reason, deleted = false }: Reason & { deleted?: boolean }): number {
     const about = { reason: reason ?? null, actor, createdAt: new Date().toISOString() };
+    // What a personal line must not learn the shared one must not learn from it.
+    if (line !== SHARED_LINE) for (const event of events) this.#store.quarantine.bar(SHARED_LINE, { ...event, ...about }, deleted);
     return events.filter(({ eventId, turnId, seq }) => this.#store.quarantine.bar(line, { eventId, turnId, seq, ...about }, deleted))
       .length;
   }
@@ -40,6 +42,7 @@ export class Lineage {
       const seq = this.#store.quarantine.free(line, eventId);
       return seq === undefined ? [] : [{ eventId, seq }];
     });
+    if (line !== SHARED_LINE) for (const { eventId } of freed) this.#store.quarantine.free(SHARED_LINE, eventId);
     for (const { eventId, seq } of freed)
       if (seq <= cursor && !this.#store.quarantine.uses(line, { eventId }).some(({ version }) => inUse.has(version)))
         this.#reopen(line, eventId);

@@ -36,12 +36,13 @@ export class PersonalLines {
     const agent = store.readAgent();
     if (agent === undefined || lineOf(agent.settings.learning, user) === SHARED_LINE) return undefined;
     const state = lines.read(user);
+    const served = state === undefined ? undefined : servedPolicy(this.#parts, user, state.stable);
     // What was given while the agent learned for everybody is still the user's.
     const notes = [...(state === undefined ? [] : notebook.read(user, user)), ...notebook.read(SHARED_LINE, user)];
     const newestFirst = notes.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
     return {
       line: user,
-      policy: state === undefined || this.#isBare(user, state.stable) ? null : servedPolicy(this.#parts, user, state.stable),
+      policy: served === undefined || served.adapter === null ? null : served,
       rolledBack: state === undefined ? [] : store.versionsThatAre(user, "rolledBack", "deleted"),
       notes: notesFor(newestFirst, user, agent.settings.learning),
     };
@@ -51,7 +52,8 @@ export class PersonalLines {
   list(page: LinePage): ListedLine[] {
     return this.#parts.store.pageOfLines(page).map(({ line, stable, latest, cursor }) => {
       const over = this.#parts.store.stands.overOf(line, stable) ?? null;
-      return { line, stable, latest, cursor, over, answers: line === SHARED_LINE || !this.#isBare(line, stable) };
+      const { adapter } = servedPolicy(this.#parts, line, stable);
+      return { line, stable, latest, cursor, over, answers: line === SHARED_LINE || adapter !== null };
     });
   }
 
@@ -99,10 +101,6 @@ export class PersonalLines {
     if (agent?.settings.learning.scope !== "personal" || !USER_ID.test(line) || lines.read(line) !== undefined) return;
     const { baseDigest } = lines.version(SHARED_LINE, lines.state(SHARED_LINE).stable);
     lines.create(line, baseVersion({ agent: agent.name, line, baseDigest, createdAt: new Date().toISOString() }), actor);
-  }
-
-  #isBare(line: string, version: number): boolean {
-    return this.#parts.lines.version(line, version).adapter === null;
   }
 }
 

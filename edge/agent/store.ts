@@ -3,7 +3,7 @@ import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
-import { PolicyVersion, SHARED_LINE } from "../../shared/policy.ts";
+import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
 import { EngineStore } from "./engine-store.ts";
@@ -188,6 +188,14 @@ export class AgentStore {
     if (!this.#created) return undefined;
     const [row] = this.#sql.exec<RecordRow>("SELECT record FROM versions WHERE line = ? AND version = ?", line, version).toArray();
     return row === undefined ? undefined : PolicyVersion.parse(JSON.parse(row.record));
+  }
+
+  /** What a version answers with, without the rest of its record, which is long: asked for every request of a user who has one. */
+  readServed(line: string, version: number): Omit<ServedPolicy, "onEngine"> | undefined {
+    const fields = ["policyDigest", "baseDigest", "adapter"].map((name) => `'${name}', json_extract(record, '$.${name}')`);
+    const query = `SELECT json_object(${fields.join(", ")}) AS record FROM versions WHERE line = ? AND version = ?`;
+    const [row] = this.#sql.exec<RecordRow>(query, line, version).toArray();
+    return row === undefined ? undefined : ServedPolicy.omit({ onEngine: true }).parse({ line, version, ...JSON.parse(row.record) });
   }
 
   /** The version and those it descends from. */

@@ -95,16 +95,13 @@ export function mountQuarantine(app: App): void {
   });
 }
 
-/** What a user's line learns from the shared one may learn, too, so what is done to events is done on both. Returns how many of them it was done to. */
+/** Does something about events on the lines that they teach; returns how many of them it was done to. */
 async function onEachLine<Event extends { line: string }>(
   events: readonly Event[],
   act: (line: string, events: readonly Event[]) => Promise<number | undefined>,
 ): Promise<number> {
   let done = 0;
-  for (const [line, own] of groupBy(events, (event) => event.line)) {
-    done += (await act(line, own)) ?? 0;
-    if (line !== SHARED_LINE) await act(SHARED_LINE, own);
-  }
+  for (const [line, own] of groupBy(events, (event) => event.line)) done += (await act(line, own)) ?? 0;
   return done;
 }
 

@@ -102,6 +102,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const { turns } = await fetched(agent, "turns");
     expect(turns.flatMap(({ trained }: { trained: object[] }) => trained)).toEqual([
       {
+        line: "shared",
         version: 1,
         eventId: expect.any(String),
         pieces: [

@@ -1,8 +1,11 @@
 /** Lines of single users: what one of them teaches answers that user alone, over what everybody gets. The judge and the learner are stand-ins. */
 import { describe, expect, it } from "vitest";
-import { SHARED_LINE } from "../../../shared/policy.ts";
+import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
+import type { Learner } from "../../../trainer/learn/learner.ts";
+import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
+import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
 import { scopedUser } from "../../../edge/session/identity.ts";
 import { publishAdapter, putAdapter } from "../../helpers/adapters.ts";
 import { type Answer, call } from "../../helpers/call.ts";
@@ -30,6 +33,15 @@ async function answeredBy(agent: string, name: string, key = edge.keys.client): 
   const response = await fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: bearer(key), body });
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
   return [response.headers.get("x-policy-line") ?? "", Number(response.headers.get("x-policy-version"))];
+}
+
+/** The same for a conversation of that name, which goes on. */
+async function goesOn(agent: string, name: string, session: string): Promise<[string, number]> {
+  const messages = [{ role: "user", content: `Hello again, ${crypto.randomUUID()}` }];
+  const body = { model: agent, messages, max_tokens: 1, user: name };
+  const sent = await call(edge, "client", "POST /v1/chat/completions", body, { "x-session-id": session });
+  expect(sent.status).toBe(200);
+  return [sent.headers.get("x-policy-line") ?? "", Number(sent.headers.get("x-policy-version"))];
 }
 
 /** The id of a user of the test's client key. */
@@ -74,6 +86,20 @@ function loop(agent: string, line: string) {
 async function headOf(agent: string, line: string) {
   return client().readHead({ agent, line });
 }
+
+type Adapted = { readonly adapter: AdapterFiles | null };
+
+async function load(adapter: AdapterFiles | null): Promise<AdapterTensors | null> {
+  if (adapter === null) return null;
+  const [configBytes, weightBytes] = await Promise.all([client().getFile(adapter.configDigest), client().getFile(adapter.weightsDigest)]);
+  return readAdapterFiles(shape, { configBytes, weightBytes });
+}
+
+async function adapterOf(agent: string, line: string, version: number): Promise<AdapterTensors | null> {
+  return load((await client().readVersion({ agent, line }, version)).adapter);
+}
+
+const writeAdapter = (adapter: AdapterTensors) => writeAdapterFiles(shape, adapter, "random");
 
 describe("a personal line", { timeout: 120_000 }, () => {
   it("answers its own user, and nobody else, by that name under another key or beside it", async () => {
@@ -122,11 +148,18 @@ describe("a personal line", { timeout: 120_000 }, () => {
     const first = await teach(agent, "ann");
     await publishAdapter(edge, agent, await putAdapter(edge, `${agent} shared`));
     expect(await answeredBy(agent, "ann")).toEqual([first.line, 1]);
-    await expect.poll(() => answeredBy(agent, "bob")).toEqual([SHARED_LINE, 1]);
+    await expect.poll(() => answeredBy(agent, "bob"), SOON).toEqual([SHARED_LINE, 1]);
     const second = await teach(agent, "ann");
     const made = await client().readVersion({ agent, line: first.line }, 2);
     expect(made).toMatchObject({ parent: 1, over: 1 });
     expect(made.events.map(({ eventId }) => eventId)).toEqual([first.eventId, second.eventId]);
+    // Made again, it is made from its ground.
+    const ground = await adapterOf(agent, SHARED_LINE, 1);
+    const asked: unknown[] = [];
+    const learner: Learner = { update: async (request) => (asked.push(request.parent), learning(shape).update(request)) };
+    const deps = { edge: client(), learner, loadAdapter: ({ adapter }: Adapted) => load(adapter), writeAdapter };
+    expect(await rebuildVersion(deps, { agent, line: first.line }, 2)).toMatchObject({ version: 2, expected: made.adapter?.weightsDigest });
+    expect(asked).toEqual([ground]);
     const third = await teach(agent, "ann");
     expect((await client().readVersion({ agent, line: first.line }, 3)).events.map(({ eventId }) => eventId)).toEqual([third.eventId]);
   });
@@ -137,7 +170,7 @@ describe("a personal line", { timeout: 120_000 }, () => {
     const { line, eventId } = await teach(agent, "ann");
     expect(await answeredBy(agent, "ann")).toEqual([line, 1]);
     expect((await admin(`POST /api/agents/${agent}/rollback`, { to: 0 })).body.status).toBe("rolledBack");
-    await expect.poll(() => answeredBy(agent, "ann")).toEqual([SHARED_LINE, 0]);
+    await expect.poll(() => answeredBy(agent, "ann"), SOON).toEqual([SHARED_LINE, 0]);
     expect((await client().dueLines({ agent, cursor: 1_000_000, waitMs: 0 })).lines).toEqual([line]);
     expect(await loop(agent, line).step(0)).toBe("published");
     expect(await client().readVersion({ agent, line }, 2)).toMatchObject({ parent: 0, over: 0, events: [{ eventId }] });
@@ -148,11 +181,14 @@ describe("a personal line", { timeout: 120_000 }, () => {
 
   it("is taken back by its own rollback, and its events are barred", async () => {
     const agent = await personalAgent();
+    expect(await goesOn(agent, "ann", "early")).toEqual([SHARED_LINE, 0]);
     const { line, eventId } = await teach(agent, "ann");
-    expect((await admin(`POST /api/agents/${agent}/rollback?line=${line}`, { to: 0 })).body).toMatchObject({
-      versions: [1],
-      quarantined: 1,
-    });
+    // A conversation stays on the version that began it, unless that was taken back.
+    expect(await goesOn(agent, "ann", "early")).toEqual([SHARED_LINE, 0]);
+    expect(await goesOn(agent, "ann", "late")).toEqual([line, 1]);
+    const back = await admin(`POST /api/agents/${agent}/rollback?line=${line}`, { to: 0 });
+    expect(back.body).toMatchObject({ versions: [1], quarantined: 1 });
+    expect(await goesOn(agent, "ann", "late")).toEqual([SHARED_LINE, 0]);
     expect(await answeredBy(agent, "ann")).toEqual([SHARED_LINE, 0]);
     expect((await admin(`GET /api/agents/${agent}/quarantine?line=${line}`)).body.events).toMatchObject([{ eventId }]);
     expect(await loop(agent, line).step(0)).not.toBe("published");
@@ -179,6 +215,12 @@ describe("a personal line", { timeout: 120_000 }, () => {
     expect((await admin(`POST /api/agents/${agent}/rollback?line=${ann.line}`, { to: 1 })).status).toBe(422);
   });
 
+  it("is refused where adapters' places are spent for good", async () => {
+    const engine = { kind: "workers-ai", model: "@cf/qwen/qwen3-4b-lora" };
+    const { status, body } = await admin(`PUT /api/agents/spent`, { engine, ...PERSONAL });
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining("learning.scope: shared expected on Workers AI")]);
+  });
+
   it("lends what enough users' lines have learned alike to the shared line, where its agent wants that", async () => {
     const [closed, open] = [await personalAgent(), await personalAgent({ sharedFrom: 2 })];
     for (const agent of [closed, open]) {
@@ -190,7 +232,7 @@ describe("a personal line", { timeout: 120_000 }, () => {
       if (agent === closed) continue;
       const { events } = await client().readVersion({ agent, line: SHARED_LINE }, 1);
       expect(events.map(({ eventId, share }) => [eventId, share])).toEqual([first, second].map(({ eventId }) => [eventId, 0.5]));
-      await expect.poll(() => answeredBy(agent, "cai")).toEqual([SHARED_LINE, 1]);
+      await expect.poll(() => answeredBy(agent, "cai"), SOON).toEqual([SHARED_LINE, 1]);
       expect(await answeredBy(agent, "ann")).toEqual([first.line, 1]);
       expect(await loop(agent, SHARED_LINE).step(0)).toBe("idle");
     }
