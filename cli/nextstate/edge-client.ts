@@ -1,13 +1,25 @@
 /** /api as the commands ask it, with what each route answers. */
 import { z } from "zod";
 import type { Agent } from "../../shared/agent.ts";
-import type { ListedKey, ListedTurn, MadeKey, Promoted, RolledBack, ShownVersion, Unchanged, VersionPage } from "../../shared/api.ts";
+import type {
+  ListedKey,
+  ListedLine,
+  ListedTurn,
+  MadeKey,
+  Promoted,
+  RolledBack,
+  ShownVersion,
+  Unchanged,
+  VersionPage,
+} from "../../shared/api.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import type { FeedPage } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 
+/** Which of an agent's lines is meant; the shared one where left out. */
+export type OfLine = { line?: string };
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 type Query = Readonly<Record<string, string | number | undefined>>;
 type KeySource = () => Promise<string>;
@@ -47,16 +59,24 @@ export class EdgeClient {
     return this.#send("GET", `${agentPath(name)}/turns${queryText(query)}`);
   }
 
-  versions(name: string, query: { before?: number; limit: number }): Promise<VersionPage> {
+  lines(name: string, query: { after?: string; limit: number }): Promise<{ lines: ListedLine[] }> {
+    return this.#send("GET", `${agentPath(name)}/lines${queryText(query)}`);
+  }
+
+  versions(name: string, query: OfLine & { before?: number; limit: number }): Promise<VersionPage> {
     return this.#send("GET", `${agentPath(name)}/versions${queryText(query)}`);
   }
 
-  version(name: string, version: number): Promise<ShownVersion> {
-    return this.#send("GET", `${agentPath(name)}/versions/${version}`);
+  version(name: string, version: number, line: OfLine = {}): Promise<ShownVersion> {
+    return this.#send("GET", `${agentPath(name)}/versions/${version}${queryText(line)}`);
   }
 
-  rollback(name: string, request: { to: number; quarantine: boolean; reason?: string }): Promise<RolledBack | Unchanged> {
-    return this.#send("POST", `${agentPath(name)}/rollback`, request);
+  rollback(
+    name: string,
+    request: { to: number; quarantine: boolean; reason?: string },
+    line: OfLine = {},
+  ): Promise<RolledBack | Unchanged> {
+    return this.#send("POST", `${agentPath(name)}/rollback${queryText(line)}`, request);
   }
 
   promote(name: string, request: { version: number; reason?: string }): Promise<Promoted | Unchanged> {
