@@ -10,7 +10,7 @@ import { randomCheckpoint, toHuggingFaceConfig } from "./random-checkpoint.ts";
 export type NamedFiles = Map<string, Uint8Array<ArrayBuffer>>;
 
 const NAMES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
-const BASE_FOLDER = fileURLToPath(new URL("../base/", import.meta.url));
+export const BASE_FOLDER = fileURLToPath(new URL("../base/", import.meta.url));
 
 /** The shipped base's sizes: 5.8M parameters. */
 export const SHIPPED_SIZES: ModelConfig = {

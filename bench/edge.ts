@@ -1,7 +1,7 @@
 /**
  * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a schema adds
  * to it, what a second turn costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node; and what the
- * product's Worker takes to start, of the second that Cloudflare allows. Medians over interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
+ * product's Worker takes to start, of the second that Cloudflare allows; and what it costs that a user's own adapter is not in memory. Medians over interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -9,11 +9,12 @@ import { parseModelConfig } from "../shared/model-config.ts";
 import { FREE_FORM } from "../shared/grammar/answer-form.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
 import { Engine } from "../trainer/engine/engine.ts";
-import { hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
+import { BASE_FOLDER, hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
 import { atLeast, atMost, median, report, say } from "./bench.ts";
 import { childCpuSeconds } from "./process-time.ts";
 import { type PolicyWorker, startPolicyWorker } from "./edge-host.ts";
 import { startUpMs } from "./start-up.ts";
+import { userSwap } from "./user-swap.ts";
 import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
 
 const DECODE_TOKENS_PER_SECOND = 800; // the bar, at 4M float32 parameters
@@ -24,7 +25,17 @@ const STREAMS = 16;
 /** https://developers.cloudflare.com/workers/platform/limits/#worker-startup-time */
 const START_UP_MS = 1_000;
 
-const { values: options } = parseArgs({ options: { seed: { type: "string", default: "1" }, rounds: { type: "string", default: "7" } } });
+const DRAWN_USERS = 50;
+const SWAP_MS = 50;
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    rounds: { type: "string", default: "7" },
+    // That have a version of their own on one agent.
+    users: { type: "string", default: "1000" },
+  },
+});
 const seed = Number(options.seed);
 
 type Timed = { answer: PostedAnswer; seconds: number };
@@ -69,6 +80,9 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
   }
   const startUp = await startUpMs(Number(options.rounds));
   say(`start-up ${startUp.toFixed(0)} ms`);
+  const swap = hasBase() ? await userSwap(BASE_FOLDER, { seed, users: Number(options.users), drawn: DRAWN_USERS }) : null;
+  if (swap !== null)
+    say(`a user's first token ${swap.absentMs.toFixed(0)} ms, ${swap.residentMs.toFixed(0)} ms with the adapter in memory`);
   const secondPrefill = Math.max(...turns.map(({ secondPrefilled }) => secondPrefilled));
   const parameters = countParameters(files);
   report({
@@ -94,6 +108,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       secondTurn: { newTokens: NEW_TOKENS, prefilledTokens: secondPrefill, firstTokenMs: median(turns.map(({ secondMs }) => secondMs)) },
       tokensPerSecondOf16Streams: median(aggregate),
       startUpMs: startUp,
+      userSwap: swap,
       memoryBytes: (await worker.stats())["memoryBytes"],
     },
     bars: [
@@ -101,6 +116,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       atLeast("parameters", parameters, 3_900_000, "parameters"),
       atMost("time per token that a schema adds", median(decoded.map((rate, round) => rate / (newSchema[round] ?? NaN) - 1)), 0.1, "share"),
       atMost("start-up of the Worker", startUp, START_UP_MS, "ms"),
+      atMost("first token of a user whose adapter is not in memory, beyond one whose is", swap?.swapMs ?? null, SWAP_MS, "ms"),
       atMost("tokens prefilled by the second turn", secondPrefill, NEW_TOKENS + 1, "tokens"), // + the answer's last token, which no turn has run
     ],
   });

@@ -11,6 +11,10 @@ export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letter
 
 export const LearningSettings = z.object({
   enabled: z.boolean().default(true),
+  /** What a user's turns teach: the policy of everybody, or one of the user's own, over the shared one. */
+  scope: z.enum(["shared", "personal"]).default("shared"),
+  /** With scope `personal`: what this many users' own lines have learned alike, the shared line may learn, too; null: nothing. */
+  sharedFrom: z.number().int().min(2).max(10_000).nullable().default(null),
   /** An update runs when this many corrected turns wait … */
   minSignals: z.number().int().min(1).default(1),
   /** … or when one has waited this long. */

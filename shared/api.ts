@@ -50,6 +50,18 @@ export type AuditRow = {
   createdAt: string;
 };
 
+/** A line as it is listed. A personal one has its user's name. */
+export type ListedLine = {
+  line: string;
+  stable: number;
+  latest: number;
+  cursor: number;
+  /** The shared line's version that the stable one was learned over; null where it is bare, and on the shared line. */
+  over: number | null;
+  /** Whether its stable version answers; else the shared line's does. */
+  answers: boolean;
+};
+
 /** A version as it is listed: with its part in the release. */
 export type ListedVersion = PolicyVersion & { status: VersionStatus };
 
@@ -128,7 +140,7 @@ type Judged = Omit<Extract<EventPayload, { kind: "judgement:made" }>, "kind">;
 type Payload<Kind extends EventPayload["kind"]> = Omit<Extract<EventPayload, { kind: Kind }>, "kind" | "completionId">;
 
 /** A version that learned from a turn, and what its update said about the answer's tokens. */
-export type TrainedOn = Pick<TurnCredit, "eventId" | "pieces"> & { readonly version: number };
+export type TrainedOn = Pick<TurnCredit, "eventId" | "pieces"> & { readonly line: string; readonly version: number };
 
 export type ListedTurn = {
   readonly turnId: string;
@@ -139,6 +151,10 @@ export type ListedTurn = {
   /** The turn's place in the log; the page before it is asked for with it. */
   readonly seq: number;
   readonly completionId: string;
+  /** What it teaches: `shared`, or its user's own line. */
+  readonly line: string;
+  /** Whose version answered. */
+  readonly policyLine: string;
   readonly policyVersion: number;
   /** The last message that the policy answered, and the answer; null where it was given up. */
   readonly prompt: ChatMessage | null;

@@ -45,6 +45,8 @@ export const TurnFinished = z.object({
   turnIndex: z.number().int(),
   turnKind: z.enum(["main", "side"]),
   origin: TurnOrigin,
+  /** The line of the version that answered, where it is not the event's own: a user who has no version yet gets the shared line's. */
+  policyLine: z.string().optional(),
   policyVersion: z.number().int(),
   policyDigest: z.string(),
   /** Of the base that answered, whose tokens the rollout has; absent in events of before there was more than one. */
@@ -68,6 +70,7 @@ export const TurnAborted = z.object({
   completionId: z.string(),
   /** Absent in events of before it was recorded. */
   turnIndex: z.number().int().optional(),
+  policyLine: z.string().optional(),
   policyVersion: z.number().int(),
   reason: z.string(),
 });

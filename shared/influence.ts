@@ -29,6 +29,11 @@ export function topicOf(form: "answer" | "reward", tool?: string): Pick<Evidence
   return { tool: form === "answer" ? (tool ?? "") : "", parameter: form === "answer" && tool !== undefined ? "" : form, value: form };
 }
 
+/** Whether it is about one argument of one tool, which another user may correct alike. */
+export function isCorrection({ tool, parameter }: Evidence): boolean {
+  return tool !== "" && parameter !== "";
+}
+
 /** Whom a line served in the last 30 days. */
 export const Audience = z.object({
   users: z.number().int().min(0),

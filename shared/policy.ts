@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { MOST_CREDITS, TurnCredit } from "./credit.ts";
-import { AgentSettings } from "./agent.ts";
+import { AgentSettings, type LearningSettings } from "./agent.ts";
 import { DIGEST } from "./digest.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
@@ -15,6 +15,11 @@ export const Version = z.number().int().min(0);
 
 /** The line that serves everybody who has no line of their own. */
 export const SHARED_LINE = "shared";
+
+/** The line that a user's turns teach; a personal line is named by its user, whose id is scoped to an API key. */
+export function lineOf({ scope }: Pick<LearningSettings, "scope">, user: string): string {
+  return scope === "personal" ? user : SHARED_LINE;
+}
 
 /** Larger files are stored in parts of so many bytes, the last one shorter: neither a request nor an isolate holds gigabytes. */
 export const PART_BYTES = 8_388_608;
@@ -85,6 +90,11 @@ export const PolicyManifest = z.object({
   agent: z.string(),
   line: z.string(),
   parent: Version,
+  /**
+   * On a personal line: the version of the shared line that it was learned over. Where the parent was learned over another, it was
+   * learned anew from this one's adapter, with all that the parent had learned. Null on the shared line.
+   */
+  over: Version.nullable().default(null),
   baseDigest: Digest,
   adapter: AdapterFiles.nullable(),
   /** Events after `fromSeq` up to and including `toSeq` were considered; those in `events` were trained on. */
@@ -119,6 +129,7 @@ export type PolicyManifest = z.infer<typeof PolicyManifest>;
 
 /** What a manifest says of a version that no update has made. */
 export const UNTRAINED = {
+  over: null,
   events: [],
   hints: [],
   metrics: null,
@@ -166,6 +177,7 @@ export type PublishResult =
 
 /** A version as an isolate needs it to answer. */
 export const ServedPolicy = z.object({
+  line: z.string().default(SHARED_LINE),
   version: Version,
   policyDigest: Digest,
   baseDigest: Digest,
@@ -190,6 +202,11 @@ export const LineHead = z.object({
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
   parent: Version,
   parentAdapter: AdapterFiles.nullable(),
+  /**
+   * Of a personal line: the shared line's stable version, over which the next candidate is learned, and the one that the parent was
+   * learned over, null where it is bare. Null on the shared line.
+   */
+  over: z.object({ version: Version, adapter: AdapterFiles.nullable(), parentOver: Version.nullable() }).nullable().default(null),
   /** What answers a share of the new conversations, if anything does. */
   canary: ServedPolicy.extend({ share: z.number() }).nullable(),
   /** Versions that were taken back: a conversation that began on one goes on with the stable version. */

@@ -2,20 +2,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { SHARED_LINE } from "../shared/policy.ts";
-import type { LineName } from "./feed/edge-port.ts";
+import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { retryForever } from "./feed/retry.ts";
 import { Lease, twinError, type LeaseOptions } from "./lease.ts";
 import type { LineLoop } from "./loop.ts";
+import { PersonalLines } from "./personal.ts";
 import { Random } from "./random.ts";
 import type { Roster } from "./roster.ts";
 
 export type FollowerOptions = LeaseOptions & {
+  readonly edge: Pick<EdgePort, "dueLines">;
   /** Of a long poll. */
   readonly waitMs: number;
   /** Whether this trainer has the base that the agent's line is of by now. */
   readonly trains: (line: LineName) => Promise<boolean>;
   /** The loop of a line whose writes carry the lease's token. */
-  readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step">;
+  readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step" | "scope" | "dueInMs">;
 };
 
 const REOPEN_MS = 30_000;
@@ -76,18 +78,47 @@ export class Follower {
 
   /** Steps until the lease is lost, others have too few agents, or the agent is for others; returns how long to leave it alone. */
   async #work(lease: Lease, signal: AbortSignal): Promise<number> {
-    const { openLoop, metrics, waitMs } = this.#options;
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
+    let personal: Promise<void> | undefined;
+    const begin = (): void => {
+      personal ??= this.#workPersonal(lease, both);
+      personal.catch(() => ended.abort()); // heard below
+    };
+    try {
+      return await this.#workShared(lease, both, begin);
+    } finally {
+      ended.abort();
+      await personal;
+    }
+  }
+
+  /** @param onPersonal told after each step while the agent's users have lines of their own */
+  async #workShared(lease: Lease, signal: AbortSignal, onPersonal: () => void): Promise<number> {
+    const { waitMs, metrics } = this.#options;
     const agent = this.#agent;
-    const loop = openLoop({ agent, line: SHARED_LINE }, lease.token);
-    metrics("line:opened", { agent, line: SHARED_LINE, lease: lease.token });
+    const loop = this.#open(lease, SHARED_LINE);
     while (!signal.aborted) {
       const result = await retryForever(() => loop.step(waitMs), { random: this.#random, signal, onRetry: this.#onRetry });
       if (result === "foreign") return FOREIGN_MS;
+      if (loop.scope === "personal") onPersonal();
       if (!this.#roster.hasTooMany()) continue;
       metrics("lease:given", { agent, waiting: lease.waiting });
       return GIVEN_MS;
     }
     return GIVEN_MS;
+  }
+
+  /** Works for its users' own lines until it is told to stop. */
+  #workPersonal(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { edge, waitMs } = this.#options;
+    const retry = { random: this.#random, onRetry: this.#onRetry };
+    return new PersonalLines({ edge, agent: this.#agent, openLoop: ({ line }) => this.#open(lease, line), waitMs, retry }).run(signal);
+  }
+
+  #open(lease: Lease, line: string): ReturnType<FollowerOptions["openLoop"]> {
+    this.#options.metrics("line:opened", { agent: this.#agent, line, lease: lease.token });
+    return this.#options.openLoop({ agent: this.#agent, line }, lease.token);
   }
 
   /** Asks until the agent is free; undefined where it is told to stop. */

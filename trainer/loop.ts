@@ -17,7 +17,7 @@ import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, placesOf, replayFor, toLineage } from "./learn/assemble.ts";
-import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "./learn/batch.ts";
+import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
 import { gather } from "./learn/gather.ts";
 import { hear } from "./learn/hear.ts";
 import { sharesOf } from "./learn/influence.ts";
@@ -79,6 +79,18 @@ export class LineLoop {
     );
   }
 
+  /** Whose lines the agent's users teach, as of the last step. */
+  get scope(): LineHead["settings"]["learning"]["scope"] {
+    return this.#learning?.scope ?? "shared";
+  }
+
+  /** When a step has something to do without news, ms; undefined where it has not. */
+  get dueInMs(): number | undefined {
+    if (this.#signals.frontier !== Number.POSITIVE_INFINITY) return JUDGE_AGAIN_MS;
+    if (this.#learning === undefined || this.#signals.learnable(this.#learning).length === 0) return undefined;
+    return this.#patienceMs(this.#learning);
+  }
+
   /** One step; returns what it came to. `waitMs` bounds the long poll. */
   async step(waitMs: number): Promise<StepResult> {
     const known = await this.#deps.edge.readHead(this.#line);
@@ -89,7 +101,7 @@ export class LineLoop {
     // What was judged while an update ran may be enough for the next.
     const ready = this.#assemble(known) !== undefined;
     this.#progress.tell(waiting ? "waiting" : "watching");
-    await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known)) : waitMs);
+    await this.#pull(ready ? 0 : waiting ? Math.min(waitMs, this.#patienceMs(known.settings.learning)) : waitMs);
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     if (!(await hasBase(this.#deps.loadAdapter, head))) return "foreign";
@@ -137,8 +149,9 @@ export class LineLoop {
     const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
     const { batch, shares, others } = await hear(withoutBarred(assembled, events), { edge, line: this.#line, signals: this.#signals });
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const heard = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
-    const made = { seed: config.seed + batch.toSeq, shares, barred: turns };
+    const before = await this.#learnedBefore(head);
+    const heard = { ...batch, learnable: inOrder(onceEach([...before, ...others, ...batch.learnable])) };
+    const made = { seed: config.seed + batch.toSeq, shares: before.length === 0 ? shares : sharesOf(heard.learnable), barred: turns };
     const { outcome, parent, inputs } = await this.#learn(heard, made);
     if (outcome.status === "refused") {
       metrics("update:refused", {
@@ -149,7 +162,7 @@ export class LineLoop {
       return this.#advance(batch, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    const examined = this.#examine(heard, outcome, parent);
+    const examined = this.#examine(heard, outcome, await this.#replacedBy(head, parent));
     await this.#judgeDuring(examined, head);
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
@@ -178,14 +191,30 @@ export class LineLoop {
     return status === "finished" ? "published" : "stale";
   }
 
-  /** One update on the learnable signals of a batch, from the version that its head names as the parent. */
+  /** What a personal line has to learn anew, because the shared one has moved on since it was learned; nothing where it stands. */
+  async #learnedBefore(head: LineHead): Promise<Judged[]> {
+    if (!isNewGround(head) || head.over?.parentOver === null) return [];
+    return this.#signals.recall(head, await this.#deps.edge.readLearned(this.#line));
+  }
+
+  /** What an update's result takes the place of, for its gate: its ground, unless its user had more than that. */
+  async #replacedBy(head: LineHead, ground: AdapterTensors | null): Promise<AdapterTensors | null> {
+    if (!isNewGround(head) || head.over?.parentOver === null) return ground;
+    return this.#deps.loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
+  }
+
+  /**
+   * One update on the learnable signals of a batch, from the version that its head names as the parent; where a personal line's ground
+   * has moved, from its ground.
+   */
   async #learn(
     { head, learnable }: Batch,
     { seed, shares, barred }: { seed: number; shares: ReadonlyMap<string, number>; barred: ReadonlySet<string> },
   ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
     const { learner, loadAdapter, config, edge } = this.#deps;
     const { objective, signals } = head.settings.learning;
-    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
+    const ground = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
+    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: ground });
     const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
@@ -255,6 +284,7 @@ export class LineLoop {
       agent: head.agent,
       line: head.line,
       parent: head.parent,
+      over: head.over?.version ?? null,
       baseDigest: head.baseDigest,
       fromSeq: head.cursor,
       toSeq,
@@ -323,7 +353,7 @@ export class LineLoop {
     const toSeq = last?.seq ?? head.cursor;
     const batch = { head, toSeq, judged, learnable: learning.enabled ? candidates : [], refusals };
     if (candidates.length > 0)
-      return candidates.length >= learning.minSignals || this.#patienceMs(head) <= 0 || !learning.enabled ? batch : undefined;
+      return candidates.length >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learning.enabled ? batch : undefined;
     return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
@@ -334,11 +364,20 @@ export class LineLoop {
   }
 
   /** How much longer the oldest pending signal may wait, ms. */
-  #patienceMs(head: LineHead): number {
-    const [oldest] = this.#signals.learnable(head.settings.learning);
+  #patienceMs(learning: LineHead["settings"]["learning"]): number {
+    const [oldest] = this.#signals.learnable(learning);
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
-    return Math.max(0, head.settings.learning.maxWaitMs - waitedMs);
+    return Math.max(0, learning.maxWaitMs - waitedMs);
   }
+}
+
+/** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
+function isNewGround({ over }: LineHead): boolean {
+  return over !== null && over.parentOver !== over.version;
+}
+
+function onceEach(judged: readonly Judged[]): Judged[] {
+  return [...new Map(judged.map((each) => [each.signal.event.eventId, each])).values()];
 }
 
 /** An edge that has understood a version and will not have it; anything else is thrown on. */

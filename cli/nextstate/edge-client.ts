@@ -2,13 +2,25 @@
 import { z } from "zod";
 import type { Agent } from "../../shared/agent.ts";
 import { API, type Asked, type KeyWish } from "../../shared/api-routes.ts";
-import type { ListedKey, ListedTurn, MadeKey, Promoted, RolledBack, ShownVersion, Unchanged, VersionPage } from "../../shared/api.ts";
+import type {
+  ListedKey,
+  ListedLine,
+  ListedTurn,
+  MadeKey,
+  Promoted,
+  RolledBack,
+  ShownVersion,
+  Unchanged,
+  VersionPage,
+} from "../../shared/api.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import type { FeedPage } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 
+/** Which of an agent's lines is meant; the shared one where left out. */
+export type OfLine = { line?: string };
 type Query = Readonly<Record<string, string | number | undefined>>;
 type KeySource = () => Promise<string>;
 
@@ -45,16 +57,24 @@ export class EdgeClient {
     return this.#send(API.turns.at({ agent }, query));
   }
 
-  versions(agent: string, query: { before?: number; limit: number }): Promise<VersionPage> {
+  lines(agent: string, query: { after?: string; limit: number }): Promise<{ lines: ListedLine[] }> {
+    return this.#send(API.lines.at({ agent }, query));
+  }
+
+  versions(agent: string, query: OfLine & { before?: number; limit: number }): Promise<VersionPage> {
     return this.#send(API.versions.at({ agent }, query));
   }
 
-  version(agent: string, version: number): Promise<ShownVersion> {
-    return this.#send(API.version.at({ agent, version }));
+  version(agent: string, version: number, line: OfLine = {}): Promise<ShownVersion> {
+    return this.#send(API.version.at({ agent, version }, line));
   }
 
-  rollback(agent: string, request: { to: number; quarantine: boolean; reason?: string }): Promise<RolledBack | Unchanged> {
-    return this.#send(API.rollback.at({ agent }), request);
+  rollback(
+    agent: string,
+    request: { to: number; quarantine: boolean; reason?: string },
+    line: OfLine = {},
+  ): Promise<RolledBack | Unchanged> {
+    return this.#send(API.rollback.at({ agent }, line), request);
   }
 
   promote(agent: string, request: { version: number; reason?: string }): Promise<Promoted | Unchanged> {

@@ -6,6 +6,7 @@ import { chat } from "./chat.ts";
 import { complete, COMPLETE, completion } from "./completion.ts";
 import { exported } from "./export.ts";
 import { keys } from "./keys.ts";
+import { lines } from "./lines.ts";
 import { hasColours } from "./output.ts";
 import { promote, rollback } from "./release.ts";
 import { notes, suite } from "./suite.ts";
@@ -24,7 +25,7 @@ const text: ApplicationText = {
 
 const app = buildApplication<Context>(
   buildRouteMap({
-    routes: { agents, chat, turns, versions, rollback, promote, suite, notes, keys, export: exported, completion },
+    routes: { agents, chat, turns, lines, versions, rollback, promote, suite, notes, keys, export: exported, completion },
     docs: {
       brief: "Nextstate from the command line: agents, what they said, and which version of them answers",
       fullDescription: [

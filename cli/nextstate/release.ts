@@ -3,10 +3,11 @@ import { buildCommand } from "@stricli/core";
 import type { ListedVersion } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
 import { whatIsLeft } from "../../shared/rollback-preview.ts";
+import type { OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
 import { count } from "../../shared/count.ts";
 import { clip, remark, say, show } from "./output.ts";
-import { AGENT, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
+import { AGENT, COMMON, connect, LINE, versionNumber, type Common, type Context } from "./where.ts";
 import { readVersions } from "./versions.ts";
 
 type Reasoned = Common & { reason?: string };
@@ -17,11 +18,12 @@ const MOVE = {
   parameters: [AGENT, { brief: "number of a version", placeholder: "version", parse: versionNumber }],
 } as const;
 
-export const rollback = buildCommand<Reasoned & { quarantine: boolean; yes: boolean }, [string, number], Context>({
+export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; yes: boolean }, [string, number], Context>({
   docs: { brief: "Make an earlier version the stable one, and un-learn what is left" },
   parameters: {
     flags: {
       ...COMMON,
+      ...LINE,
       quarantine: {
         kind: "boolean",
         default: true,
@@ -37,14 +39,14 @@ export const rollback = buildCommand<Reasoned & { quarantine: boolean; yes: bool
     const edge = connect(flags);
     const { quarantine, reason } = flags;
     if (!flags.yes) {
-      const { versions, stable } = await readVersions(edge, agent);
+      const { versions, stable } = await readVersions(edge, agent, { line: flags.line });
       for (const line of preview(versions, { stable, to, quarantine })) remark(line);
       if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
       if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
         throw new AppError("policy/refused", "not confirmed; nothing was changed");
     }
     const request = { to, quarantine, ...(reason === undefined ? {} : { reason }) };
-    show(flags, await edge.rollback(agent, request), (moved) => {
+    show(flags, await edge.rollback(agent, request, { line: flags.line }), (moved) => {
       if (moved.status === "unchanged") return say(`Version ${moved.stable} answers already; nothing was changed.`);
       say(`Version ${moved.to} answers now, ${moved.from} no longer. Left: ${numbersOf(moved.versions)}.`);
       say(`${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`);

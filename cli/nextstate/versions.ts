@@ -2,11 +2,11 @@
 import { buildCommand } from "@stricli/core";
 import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";
-import type { EdgeClient } from "./edge-client.ts";
+import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { count } from "../../shared/count.ts";
 import { clip, fields, harmless, paint, say, sayJson, show, table, time } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { AGENT, amount, COMMON, connect, versionNumber, type Common, type Context } from "./where.ts";
+import { AGENT, amount, COMMON, connect, LINE, versionNumber, type Common, type Context } from "./where.ts";
 
 const PAGE = 100; // the most that the API gives at once
 const DIGITS = 4;
@@ -20,10 +20,10 @@ const STYLES = {
   deleted: "red",
 } as const satisfies Record<VersionStatus, string>;
 
-export const versions = buildCommand<Common & { limit: number }, [string, number | undefined], Context>({
+export const versions = buildCommand<Common & OfLine & { limit: number }, [string, number | undefined], Context>({
   docs: { brief: "Policy versions, newest first; with a number, that one with its gate report and changes" },
   parameters: {
-    flags: { ...COMMON, limit: { kind: "parsed", parse: amount, default: "20", placeholder: "n", brief: "how many are listed" } },
+    flags: { ...COMMON, ...LINE, limit: { kind: "parsed", parse: amount, default: "20", placeholder: "n", brief: "how many are listed" } },
     positional: {
       kind: "tuple",
       parameters: [AGENT, { brief: "number of a version", placeholder: "version", optional: true, parse: versionNumber }],
@@ -31,8 +31,8 @@ export const versions = buildCommand<Common & { limit: number }, [string, number
   },
   func: async (flags, agent, version) => {
     const edge = connect(flags);
-    if (version === undefined) return show(flags, await readVersions(edge, agent, flags.limit), (page) => list(page.versions));
-    const found = await edge.version(agent, version);
+    if (version === undefined) return show(flags, await readVersions(edge, agent, flags), (page) => list(page.versions));
+    const found = await edge.version(agent, version, { line: flags.line });
     if (flags.json) return sayJson(found);
     const { settings } = await edge.agent(agent);
     describe(found, settings.release.gate.budgets);
@@ -40,11 +40,15 @@ export const versions = buildCommand<Common & { limit: number }, [string, number
 });
 
 /** Newest first, at most `limit`. */
-export async function readVersions(edge: EdgeClient, agent: string, limit = Number.POSITIVE_INFINITY): Promise<VersionPage> {
-  const found = await edge.versions(agent, { limit: Math.min(PAGE, limit) });
+export async function readVersions(
+  edge: EdgeClient,
+  agent: string,
+  { line, limit = Number.POSITIVE_INFINITY }: OfLine & { limit?: number } = {},
+): Promise<VersionPage> {
+  const found = await edge.versions(agent, { line, limit: Math.min(PAGE, limit) });
   const progress = new Progress("versions");
   for (let oldest = found.versions.at(-1)?.version ?? 0; oldest > 0 && found.versions.length < limit;) {
-    const page = await edge.versions(agent, { before: oldest, limit: Math.min(PAGE, limit - found.versions.length) });
+    const page = await edge.versions(agent, { line, before: oldest, limit: Math.min(PAGE, limit - found.versions.length) });
     if (page.versions.length === 0) break;
     found.versions.push(...page.versions);
     oldest = found.versions.at(-1)?.version ?? 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CommandContext, FlagParametersForType } from "@stricli/core";
 import { AppError } from "../../shared/errors.ts";
 import { keysFile, readKeys } from "../keys.ts";
-import { EdgeClient } from "./edge-client.ts";
+import { EdgeClient, type OfLine } from "./edge-client.ts";
 
 export type Where = { readonly url?: string; readonly state?: string };
 export type Common = Where & { readonly json: boolean };
@@ -20,6 +20,10 @@ export const COMMON: FlagParametersForType<Common, Context> = {
   url: { kind: "parsed", parse: text, optional: true, placeholder: "url", brief: `where the system listens (${DEFAULT_URL})` },
   state: { kind: "parsed", parse: text, optional: true, placeholder: "folder", brief: "its state folder, for the keys (.nextstate)" },
   json: { kind: "boolean", default: false, withNegated: false, brief: "print the API's JSON and nothing else" },
+};
+
+export const LINE: FlagParametersForType<OfLine, Context> = {
+  line: { kind: "parsed", parse: text, optional: true, placeholder: "line", brief: "the id of a user whose own line is meant (shared)" },
 };
 
 export function connect({ url, state }: Where): EdgeClient {

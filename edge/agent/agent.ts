@@ -7,6 +7,7 @@ import type {
   AuditRow,
   BarredEvent,
   EngineState,
+  ListedLine,
   ListedVersion,
   QuarantinedEvent,
   Release,
@@ -27,13 +28,14 @@ import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
 import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
 import { EngineLine } from "./engine-line.ts";
-import { Deletion, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
+import { Deletion, sumForgotten, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
-import { lineHead, lostFiles } from "./line-head.ts";
+import { lineHead } from "./line-head.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
 import { notesFor } from "./notes.ts";
+import { PersonalLines } from "./personal.ts";
 import type {
   AbsorbResult,
   AdvanceResult,
@@ -41,8 +43,11 @@ import type {
   EventUse,
   FinishRequest,
   GivenNote,
+  LineNews,
+  LinePage,
   LoadResult,
   Lost,
+  OwnLine,
   Page,
   PromoteResult,
   PublishOutcome,
@@ -54,18 +59,12 @@ import type {
   TurnFact,
 } from "./port.ts";
 import { tipOf } from "./release.ts";
+import { Schedule } from "./schedule.ts";
 import { AgentStore } from "./store.ts";
 import { caseIdOf, Suite } from "./suite.ts";
+import { TrainerReports } from "./trainer-reports.ts";
 import { Trials } from "./trials.ts";
 import { Waiters } from "./waiters.ts";
-
-/** How often a canary is looked at where nothing happens: its patience and its traffic are counted in days. */
-const LOOK_MS = 3_600_000;
-/** Isolates answer under a head that is up to two seconds old. */
-const DROP_MS = 5_000;
-/** A trial that was not looked at is looked at after this. */
-const SOON_MS = 10_000;
-const MOST_DELETED = 1_000; // that R2 takes in one call
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
@@ -76,9 +75,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #suite: Suite;
   readonly #deletion: Deletion;
   readonly #engine: EngineLine;
+  readonly #personal: PersonalLines;
+  readonly #schedule: Schedule;
   readonly #waiters = new Waiters();
-  /** By line, what its trainer said last. Not stored: a trainer says it again within half a minute. */
-  readonly #trainers = new Map<string, TrainerReport>();
+  readonly #trainers = new TrainerReports();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -90,6 +90,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#deletion = new Deletion(this.#store, this.#lines, this.#lineage);
     this.#suite = new Suite(this.#store, this.#lines);
     this.#engine = new EngineLine(this.#store, this.#lines, new AgentEngine(env, this.#store.engines));
+    const parts = { store: this.#store, lines: this.#lines, lineage: this.#lineage, notebook: this.#notebook };
+    this.#personal = new PersonalLines(parts);
+    this.#schedule = new Schedule({ ctx, env, store: this.#store, trials: this.#trials, engine: this.#engine });
   }
 
   async put({ name, settings, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
@@ -108,7 +111,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async loadAdapter(line: string, version: number): Promise<LoadResult> {
     const result = await this.#engine.load(line, version);
-    await this.#planSweep();
+    await this.#schedule.planSweep();
     return result;
   }
 
@@ -127,6 +130,19 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const engineBase = (await engineBaseOf(agent.settings.engine))?.digest ?? null;
     const parts = { store: this.#store, lines: this.#lines, lineage: this.#lineage };
     return { ...lineHead(parts, { agent, line, state }), engineBase };
+  }
+
+  async own(user: string): Promise<OwnLine | undefined> {
+    return this.#personal.own(user);
+  }
+
+  async lines(page: LinePage): Promise<ListedLine[] | undefined> {
+    return this.#store.readAgent() === undefined ? undefined : this.#personal.list(page);
+  }
+
+  async dueLines(news: readonly LineNews[], limit: number, actor: Actor): Promise<string[] | undefined> {
+    if (this.#store.readAgent() === undefined) return undefined;
+    return this.#store.transaction(() => this.#personal.due(news, limit, actor));
   }
 
   async lease(request: LeaseRequest): Promise<LeaseAnswer | undefined> {
@@ -149,23 +165,24 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
     if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
     const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
-    const fault = manifestFault(manifest, expected);
+    const fault = manifestFault(manifest, expected, (eventId) => this.#store.quarantine.isReopened(line, eventId));
     if (fault !== undefined) return { status: "refused", reason: fault };
     const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
     const unloaded = await this.#engine.preload(line, { manifest, policyDigest, rebuild });
     if (unloaded !== undefined) return unloaded;
-    await this.#planSweep();
+    await this.#schedule.planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.
     const outcome = this.#inLease(line, lease, (): PublishOutcome => {
       const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
       if (flipped.status === "published") this.#store.credits.add(flipped.version, manifest, credits);
+      if (flipped.status === "published" && flipped.release === "stable") this.#personal.offer(manifest);
       return flipped;
     });
-    if (outcome?.status === "published") await this.#planLook(rebuild);
+    if (outcome?.status === "published") await this.#schedule.planLook(rebuild);
     return outcome;
   }
 
@@ -205,6 +222,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async quarantine(line: string, events: readonly BarredEvent[], audit: Reason): Promise<number | undefined> {
+    // What nobody has learned from yet is barred all the same.
+    this.#store.transaction(() => this.#personal.begin(line, audit.actor));
     return this.#inLine(line, () => {
       const barred = this.#lineage.bar(line, events, audit);
       if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${barred} events barred` });
@@ -234,7 +253,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async suite(line: string): Promise<SuiteCase[] | undefined> {
     const state = this.#lines.read(line);
-    return state === undefined ? undefined : this.#suite.read(line, this.#store.readAncestry(line, tipOf(state)));
+    if (state === undefined) return undefined;
+    const own = this.#suite.read(line, this.#store.readAncestry(line, tipOf(state)));
+    // What people ask of the agent they ask of everybody's line.
+    const asked = line === SHARED_LINE ? [] : this.#suite.read(SHARED_LINE, new Set()).filter(({ source }) => source === "person");
+    return [...asked, ...own];
   }
 
   async addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined> {
@@ -250,8 +273,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined> {
-    const result = this.#inLine(line, () => this.#deletion.forget(line, forgotten, actor));
-    if (result !== undefined) await this.#planLook(true);
+    const result = this.#inLine(line, () => {
+      const own = forgotten.user === line || this.#lines.read(forgotten.user) === undefined ? [] : [forgotten.user];
+      return sumForgotten([line, ...own].map((each) => this.#deletion.forget(each, forgotten, actor)));
+    });
+    if (result !== undefined) await this.#schedule.planLook(true);
     return result;
   }
 
@@ -259,9 +285,14 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? undefined : (this.#lineage.rebuildOf(line) ?? null);
   }
 
+  async learned(line: string): Promise<string[] | undefined> {
+    const state = this.#lines.read(line);
+    return state === undefined ? undefined : this.#lineage.learnedBy(line, tipOf(state));
+  }
+
   async finishRebuild(line: string, { from, refused }: FinishRequest, { actor, lease }: Trainer): Promise<boolean | Lost | undefined> {
     const finished = this.#inLease(line, lease, () => this.#lines.finishRebuild(line, from, refused, actor));
-    if (finished === true) await this.#planLook(true);
+    if (finished === true) await this.#schedule.planLook(true);
     return finished;
   }
 
@@ -303,24 +334,26 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const now = new Date();
     for (const noteId of usedNotes) this.#store.notes.addUse(noteId, now.toISOString());
     this.#store.transaction(() => turns.forEach((turn) => this.#trials.observe(turn)));
-    for (const line of new Set(turns.map((turn) => turn.line))) this.#decide(line, now);
+    for (const line of new Set(turns.map((turn) => turn.answeredBy))) this.#schedule.decide(line, now);
     this.#waiters.notify(seq);
   }
 
   async judged(line: string, judgements: readonly { turnId: string; reward: number }[]): Promise<void> {
     if (this.#lines.read(line) === undefined) return;
-    this.#store.transaction(() => judgements.forEach((judgement) => this.#trials.judge(line, judgement)));
-    this.#decide(line, new Date());
+    // A turn that teaches a personal line may have been answered by the shared one's canary.
+    const tried = [...new Set([line, SHARED_LINE])];
+    this.#store.transaction(() => tried.forEach((each) => judgements.forEach((judgement) => this.#trials.judge(each, judgement))));
+    for (const each of tried) this.#schedule.decide(each, new Date());
   }
 
   async reportTrainer(line: string, status: TrainerStatus): Promise<boolean> {
     if (this.#lines.read(line) === undefined) return false;
-    this.#trainers.set(line, { ...status, seenAt: new Date().toISOString() });
+    this.#trainers.hear(line, status);
     return true;
   }
 
   async trainer(line: string): Promise<TrainerReport | null> {
-    return this.#trainers.get(line) ?? null;
+    return this.#trainers.of(line);
   }
 
   async waitForEvents(after: number, waitMs: number): Promise<number> {
@@ -329,13 +362,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   override async alarm(): Promise<void> {
     if (this.#store.readAgent() === undefined) return;
-    for (const line of this.#store.lines()) {
-      this.#decide(line, new Date());
-      await this.#dropFiles(line);
-    }
-    await this.#engine.sweep(Date.now());
-    await this.#planLook();
-    await this.#planSweep();
+    await this.#schedule.ring();
   }
 
   #create(agent: Agent, baseDigest: string, actor: Actor): void {
@@ -347,12 +374,18 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   #replaceSettings(agent: Agent, actor: Actor): void {
     this.#store.writeAgent(agent);
-    for (const line of this.#store.lines()) this.#lines.touch(line, "settings", { actor });
+    // A personal line's head is read anew for every request.
+    this.#lines.touch(SHARED_LINE, "settings", { actor });
   }
 
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */
   #inLine<Result>(line: string, move: () => Result): Result | undefined {
-    return this.#store.transaction(() => (this.#lines.read(line) === undefined ? undefined : move()));
+    return this.#store.transaction(() => {
+      if (this.#lines.read(line) === undefined) return undefined;
+      const result = move();
+      if (line === SHARED_LINE) this.#personal.follow();
+      return result;
+    });
   }
 
   /** The same for a trainer, unless its lease is another's by now. */
@@ -361,33 +394,5 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
       const reason = this.#store.lease.fault(token);
       return reason === undefined ? move() : { status: "lost", reason };
     });
-  }
-
-  #decide(line: string, now: Date): void {
-    const looked = this.#store.transaction(() => this.#trials.decide(line, now.getTime()));
-    if (!looked) this.ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
-  }
-
-  async #planSweep(): Promise<void> {
-    const at = this.#engine.sweepAt(Date.now());
-    if (at !== undefined) await this.#wakeBy(at);
-  }
-
-  async #wakeBy(at: number): Promise<void> {
-    const planned = await this.ctx.storage.getAlarm();
-    if (planned === null || planned > at) await this.ctx.storage.setAlarm(at);
-  }
-
-  async #dropFiles(line: string): Promise<void> {
-    const lost = lostFiles(this.#store, line);
-    for (let start = 0; start < lost.length; start += MOST_DELETED)
-      await this.env.ARTIFACTS.delete(lost.slice(start, start + MOST_DELETED));
-  }
-
-  /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */
-  async #planLook(drops = false): Promise<void> {
-    // Not sooner, whatever else is planned.
-    if (drops) await this.ctx.storage.setAlarm(Date.now() + DROP_MS);
-    else if (this.#trials.running) await this.#wakeBy(Date.now() + LOOK_MS);
   }
 }

@@ -43,6 +43,7 @@ export class CreditStore {
         .toArray()
         .map(({ version, event_id, pieces }) => ({
           turnId,
+          line,
           version,
           eventId: event_id,
           pieces: TurnCredit.shape.pieces.parse(JSON.parse(pieces)),

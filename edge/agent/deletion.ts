@@ -3,9 +3,10 @@
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
 import type { Actor, BarredEvent } from "../../shared/api.ts";
-import type { PolicyVersion } from "../../shared/policy.ts";
+import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
+import type { Reason } from "./port.ts";
 import type { AgentStore } from "./store.ts";
 
 export type ForgottenUser = {
@@ -14,6 +15,8 @@ export type ForgottenUser = {
   readonly corrections: number;
   /** Versions that learned from the user, or descend from one that did. */
   readonly versions: readonly number[];
+  /** Versions of the user's own line, which are gone. */
+  readonly own: readonly number[];
   readonly state: "done" | "rebuilding";
 };
 
@@ -50,13 +53,14 @@ export class Deletion {
     this.#store.eraseRefusals(ids);
     const made = this.#lineage.madeWith(line, { user, sessions: new Set(sessions) });
     for (const version of made) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
+    if (line !== SHARED_LINE) return { ...removed, ...this.#loseLine(line, made, { actor, reason }) };
     const { stable } = this.#lines.state(line);
     // The stable version serves until one without the user can; whatever else was made with the user goes now.
     if (made.size > 0) this.#lines.cut(line, made, { actor, reason });
     if (made.has(stable)) this.#store.rebuilds.put(line, new Set([...this.#store.rebuilds.read(line), ...made]));
     this.#lines.touch(line, "quarantine", { actor, reason });
     this.#retireImported(line, actor);
-    return { ...removed, versions: [...made], state: this.#lineage.rebuildOf(line) === undefined ? "done" : "rebuilding" };
+    return { ...removed, versions: [...made], own: [], state: this.#lineage.rebuildOf(line) === undefined ? "done" : "rebuilding" };
   }
 
   /**
@@ -71,6 +75,25 @@ export class Deletion {
     if (served.some((version) => deleted.has(version) && this.#lines.version(line, version).imported !== null))
       this.#lines.finishRebuild(line, plan.from, [], actor);
   }
+
+  /** All that a personal line has learned is its user's; nothing has to be rebuilt. */
+  #loseLine(line: string, made: ReadonlySet<number>, audit: Reason): Pick<ForgottenUser, "versions" | "own" | "state"> {
+    if (made.size > 0) this.#lines.detach(line, new Map([...made].map((version) => [version, "deleted"])), audit);
+    return { versions: [], own: [...made], state: "done" };
+  }
+}
+
+/** What was forgotten on several lines of an agent. */
+export function sumForgotten(parts: readonly ForgottenUser[]): ForgottenUser {
+  const sum = (count: (part: ForgottenUser) => number): number => parts.reduce((total, part) => total + count(part), 0);
+  return {
+    notes: sum(({ notes }) => notes),
+    cases: sum(({ cases }) => cases),
+    corrections: sum(({ corrections }) => corrections),
+    versions: parts.flatMap(({ versions }) => versions),
+    own: parts.flatMap(({ own }) => own),
+    state: parts.some(({ state }) => state === "rebuilding") ? "rebuilding" : "done",
+  };
 }
 
 /** The record of a version without anything that was said: numbers, digests and names of events stay. */

@@ -28,6 +28,11 @@ export class EngineLine {
 
   /** What settings mean for the base. `base` is undefined where it is the embedded policy's; nothing is moved yet. */
   async change({ settings }: Pick<Agent, "settings">, before: EngineSettings): Promise<Change> {
+    if (settings.engine.kind === "workers-ai" && settings.learning.scope === "personal")
+      return {
+        status: "refused",
+        reason: "learning.scope: shared expected on Workers AI, whose slots for adapters are spent for good, got personal",
+      };
     try {
       const base = await this.#engine.settle(settings.engine);
       return { status: "ready", base, changed: base !== (await engineBaseOf(before))?.digest };
@@ -107,14 +112,11 @@ export class EngineLine {
     return engine === undefined ? undefined : this.#engine.state(engine, this.#needed());
   }
 
-  /** Policy digests of the versions that answer or are about to. */
+  /** Policy digests of the shared line's versions that answer or are about to. A user's own is loaded again when its user comes. */
   #needed(): Set<string> {
-    return new Set(
-      this.#store.lines().flatMap((line) => {
-        const state = this.#lines.state(line);
-        return [state.stable, ...chainOf(state)].map((version) => this.#lines.version(line, version).policyDigest);
-      }),
-    );
+    const state = this.#lines.read(SHARED_LINE);
+    const versions = state === undefined ? [] : [state.stable, ...chainOf(state)];
+    return new Set(versions.map((version) => this.#lines.version(SHARED_LINE, version).policyDigest));
   }
 
   #settings(): EngineSettings | undefined {

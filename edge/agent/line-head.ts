@@ -1,7 +1,7 @@
-/** What is read of a line's state: the head that requests and trainers go by, and the files that no version of it needs any more. */
+/** What is read of a line's state: the head that requests and trainers go by. */
+import { invariant } from "../../shared/assert.ts";
 import type { Agent } from "../../shared/agent.ts";
-import type { LineHead, ServedPolicy } from "../../shared/policy.ts";
-import { artifactKey } from "../artifacts.ts";
+import { SHARED_LINE, type LineHead, type ServedPolicy } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import { tipOf } from "./release.ts";
@@ -16,11 +16,6 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   const { stable, latest, cursor, revision, canary } = state;
   const parent = tipOf(state);
   const rebuild = lineage.rebuildOf(line);
-  const served = (version: number): ServedPolicy => {
-    const found = lines.version(line, version);
-    const { policyDigest: digest, baseDigest: base } = found;
-    return { version, policyDigest: digest, baseDigest: base, adapter: found.adapter, onEngine: store.engines.isBase(base) };
-  };
   return {
     agent: agent.name,
     line,
@@ -30,7 +25,8 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
     baseDigest,
     adapter,
     parentAdapter: lines.version(line, parent).adapter,
-    canary: canary === null ? null : { ...served(canary.version), share: canary.share },
+    over: overOf({ store, lines }, line, parent),
+    canary: canary === null ? null : { ...servedPolicy({ store }, line, canary.version), share: canary.share },
     rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),
     rebuild: rebuild === undefined ? null : { from: rebuild.from, adapter: lines.version(line, rebuild.from).adapter },
     reopened: store.quarantine.reopened(line, 1).length > 0,
@@ -39,13 +35,15 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   };
 }
 
-/** Storage keys of the adapters of deleted versions, unless another version of the line is made of the same bytes. */
-export function lostFiles(store: AgentStore, line: string): string[] {
-  const deleted = new Set(store.versionsThatAre(line, "deleted"));
-  if (deleted.size === 0) return [];
-  const versions = store.allVersions(line);
-  const filesOf = (of: boolean): string[] =>
-    versions.flatMap(({ version, adapter }) => (deleted.has(version) === of && adapter !== null ? [adapter.weightsDigest] : []));
-  const kept = new Set(filesOf(false));
-  return [...new Set(filesOf(true))].filter((digest) => !kept.has(digest)).map(artifactKey);
+/** A version as it answers. */
+export function servedPolicy({ store }: Pick<Parts, "store">, line: string, version: number): ServedPolicy {
+  const served = store.readServed(line, version);
+  invariant(served !== undefined, `line ${line} has version ${version}`);
+  return { ...served, onEngine: store.engines.isBase(served.baseDigest) };
+}
+
+function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, parent: number): LineHead["over"] {
+  if (line === SHARED_LINE) return null;
+  const { stable: version } = lines.state(SHARED_LINE);
+  return { version, adapter: lines.version(SHARED_LINE, version).adapter, parentOver: store.stands.overOf(line, parent) ?? null };
 }

@@ -5,7 +5,7 @@
 import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
-import type { PolicyManifest } from "../../shared/policy.ts";
+import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
@@ -28,6 +28,8 @@ export class Lineage {
   /** Returns how many were not barred before. @param options.deleted for good: their user was deleted */
   bar(line: string, events: readonly BarredEvent[], { actor, reason, deleted = false }: Reason & { deleted?: boolean }): number {
     const about = { reason: reason ?? null, actor, createdAt: new Date().toISOString() };
+    // What a personal line must not learn the shared one must not learn from it.
+    if (line !== SHARED_LINE) for (const event of events) this.#store.quarantine.bar(SHARED_LINE, { ...event, ...about }, deleted);
     return events.filter(({ eventId, turnId, seq }) => this.#store.quarantine.bar(line, { eventId, turnId, seq, ...about }, deleted))
       .length;
   }
@@ -40,10 +42,17 @@ export class Lineage {
       const seq = this.#store.quarantine.free(line, eventId);
       return seq === undefined ? [] : [{ eventId, seq }];
     });
+    if (line !== SHARED_LINE) for (const { eventId } of freed) this.#store.quarantine.free(SHARED_LINE, eventId);
     for (const { eventId, seq } of freed)
       if (seq <= cursor && !this.#store.quarantine.uses(line, { eventId }).some(({ version }) => inUse.has(version)))
         this.#reopen(line, eventId);
     return freed.length;
+  }
+
+  /** Ids of the events that a version and those that it descends from have learned, oldest first, without what is barred. */
+  learnedBy(line: string, version: number): string[] {
+    const uses = this.#usesOnlyOf(line, [...this.#store.readAncestry(line, version)], new Set());
+    return uses.map(({ eventId }) => eventId).filter((eventId) => !this.#store.quarantine.isBarred(line, eventId));
   }
 
   /** Whom the line serves, and what they have said that no version in flight or in use has learned. */
@@ -94,7 +103,7 @@ export class Lineage {
     for (const version of versions)
       for (const { eventId } of this.#store.quarantine.uses(line, { version })) {
         this.#store.quarantine.close(line, eventId);
-        this.#store.notes.setLearned(eventId, version);
+        this.#store.notes.setLearned(line, eventId, version);
         this.#store.evidence.setLearned(line, eventId, version);
       }
   }
@@ -123,7 +132,7 @@ export class Lineage {
       ({ eventId }) => !this.#store.quarantine.isBarred(line, eventId),
     );
     for (const { eventId } of lost)
-      if (refused.has(eventId)) this.#store.notes.setLearned(eventId, null);
+      if (refused.has(eventId)) this.#store.notes.setLearned(line, eventId, null);
       else this.#reopen(line, eventId);
   }
 
@@ -148,7 +157,7 @@ export class Lineage {
   /** No version has learned from it now, so its note counts again. */
   #reopen(line: string, eventId: string): void {
     this.#store.quarantine.reopen(line, eventId);
-    this.#store.notes.setLearned(eventId, null);
+    this.#store.notes.setLearned(line, eventId, null);
   }
 
   /** Events that some of the versions were trained on and none that is kept, oldest first, once each. */

@@ -6,9 +6,9 @@ import type { Actor, AuditRow } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
-import type { PolicyManifest, PolicyVersion, PublishRequest } from "../../shared/policy.ts";
+import { SHARED_LINE, type PolicyManifest, type PolicyVersion, type PublishRequest } from "../../shared/policy.ts";
 import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
-import { gateFaults, type ReleaseSettings } from "../../shared/release.ts";
+import { gateFaults, type ReleaseSettings, type VersionStatus } from "../../shared/release.ts";
 import { canaryShare } from "./canary.ts";
 import type { AdvanceResult, PromoteResult, PublishOutcome, RollbackRequest, RollbackResult } from "./port.ts";
 import type { Lineage } from "./lineage.ts";
@@ -55,7 +55,7 @@ export class Lines {
 
   /** The compare and the set, with nothing awaited between them. */
   publish(manifest: PolicyManifest, { policyDigest, actor, refused, rebuild }: Publishing): PublishOutcome {
-    const { line, parent, fromSeq, toSeq, events } = manifest;
+    const { line, parent, fromSeq, toSeq, events, over } = manifest;
     const state = this.state(line);
     const { learning, release } = this.#settings();
     const faults = release.gate.enabled ? reportFaults(manifest, release) : [];
@@ -73,18 +73,24 @@ export class Lines {
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
     // What may change while an update runs: its trainer reads it again and makes another.
     const open = this.#lineage.openEvents(line);
-    const closed = events.some(({ eventId, seq }) => this.#store.quarantine.isBarred(line, eventId) || (seq <= fromSeq && !open(eventId)));
+    const again = this.#learnedAgain(manifest);
+    const closed = events.some(
+      ({ eventId, seq }) =>
+        this.#store.quarantine.isBarred(line, eventId) || (seq <= fromSeq && !open(eventId) && again?.has(eventId) !== true),
+    );
+    if (again === undefined) return stale;
     if (closed || (!learning.enabled && !rebuild)) return stale;
     // What a deleted user's version had learned was weighed when it was learned.
     if (!rebuild && this.#lineage.hasUnheard(manifest)) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
     this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
+    if (over !== null && status !== "refused") this.#store.stands.add(line, version, over);
     for (const { eventId, seq, user, turnId } of events) {
       this.#store.quarantine.close(line, eventId);
       if (status === "refused") continue;
-      this.#store.quarantine.addUse(line, { eventId, version, seq, user, turnId });
-      this.#store.notes.setLearned(eventId, version);
+      this.#store.quarantine.addUse({ line, eventId, version, seq, user, turnId });
+      this.#store.notes.setLearned(line, eventId, version);
       this.#store.evidence.setLearned(line, eventId, version);
     }
     for (const { eventId } of refused) this.#store.quarantine.close(line, eventId);
@@ -113,6 +119,20 @@ export class Lines {
     this.#apply(line, { move: "cut", ...audit }, { before: state, transition });
     const lost = chainOf(state).filter((version) => !chainOf(transition.next).includes(version));
     this.#lineage.unlearn(line, lost, { quarantine: false, keeps: this.#store.readAncestry(line, tipOf(transition.next)), ...audit });
+  }
+
+  /** Takes versions of a personal line out of use whose ground in the shared line is gone; what they had learned is learned again. */
+  detach(line: string, lost: ReadonlyMap<number, VersionStatus>, audit: Pick<Audit, "actor" | "reason">): void {
+    const state = this.state(line);
+    const served = [...this.#store.readAncestry(line, state.stable)];
+    const out = new Set([...lost.keys(), ...this.#store.versionsThatAre(line, "rolledBack", "deleted", "refused")]);
+    const to = Math.max(...served.filter((version) => !out.has(version)));
+    const transition = MOVES.detach(state, { to, lost });
+    if (transition.status !== "moved") return;
+    this.#apply(line, { move: "detach", ...audit }, { before: state, transition });
+    const keeps = this.#store.readAncestry(line, transition.next.stable);
+    const left = served.filter((version) => !keeps.has(version));
+    this.#lineage.unlearn(line, left, { quarantine: false, keeps, ...audit });
   }
 
   /** Begins the next version from another base. */
@@ -146,6 +166,13 @@ export class Lines {
   rollback(line: string, { to, quarantine = true, reason }: RollbackRequest, actor: Actor): RollbackResult {
     const state = this.state(line);
     if (to > state.latest) return { status: "unknown", latest: state.latest };
+    const ground = this.#store.stands.overOf(line, to);
+    const gone = ground === undefined ? undefined : this.#store.readStatus(SHARED_LINE, ground);
+    if (gone === "rolledBack" || gone === "deleted")
+      return {
+        status: "refused",
+        reason: `to: a version whose ground is in use expected, got ${to}, learned over version ${ground} of the shared line, which was taken back`,
+      };
     const keeps = this.#store.readAncestry(line, to);
     const leaves = this.#store.readAncestry(line, tipOf(state));
     const barred = new Set(this.#store.versionsThatAre(line, "refused", "deleted"));
@@ -213,7 +240,23 @@ export class Lines {
     if (transition.status === "moved") this.#apply(line, { move: "ask", ...audit }, { before: state, transition });
   }
 
+  /**
+   * What a version may have learned although its line had: all that the parent had learned, where it stands over another version of the
+   * shared line than the parent did. Undefined where it stands over none that a line may stand over now.
+   */
+  #learnedAgain({ line, parent, over, baseDigest }: PolicyManifest): ReadonlySet<string> | undefined {
+    if (over === null) return new Set();
+    const ground = this.#store.readVersion(SHARED_LINE, over);
+    const status = this.#store.readStatus(SHARED_LINE, over);
+    const goes = this.#store.rebuilds.read(SHARED_LINE).has(over);
+    if (ground?.baseDigest !== baseDigest || goes || (status !== "stable" && status !== "superseded")) return undefined;
+    if (this.#store.stands.overOf(line, parent) === over) return new Set();
+    return new Set(this.#lineage.learnedBy(line, parent));
+  }
+
   #admission(line: string, canary: ReleaseSettings["canary"]): Admission {
+    // One user is nobody to compare with: a personal line has its gate alone.
+    if (line !== SHARED_LINE) return { via: "direct" };
     const now = Date.now();
     // Below it there is nobody to compare.
     const small = this.#lineage.audience(line).users < SMALL_CIRCLE;

@@ -1,21 +1,36 @@
 /** What a manifest must say before its version can exist. */
 import { sha256 } from "../../shared/digest.ts";
-import { policyDigestInput, type AdapterFiles, type PolicyManifest, type PolicyVersion, UNTRAINED } from "../../shared/policy.ts";
+import {
+  policyDigestInput,
+  SHARED_LINE,
+  type AdapterFiles,
+  type PolicyManifest,
+  type PolicyVersion,
+  UNTRAINED,
+} from "../../shared/policy.ts";
 
+/** Whether an event was let in again. */
+type IsReopened = (eventId: string) => boolean;
 type Expected = { agent: string; line: string; parent: number; baseDigest: string };
 
 /** The first thing wrong with a manifest, or undefined. Whether its events are still open is for the line to say. */
-export function manifestFault(manifest: PolicyManifest, expected: Expected): string | undefined {
+export function manifestFault(manifest: PolicyManifest, expected: Expected, isReopened: IsReopened = () => false): string | undefined {
   for (const member of ["agent", "line", "parent", "baseDigest"] as const)
     if (manifest[member] !== expected[member]) return `manifest.${member}: ${expected[member]} expected, got ${manifest[member]}`;
-  return eventsFault(manifest);
+  const personal = manifest.line !== SHARED_LINE;
+  if (personal !== (manifest.over !== null))
+    return `manifest.over: ${personal ? "a version of the shared line" : "null on the shared line"} expected, got ${manifest.over}`;
+  const foreign = personal ? manifest.events.find(({ user }) => user !== manifest.line) : undefined;
+  if (foreign !== undefined)
+    return `manifest.events: events of user ${manifest.line} alone expected, got one of ${foreign.user} (${foreign.eventId})`;
+  return eventsFault(manifest, isReopened);
 }
 
-/** An event is consumed by the update whose range it lies in; one of before may have been opened again. */
-function eventsFault({ events, toSeq }: PolicyManifest): string | undefined {
+/** An event is consumed by the update whose range it lies in; one of before, or one that other lines have learned, may have been opened again. */
+function eventsFault({ events, toSeq }: PolicyManifest, isReopened: IsReopened): string | undefined {
   const seen = new Set<string>();
   for (const { eventId, seq } of events) {
-    if (seq > toSeq) return `manifest.events: seq up to ${toSeq} expected, got ${seq} (${eventId})`;
+    if (seq > toSeq && !isReopened(eventId)) return `manifest.events: seq up to ${toSeq} expected, got ${seq} (${eventId})`;
     if (seen.has(eventId)) return `manifest.events: each event once expected, got ${eventId} twice`;
     seen.add(eventId);
   }

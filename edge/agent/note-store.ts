@@ -87,8 +87,8 @@ export class NoteStore {
     return this.#sql.exec("DELETE FROM notes WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
   }
 
-  setLearned(eventId: string, version: number | null): void {
-    this.#sql.exec("UPDATE notes SET learned_by = ? WHERE event_id = ?", version, eventId);
+  setLearned(line: string, eventId: string, version: number | null): void {
+    this.#sql.exec("UPDATE notes SET learned_by = ? WHERE line = ? AND event_id = ?", version, line, eventId);
   }
 
   setAbsorbed(noteId: string, version: number): void {

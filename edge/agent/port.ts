@@ -8,6 +8,7 @@ import type {
   AuditRow,
   BarredEvent,
   EngineState,
+  ListedLine,
   ListedVersion,
   Promoted,
   QuarantinedEvent,
@@ -22,7 +23,7 @@ import type { Audience, Evidence } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
-import type { LineHead, PublishRequest, PublishResult } from "../../shared/policy.ts";
+import type { LineHead, PublishRequest, PublishResult, ServedPolicy } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import type { Env } from "../env.ts";
@@ -36,7 +37,7 @@ export type Lost = { status: "lost"; reason: string };
 export type Reason = { actor: Actor; reason?: string | undefined };
 
 /** A version's use of an event. */
-export type EventUse = { eventId: string; version: number; seq: number; user: string; turnId: string };
+export type EventUse = { line: string; eventId: string; version: number; seq: number; user: string; turnId: string };
 
 /** A rebuild that learned nothing, with the reasons. */
 export type FinishRequest = { from: number; refused: AuditRow["refused"] };
@@ -44,7 +45,10 @@ export type FinishRequest = { from: number; refused: AuditRow["refused"] };
 /** What a finished or failed turn says about the version that answered it. */
 export type TurnFact = {
   turnId: string;
+  /** What it teaches. */
   line: string;
+  /** Whose version answered. */
+  answeredBy: string;
   sessionId: string;
   user: string;
   keyId: string | null;
@@ -88,6 +92,21 @@ export type LoadResult = { status: "loaded" } | { status: "failed"; error: Error
 
 export type PutResult = { status: "stored"; agent: Agent } | { status: "refused"; reason: string };
 
+/** What a user's own line answers with. */
+export type OwnLine = {
+  line: string;
+  /** Null while the line has no version of its own in use: the shared line answers. */
+  policy: ServedPolicy | null;
+  /** Versions of it that were taken back. */
+  rolledBack: readonly number[];
+  /** In force for the user, newest first. */
+  notes: Note[];
+};
+
+/** The last event of a line in the log. */
+export type LineNews = { line: string; seq: number };
+export type LinePage = { after?: string | undefined; limit: number };
+
 export type Page = { before?: number | undefined; limit: number };
 
 export interface AgentPort {
@@ -101,6 +120,12 @@ export interface AgentPort {
   engine(): Promise<EngineState | undefined>;
   read(): Promise<Agent | undefined>;
   head(line: string): Promise<LineHead | undefined>;
+  /** What a user's own line answers with; undefined where the agent's users have none. */
+  own(user: string): Promise<OwnLine | undefined>;
+  /** By name. */
+  lines(page: LinePage): Promise<ListedLine[] | undefined>;
+  /** Of lines with events the ones that have not consumed them, and some of those that are to learn something again; new ones begin. */
+  dueLines(news: readonly LineNews[], limit: number, actor: Actor): Promise<string[] | undefined>;
   /** Gives a trainer the agent, or says who has it. */
   lease(request: LeaseRequest): Promise<LeaseAnswer | undefined>;
   /** Whether the token was the current one. */
@@ -119,6 +144,8 @@ export interface AgentPort {
   forgetUser(line: string, forgotten: ForgetRequest, actor: Actor): Promise<ForgottenUser | undefined>;
   /** What a rebuild starts from and learns again; null where none is due. */
   rebuild(line: string): Promise<{ from: number; events: string[] } | null | undefined>;
+  /** Ids of the events that the line's next parent and those it descends from have learned, oldest first, without what is barred. */
+  learned(line: string): Promise<string[] | undefined>;
   /** Ends a rebuild that has nothing to learn. */
   finishRebuild(line: string, request: FinishRequest, trainer: Trainer): Promise<boolean | Lost | undefined>;
   /** Bars events from learning; returns how many were not barred before. */

@@ -28,7 +28,7 @@ export class QuarantineStore {
     this.#sql.exec(TABLES);
   }
 
-  addUse(line: string, { eventId, version, seq, user, turnId }: EventUse): void {
+  addUse({ line, eventId, version, seq, user, turnId }: EventUse): void {
     this.#sql.exec("INSERT OR IGNORE INTO event_uses VALUES (?, ?, ?, ?, ?, ?)", line, eventId, version, seq, user, turnId);
   }
 
@@ -39,7 +39,7 @@ export class QuarantineStore {
     return this.#sql
       .exec<UseRow>(`SELECT * FROM event_uses WHERE line = ? AND ${column} = ? ORDER BY seq, version`, line, value)
       .toArray()
-      .map(({ event_id, version, seq, user, turn_id }) => ({ eventId: event_id, version, seq, user, turnId: turn_id }));
+      .map(({ event_id, version, seq, user, turn_id }) => ({ line, eventId: event_id, version, seq, user, turnId: turn_id }));
   }
 
   /** Bars an event, for good where its user was deleted; returns whether it was not barred already. */
@@ -92,6 +92,15 @@ export class QuarantineStore {
       .exec<{ event_id: string }>("SELECT event_id FROM reopened WHERE line = ? ORDER BY event_id LIMIT ?", line, limit)
       .toArray()
       .map(({ event_id }) => event_id);
+  }
+
+  /** Lines that have something to learn again, at most `limit`. */
+  linesReopened(limit: number): string[] {
+    const query = "SELECT DISTINCT line FROM reopened ORDER BY line LIMIT ?";
+    return this.#sql
+      .exec<{ line: string }>(query, limit)
+      .toArray()
+      .map(({ line }) => line);
   }
 
   isReopened(line: string, eventId: string): boolean {

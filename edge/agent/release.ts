@@ -45,6 +45,8 @@ export type Moves = {
   rebuild: { from: number; adds: boolean; gate: "passed" | "refused"; deleted: ReadonlySet<number> };
   /** Versions in flight that a deleted user had a part in, and all that descend from them, are taken out. */
   cut: { deleted: ReadonlySet<number> };
+  /** Versions of a personal line go with what they were learned over; the stable one gives way to `to`, which is not among them. */
+  detach: { to: number; lost: ReadonlyMap<number, VersionStatus> };
   /** The agent's engine serves another base: the next version begins from it, bare, and answers everybody. What the log holds is of the base before. */
   rebase: { lastSeq: number };
   /** The canary gets another share of the conversations. */
@@ -147,6 +149,11 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     const becomes = lost.map((version) => [version, "deleted"] as const);
     if (first < 0) return moved(state, {}, becomes);
     return moved(state, first === 0 ? settle(state.stable) : { waiting: chain.slice(1, first) }, becomes);
+  },
+
+  detach(state, { to, lost }) {
+    if (!lost.has(state.stable)) return moved(state, {}, lost);
+    return moved(state, settle(to), [...lost, [to, "stable"]]);
   },
 
   rebase(state, { lastSeq }) {

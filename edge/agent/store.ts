@@ -3,17 +3,18 @@ import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
-import { PolicyVersion } from "../../shared/policy.ts";
+import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
 import { EngineStore } from "./engine-store.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { LeaseStore } from "./lease-store.ts";
 import { NoteStore } from "./note-store.ts";
-import type { Page } from "./port.ts";
+import type { LinePage, Page } from "./port.ts";
 import { QuarantineStore } from "./quarantine-store.ts";
 import { RebuildStore } from "./rebuild-store.ts";
 import type { LineState } from "./release.ts";
+import { StandStore } from "./stand-store.ts";
 import { SuiteStore } from "./suite-store.ts";
 import { TrialStore } from "./trial-store.ts";
 
@@ -78,6 +79,7 @@ export class AgentStore {
   readonly lease: LeaseStore;
   readonly credits: CreditStore;
   readonly engines: EngineStore;
+  readonly stands: StandStore;
   #created: boolean;
 
   /** Writes nothing: an object asked for an agent that does not exist stays empty. */
@@ -93,6 +95,7 @@ export class AgentStore {
     this.lease = new LeaseStore(storage.sql);
     this.credits = new CreditStore(storage.sql);
     this.engines = new EngineStore(storage.sql);
+    this.stands = new StandStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
     if (this.#created) this.create();
   }
@@ -117,6 +120,7 @@ export class AgentStore {
       this.lease,
       this.credits,
       this.engines,
+      this.stands,
     ];
     for (const part of parts) part.create();
     // Of versions from before uses were kept, their records tell.
@@ -125,7 +129,7 @@ export class AgentStore {
   }
 
   #addUses({ line, version, events }: PolicyVersion): void {
-    for (const { eventId, seq, user, turnId } of events) this.quarantine.addUse(line, { eventId, version, seq, user, turnId });
+    for (const { eventId, seq, user, turnId } of events) this.quarantine.addUse({ line, eventId, version, seq, user, turnId });
   }
 
   /** Runs writes that become durable together or not at all. */
@@ -150,6 +154,22 @@ export class AgentStore {
       .map(({ line }) => line);
   }
 
+  /** Whether any line has a canary. */
+  hasCanary(): boolean {
+    return this.#sql.exec("SELECT 1 FROM lines WHERE json_extract(in_flight, '$.canary') IS NOT NULL LIMIT 1").toArray().length > 0;
+  }
+
+  /** The shared line, and those that have learned something, by name after `after`. */
+  pageOfLines({ after = "", limit }: LinePage): (LineState & { line: string })[] {
+    const query = `SELECT line FROM lines WHERE line > ?1 AND (line = ?3 OR EXISTS (
+      SELECT 1 FROM versions WHERE versions.line = lines.line AND version > 0 AND status <> 'deleted')) ORDER BY line LIMIT ?2`;
+    const names = this.#sql.exec<{ line: string }>(query, after, limit, SHARED_LINE).toArray();
+    return names.flatMap(({ line }) => {
+      const state = this.readLine(line);
+      return state === undefined ? [] : [{ line, ...state }];
+    });
+  }
+
   readLine(line: string): LineState | undefined {
     if (!this.#created) return undefined;
     const query = "SELECT stable, latest, cursor, revision, in_flight FROM lines WHERE line = ?";
@@ -168,6 +188,14 @@ export class AgentStore {
     if (!this.#created) return undefined;
     const [row] = this.#sql.exec<RecordRow>("SELECT record FROM versions WHERE line = ? AND version = ?", line, version).toArray();
     return row === undefined ? undefined : PolicyVersion.parse(JSON.parse(row.record));
+  }
+
+  /** What a version answers with, without the rest of its record, which is long: asked for every request of a user who has one. */
+  readServed(line: string, version: number): Omit<ServedPolicy, "onEngine"> | undefined {
+    const fields = ["policyDigest", "baseDigest", "adapter"].map((name) => `'${name}', json_extract(record, '$.${name}')`);
+    const query = `SELECT json_object(${fields.join(", ")}) AS record FROM versions WHERE line = ? AND version = ?`;
+    const [row] = this.#sql.exec<RecordRow>(query, line, version).toArray();
+    return row === undefined ? undefined : ServedPolicy.omit({ onEngine: true }).parse({ line, version, ...JSON.parse(row.record) });
   }
 
   /** The version and those it descends from. */
@@ -231,6 +259,15 @@ export class AgentStore {
       const erased = entries.map((entry) => (eventIds.has(entry.eventId) ? { ...entry, detail: "" } : entry));
       this.#sql.exec("UPDATE audit SET refused = ? WHERE id = ?", JSON.stringify(erased), id);
     }
+  }
+
+  /** Digests of the weights that no version has any more but deleted ones. */
+  lostWeights(): string[] {
+    const query = `
+      SELECT json_extract(record, '$.adapter.weightsDigest') AS digest FROM versions WHERE status = 'deleted'
+      EXCEPT SELECT json_extract(record, '$.adapter.weightsDigest') FROM versions WHERE status <> 'deleted'`;
+    const rows = this.#sql.exec<{ digest: string | null }>(query).toArray();
+    return rows.flatMap(({ digest }) => digest ?? []);
   }
 
   insertVersion(version: PolicyVersion, status: VersionStatus): void {

@@ -18,6 +18,7 @@ const TABLES = `
 
 const DAY_MS = 86_400_000;
 const MEASURES = ["score", "failed", "invalid", "tokens"] as const;
+type SeenTurn = Pick<TurnFact, "user" | "keyId" | "createdAt">;
 type SampleRow = { version: number } & Record<`${(typeof MEASURES)[number]}_${"count" | "sum" | "squares"}`, number>;
 
 export class TrialStore {
@@ -31,16 +32,19 @@ export class TrialStore {
     this.#sql.exec(TABLES);
   }
 
-  /** Counts a turn towards how busy the line is. */
-  countTurn(line: string, { user, keyId, createdAt }: Pick<TurnFact, "user" | "keyId" | "createdAt">): void {
-    const at = Date.parse(createdAt);
-    this.#sql.exec(
-      "INSERT INTO seen_users VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)",
-      ...[line, user, keyId, at],
-    );
+  /** Counts a turn towards how busy the line is, and its user among those whom it serves. */
+  countTurn(line: string, fact: SeenTurn): void {
+    this.countUser(line, fact);
     this.#sql.exec(
       "INSERT INTO turn_days VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET turns = turns + 1",
-      ...[line, Math.floor(at / DAY_MS)],
+      ...[line, Math.floor(Date.parse(fact.createdAt) / DAY_MS)],
+    );
+  }
+
+  countUser(line: string, { user, keyId, createdAt }: SeenTurn): void {
+    this.#sql.exec(
+      "INSERT INTO seen_users VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)",
+      ...[line, user, keyId, Date.parse(createdAt)],
     );
   }
 

@@ -2,6 +2,7 @@
 import type { Arm, Canary, CanaryVerdict, Release } from "../../shared/api.ts";
 import { CanarySettings } from "../../shared/release.ts";
 import { canaryShare, judgeCanary } from "./canary.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import type { TurnFact } from "./port.ts";
@@ -28,17 +29,20 @@ export class Trials {
 
   /** Whether a line has a canary that time alone may decide something about. */
   get running(): boolean {
-    return this.#store.lines().some((line) => this.#lines.state(line).canary !== null);
+    return this.#store.hasCanary();
   }
 
   /** Takes a turn down; one told of twice counts once in the trial. */
   observe(fact: TurnFact): void {
-    const state = this.#lines.read(fact.line);
+    const line = fact.answeredBy;
+    const state = this.#lines.read(line);
     if (state === undefined) return;
-    this.#store.trials.countTurn(fact.line, fact);
+    this.#store.trials.countTurn(line, fact);
+    // Everybody counts among those for whom the shared line speaks.
+    if (line !== SHARED_LINE) this.#store.trials.countUser(SHARED_LINE, fact);
     const { canary, stable } = state;
     if (canary === null || (fact.version !== stable && fact.version !== canary.version)) return;
-    if (fact.turnIndex > 0 || fact.createdAt >= canary.since) this.#store.trials.addTurn(fact.line, fact);
+    if (fact.turnIndex > 0 || fact.createdAt >= canary.since) this.#store.trials.addTurn(line, fact);
   }
 
   judge(line: string, { turnId, reward }: { turnId: string; reward: number }): void {

@@ -1,10 +1,11 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
-import { and, asc, desc, eq, gt, inArray, lt, max, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, max, ne, sql, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
 import { runBatch } from "./batch.ts";
@@ -36,21 +37,37 @@ export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]
 }
 
 /**
- * Events of an agent with `seq` above the cursor, oldest first, at most `limit` (1 to 100): fewer where they are
+ * Events of an agent, or of one of its lines, with `seq` above the cursor, oldest first, at most `limit` (1 to 100): fewer where they are
  * large, and none only where there is none.
  */
 export async function pageAfter(
   log: EventLog,
-  { agent, cursor, limit }: { agent: string; cursor: number; limit: number },
+  { agent, line, cursor, limit }: { agent: string; line?: string | undefined; cursor: number; limit: number },
 ): Promise<FeedPage> {
   const rows = await drizzle(log.DB)
     .select()
     .from(events)
-    .where(and(eq(events.agent, agent), gt(events.seq, cursor)))
+    .where(and(eq(events.agent, agent), line === undefined ? undefined : eq(events.line, line), gt(events.seq, cursor)))
     .orderBy(asc(events.seq))
     .limit(limit);
   const page = await readEvents(log, rows);
   return { events: page, cursor: page.at(-1)?.seq ?? cursor };
+}
+
+/** Personal lines of an agent with events above the cursor, each with its last, by their last: at most `limit`. */
+export async function linesAfter(
+  { DB }: Pick<EventLog, "DB">,
+  { agent, cursor, limit }: { agent: string; cursor: number; limit: number },
+): Promise<{ line: string; seq: number }[]> {
+  const last = max(events.seq);
+  const rows = await drizzle(DB)
+    .select({ line: events.line, seq: last })
+    .from(events)
+    .where(and(eq(events.agent, agent), gt(events.seq, cursor), ne(events.line, SHARED_LINE)))
+    .groupBy(events.line)
+    .orderBy(asc(last))
+    .limit(limit);
+  return rows.map(({ line, seq }) => ({ line, seq: seq ?? 0 }));
 }
 
 /** The last finished turns of one of the agent's sessions, in log order, at most `limit`. */
@@ -108,9 +125,9 @@ export async function deletedAmong({ DB }: Pick<EventLog, "DB">, ids: readonly s
 export async function signalsOfUser(
   { DB }: Pick<EventLog, "DB">,
   { agent, user }: { agent: string; user: string },
-): Promise<{ eventId: string; turnId: string; seq: number }[]> {
+): Promise<{ eventId: string; turnId: string; seq: number; line: string }[]> {
   return drizzle(DB)
-    .select({ eventId: events.eventId, turnId: events.turnId, seq: events.seq })
+    .select({ eventId: events.eventId, turnId: events.turnId, seq: events.seq, line: events.line })
     .from(events)
     .where(and(eq(events.agent, agent), eq(events.user, user), inArray(events.kind, ["nextState:arrived", "feedback:given"])))
     .orderBy(asc(events.seq));

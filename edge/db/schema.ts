@@ -27,6 +27,8 @@ export const events = sqliteTable(
     uniqueIndex("events_event_id").on(table.eventId),
     // The feed: an agent's events after a cursor.
     index("events_agent_seq").on(table.agent, table.seq),
+    // The feed of one of its lines.
+    index("events_agent_line_seq").on(table.agent, table.line, table.seq),
     // What one user has said: lineage, quarantine, deletion.
     index("events_user_agent").on(table.user, table.agent),
   ],

@@ -79,13 +79,18 @@ async function findTurns(db: ReturnType<typeof drizzle>, query: TurnQuery): Prom
   return rows.map(({ seq }) => seq);
 }
 
-function toListed({ turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent, after: readonly LoggedEvent[]): LoggedTurn {
+function toListed(
+  { line, turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent,
+  after: readonly LoggedEvent[],
+): LoggedTurn {
   const finished = payload.kind === "turn:finished" ? payload : undefined;
   const aborted = payload.kind === "turn:aborted" ? payload : undefined;
   return {
     ...{ turnId, sessionId, user, createdAt, seq },
     keyId: keyId ?? null,
     completionId: finished?.completionId ?? aborted?.completionId ?? "",
+    line,
+    policyLine: finished?.policyLine ?? aborted?.policyLine ?? line,
     policyVersion: finished?.policyVersion ?? aborted?.policyVersion ?? 0,
     prompt: finished?.messages.at(-1) ?? null,
     answer: finished?.answer ?? null,

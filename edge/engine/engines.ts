@@ -20,7 +20,7 @@ export function engineFor(env: Env, { session, engine }: Pick<TurnRequest, "sess
   if (!policy.onEngine) return createEmbeddedEngine(env.ARTIFACTS);
   if (engine.kind === "embedded")
     throw new AppError("internal", `internal: version ${policy.version} wants an engine, and its agent has none`);
-  const ensure = ensureAdapter(env, { agent: session.agent, line: session.line, engine, policy });
+  const ensure = ensureAdapter(env, { agent: session.agent, line: policy.line, engine, policy });
   return engine.kind === "openai" ? createOpenAiEngine(env, engine, ensure) : createWorkersAiEngine(env, engine, ensure);
 }
 

@@ -6,7 +6,7 @@ export function clientCors(): Middleware {
   return cors({
     origin: "*",
     allowMethods: ["GET", "POST"],
-    exposeHeaders: ["x-policy-version", "x-policy-digest", "x-session-id", "x-request-id"],
+    exposeHeaders: ["x-policy-line", "x-policy-version", "x-policy-digest", "x-session-id", "x-request-id"],
     maxAge: 86_400,
   });
 }

@@ -3,7 +3,7 @@ import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
 import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
-import { EventsQuery, SettingsRequest } from "../routes/api-agents.ts";
+import { EventsQuery, LinesQuery, SettingsRequest, VersionsQuery } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
@@ -17,7 +17,7 @@ import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
-import { BackwardPage } from "../routes/params.ts";
+import { BackwardPage, LineQuery } from "../routes/params.ts";
 
 export type Operation = {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
@@ -68,20 +68,39 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "patch", path: AGENT, summary: "Changes some settings", body: MergePatch },
   { method: "post", path: `${AGENT}/pause`, summary: "Stops learning; serving goes on" },
   { method: "post", path: `${AGENT}/resume`, summary: "Goes on learning" },
-  { method: "get", path: `${AGENT}/versions`, summary: "Versions with lineage, newest first", query: BackwardPage },
-  { method: "get", path: `${AGENT}/versions/{version}`, summary: "One version: events, users, hints, gate report, changes" },
+  {
+    method: "get",
+    path: `${AGENT}/lines`,
+    summary: "The shared line, and those of users who have a version of their own",
+    query: LinesQuery,
+  },
+  { method: "get", path: `${AGENT}/versions`, summary: "Versions with lineage, newest first", query: VersionsQuery },
+  {
+    method: "get",
+    path: `${AGENT}/versions/{version}`,
+    summary: "One version: events, users, hints, gate report, changes",
+    query: LineQuery,
+  },
   {
     method: "get",
     path: `${AGENT}/versions/{version}/files/{file}`,
     summary: "adapter_config.json or adapter_model.safetensors of a version, as PEFT writes them",
+    query: LineQuery,
     type: "application/octet-stream",
   },
-  { method: "get", path: `${AGENT}/release`, summary: "What answers, and how the trial of the canary stands" },
-  { method: "post", path: `${AGENT}/promote`, summary: "Makes a version in flight the stable one", body: PromoteRequest },
+  { method: "get", path: `${AGENT}/release`, summary: "What answers, and how the trial of the canary stands", query: LineQuery },
+  {
+    method: "post",
+    path: `${AGENT}/promote`,
+    summary: "Makes a version in flight the stable one",
+    query: LineQuery,
+    body: PromoteRequest,
+  },
   {
     method: "post",
     path: `${AGENT}/rollback`,
     summary: "Makes another version the stable one, and un-learns what is left",
+    query: LineQuery,
     body: RollbackRequest,
   },
   { method: "get", path: `${AGENT}/engine`, summary: "The engine: what it can do, which adapters it holds, which could not be unloaded" },
@@ -112,7 +131,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: `${AGENT}/suite`, summary: "Adds a case", body: CaseRequest, status: 201 },
   { method: "delete", path: `${AGENT}/suite/{case}`, summary: "Deletes a case" },
   { method: "get", path: `${AGENT}/notes`, summary: "Corrections in force beside the weights, newest first", query: NotesQuery },
-  { method: "delete", path: `${AGENT}/notes/{note}`, summary: "Takes a note out of force" },
+  { method: "delete", path: `${AGENT}/notes/{note}`, summary: "Takes a note out of force", query: LineQuery },
   { method: "get", path: "/api/keys", summary: "The keys whose agents the asking key reaches, newest first" },
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },

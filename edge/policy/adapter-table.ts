@@ -46,7 +46,10 @@ export function writeAdapterTable(kernel: Kernel, config: ModelConfig, { adapter
 
 /** B [out, rank] → [rank, out], so that the kernel adds whole vectors of outputs. */
 function transpose({ b }: LoraPair, rank: number, out: number): Float32Array {
-  return Float32Array.from({ length: b.length }, (_, index) => b[(index % out) * rank + Math.floor(index / out)] ?? 0);
+  const transposed = new Float32Array(b.length);
+  for (let row = 0; row < out; row += 1)
+    for (let column = 0; column < rank; column += 1) transposed[column * out + row] = b[row * rank + column] ?? 0;
+  return transposed;
 }
 
 function recordWords(config: ModelConfig): number {

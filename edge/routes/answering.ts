@@ -3,10 +3,12 @@ import type { Context } from "hono";
 import { AgentName } from "../../shared/agent.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
-import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import { lineOf, SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import { getLineHead } from "../agent/head.ts";
 import { getNotes } from "../agent/known-notes.ts";
 import { promptNotes } from "../agent/notes.ts";
+import { ownLineOf } from "../agent/own-line.ts";
+import type { OwnLine } from "../agent/port.ts";
 import type { AppEnv } from "../env.ts";
 import { checkName, type TurnHeaders } from "../openai/headers.ts";
 import type { AskedTurn } from "../openai/request.ts";
@@ -59,13 +61,14 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
   const { request, headers, head, scope, sessionName, follows, body, offer, asked } = parts;
   const turnKind = headers.turnKind ?? request.turnKind ?? "main";
   const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, turnKind, body]));
-  const notes = turnKind === "main" ? await getNotes(context.env, head, scope.user) : [];
+  const own = await ownLineOf(context.env, head, scope.user);
+  const notes = turnKind !== "main" ? [] : (own?.notes ?? (await getNotes(context.env, head, scope.user)));
   const { tools, runners } = offer;
   const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   const toolChoice = toToolChoice(request.toolChoice, tools);
   const answering = await dispatchTurn(context.env, {
     scope,
-    line: head.line,
+    line: lineOf(head.settings.learning, scope.user),
     sessionName,
     turnKind,
     closes: headers.closes ?? request.closes ?? false,
@@ -75,7 +78,7 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     runners,
     maxToolSteps: head.settings.maxToolSteps,
     notes: promptNotes(notes, tools),
-    policies: policiesOf(head),
+    policies: policiesOf(head, own),
     engine: head.settings.engine,
     sampling: { seed, temperature, topP, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
     metadata: request.metadata,
@@ -100,7 +103,8 @@ export function storeOf({ store }: Pick<AskedTurn, "store">, { settings }: LineH
 }
 
 /** Which version answered. */
-export function stateVersion(context: Context<AppEnv>, { policyVersion, policyDigest }: TurnHead): void {
+export function stateVersion(context: Context<AppEnv>, { policyLine, policyVersion, policyDigest }: TurnHead): void {
+  context.header("x-policy-line", policyLine);
   context.header("x-policy-version", String(policyVersion));
   context.header("x-policy-digest", policyDigest);
 }
@@ -111,8 +115,11 @@ export function respondEvents(context: Context<AppEnv>, events: ReadableStream<U
   return context.body(events);
 }
 
-function policiesOf(head: LineHead): OfferedPolicies {
-  const { stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, canary, rolledBack, engineBase } = head;
+/** A user who has a version of their own gets it, and no other line's canary. */
+function policiesOf(head: LineHead, own: OwnLine | undefined): OfferedPolicies {
+  const { line, stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, canary, engineBase } = head;
+  const rolledBack = { [line]: head.rolledBack, ...(own === undefined ? {} : { [own.line]: own.rolledBack }) };
+  if (own !== undefined && own.policy !== null) return { stable: own.policy, canary: null, rolledBack, engineBase };
   const trial = canary === null ? null : { policy: canary, share: canary.share };
-  return { stable: { version: stable, policyDigest, baseDigest, adapter, onEngine }, canary: trial, rolledBack, engineBase };
+  return { stable: { line, version: stable, policyDigest, baseDigest, adapter, onEngine }, canary: trial, rolledBack, engineBase };
 }

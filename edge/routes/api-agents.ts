@@ -19,7 +19,20 @@ import { mergePatch } from "../merge-patch.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { checkToolSettings } from "../tools/check.ts";
-import { actorOf, agentParam, BackwardPage, Cursor, found, PageLimit, queryOf, readHeads, versionParam } from "./params.ts";
+import {
+  actorOf,
+  agentParam,
+  BackwardPage,
+  Cursor,
+  found,
+  lineQuery,
+  LineQuery,
+  PageLimit,
+  queryOf,
+  readHeads,
+  titleOf,
+  versionParam,
+} from "./params.ts";
 
 const StrictRelease = z
   .strictObject({
@@ -46,6 +59,8 @@ export const SettingsRequest = AgentSettings.extend({
 }).strict();
 /** An adapter in PEFT's format. */
 const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
+export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
+export const LinesQuery = z.object({ after: z.string().max(200).optional(), limit: PageLimit });
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
 
 async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
@@ -136,27 +151,33 @@ export function mountAgents(app: App): void {
     return context.json(found(await agentOf(context.env, name).read(), `agent ${name}`));
   });
 
+  app.get("/api/agents/:agent/lines", async (context) => {
+    const name = agentParam(context);
+    const page = queryOf(context, LinesQuery);
+    return context.json({ lines: found(await agentOf(context.env, name).lines(page), `agent ${name}`) });
+  });
+
   app.get("/api/agents/:agent/versions", async (context) => {
     const name = agentParam(context);
-    const page = queryOf(context, BackwardPage);
-    const head = found(await agentOf(context.env, name).head(SHARED_LINE), `agent ${name}`);
-    const versions = await agentOf(context.env, name).versions(SHARED_LINE, page);
+    const { line, ...page } = queryOf(context, VersionsQuery);
+    const head = found(await agentOf(context.env, name).head(line), titleOf(name, line));
+    const versions = await agentOf(context.env, name).versions(line, page);
     return context.json({ stable: head.stable, latest: head.latest, cursor: head.cursor, versions });
   });
 
   app.get("/api/agents/:agent/versions/:version", async (context) => {
-    const [name, version] = [agentParam(context), versionParam(context)];
-    const listed = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
+    const [name, line, version] = [agentParam(context), lineQuery(context), versionParam(context)];
+    const listed = found(await agentOf(context.env, name).version(line, version), `version ${version} of ${titleOf(name, line)}`);
     return context.json({ ...listed, users: [...new Set(listed.events.map(({ user }) => user))] });
   });
 
   app.get("/api/agents/:agent/versions/:version/files/:file", async (context) => {
-    const [name, version] = [agentParam(context), versionParam(context)];
+    const [name, line, version] = [agentParam(context), lineQuery(context), versionParam(context)];
     const { file } = parseWith(z.object({ file: z.enum(ADAPTER_FILES) }), context.req.param());
-    const { adapter } = found(await agentOf(context.env, name).version(SHARED_LINE, version), `version ${version} of agent ${name}`);
+    const { adapter } = found(await agentOf(context.env, name).version(line, version), `version ${version} of ${titleOf(name, line)}`);
     const digest = file === "adapter_config.json" ? adapter?.configDigest : adapter?.weightsDigest;
     const stored = digest === undefined ? undefined : await getArtifact(context.env.ARTIFACTS, digest);
-    const bytes = found(stored, `${file} of version ${version} of agent ${name}`);
+    const bytes = found(stored, `${file} of version ${version} of ${titleOf(name, line)}`);
     context.header("content-disposition", `attachment; filename="${file}"`);
     context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");
     return context.body(bytes);

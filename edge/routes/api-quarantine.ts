@@ -1,12 +1,13 @@
 /** /api/agents/:agent/quarantine, …/events/:event, …/users/:user: what was learned from whom, and how people bar it. */
 import { z } from "zod";
+import { groupBy } from "../../shared/group-by.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type AgentPort, type EventUse } from "../agent/port.ts";
 import { eventsById, signalsOfUser } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
-import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
+import { actorOf, agentParam, found, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
 
 const EventId = z.string().min(1).max(200);
 const UserId = z.string().min(1).max(100);
@@ -16,13 +17,13 @@ export const BarRequest = z.union([
   z.strictObject({ user: UserId, reason: Reason }),
 ]);
 export const FreeRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
-export const QuarantinePage = z.object({ after: EventId.optional(), limit: PageLimit });
+export const QuarantinePage = LineQuery.extend({ after: EventId.optional(), limit: PageLimit });
 
 export function mountQuarantine(app: App): void {
   app.get("/api/agents/:agent/quarantine", async (context) => {
     const name = agentParam(context);
-    const page = queryOf(context, QuarantinePage);
-    return context.json({ events: found(await agentOf(context.env, name).quarantined(SHARED_LINE, page), `agent ${name}`) });
+    const { line, ...page } = queryOf(context, QuarantinePage);
+    return context.json({ events: found(await agentOf(context.env, name).quarantined(line, page), titleOf(name, line)) });
   });
 
   app.post("/api/agents/:agent/quarantine", async (context) => {
@@ -40,13 +41,13 @@ export function mountQuarantine(app: App): void {
           events.find(({ eventId }) => eventId === id),
           `event ${id} of agent ${name}`,
         );
-    const barred = await agent.quarantine(
-      SHARED_LINE,
-      events.map(({ eventId, turnId, seq }) => ({ eventId, turnId, seq })),
-      {
-        actor: actorOf(context),
-        reason,
-      },
+    const audit = { actor: actorOf(context), reason };
+    const barred = await onEachLine(events, (line, own) =>
+      agent.quarantine(
+        line,
+        own.map(({ eventId, turnId, seq }) => ({ eventId, turnId, seq })),
+        audit,
+      ),
     );
     forgetLineHead(name, SHARED_LINE);
     return context.json({ status: "quarantined", events: barred });
@@ -55,9 +56,21 @@ export function mountQuarantine(app: App): void {
   app.post("/api/agents/:agent/quarantine/release", async (context) => {
     const name = agentParam(context);
     const { events, reason } = await parseJson(context.req.raw, FreeRequest);
-    const freed = await agentOf(context.env, name).free(SHARED_LINE, events, { actor: actorOf(context), reason });
+    const agent = agentOf(context.env, name);
+    found(await agent.read(), `agent ${name}`);
+    const known = await eventsById(context.env, { agent: name, ids: events });
+    // What is barred under a name that the log does not have was barred on the shared line.
+    const asked = events.map((eventId) => known.find((event) => event.eventId === eventId) ?? { eventId, line: SHARED_LINE });
+    const audit = { actor: actorOf(context), reason };
+    const freed = await onEachLine(asked, (line, own) =>
+      agent.free(
+        line,
+        own.map(({ eventId }) => eventId),
+        audit,
+      ),
+    );
     forgetLineHead(name, SHARED_LINE);
-    return context.json({ status: "released", events: found(freed, `agent ${name}`) });
+    return context.json({ status: "released", events: freed });
   });
 
   // An event's id holds slashes.
@@ -66,9 +79,9 @@ export function mountQuarantine(app: App): void {
     const { event: eventId } = parseWith(z.object({ event: EventId }), context.req.param());
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
-    const [event] = await eventsById(context.env, { agent: name, ids: [eventId] });
-    const used = await versionsOf(agent, await agent.uses(SHARED_LINE, { eventId }));
-    return context.json({ event: found(event, `event ${eventId} of agent ${name}`), versions: used });
+    const [logged] = await eventsById(context.env, { agent: name, ids: [eventId] });
+    const event = found(logged, `event ${eventId} of agent ${name}`);
+    return context.json({ event, versions: await versionsOf(agent, await usesOn(agent, event.line, { eventId })) });
   });
 
   app.get("/api/agents/:agent/users/:user", async (context) => {
@@ -76,15 +89,31 @@ export function mountQuarantine(app: App): void {
     const { user } = parseWith(z.object({ user: UserId }), context.req.param());
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
-    const uses = await agent.uses(SHARED_LINE, { user });
+    const uses = await usesOn(agent, user, { user });
     const events = [...new Set(uses.map(({ eventId }) => eventId))];
     return context.json({ user, events, versions: await versionsOf(agent, uses) });
   });
 }
 
+/** Does something about events on the lines that they teach; returns how many of them it was done to. */
+async function onEachLine<Event extends { line: string }>(
+  events: readonly Event[],
+  act: (line: string, events: readonly Event[]) => Promise<number | undefined>,
+): Promise<number> {
+  let done = 0;
+  for (const [line, own] of groupBy(events, (event) => event.line)) done += (await act(line, own)) ?? 0;
+  return done;
+}
+
+async function usesOn(agent: AgentPort, line: string, where: Parameters<AgentPort["uses"]>[1]): Promise<EventUse[]> {
+  const lines = [...new Set([SHARED_LINE, line])];
+  return (await Promise.all(lines.map((each) => agent.uses(each, where)))).flat();
+}
+
 /** The versions among uses, with what has become of each. */
-async function versionsOf(agent: AgentPort, uses: readonly EventUse[]): Promise<{ version: number; status: string }[]> {
-  const numbers = [...new Set(uses.map(({ version }) => version))].toSorted((a, b) => a - b);
-  const versions = await Promise.all(numbers.map((version) => agent.version(SHARED_LINE, version)));
-  return versions.filter((version) => version !== undefined).map(({ version, status }) => ({ version, status }));
+async function versionsOf(agent: AgentPort, uses: readonly EventUse[]): Promise<{ line: string; version: number; status: string }[]> {
+  const used = new Map(uses.map(({ line, version }) => [JSON.stringify([line, version]), { line, version }]));
+  const ordered = [...used.values()].toSorted((a, b) => a.line.localeCompare(b.line) || a.version - b.version);
+  const versions = await Promise.all(ordered.map(({ line, version }) => agent.version(line, version)));
+  return versions.filter((version) => version !== undefined).map(({ line, version, status }) => ({ line, version, status }));
 }

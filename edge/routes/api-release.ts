@@ -1,12 +1,11 @@
 /** /api/agents/:agent/release and its moves: what answers, what is on trial, and how people promote and take back. */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
-import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
-import { actorOf, agentParam, found } from "./params.ts";
+import { actorOf, agentParam, found, lineQuery, titleOf } from "./params.ts";
 
 const VersionNumber = z.number().int().min(0);
 const Reason = z.string().max(1_000).optional();
@@ -15,32 +14,32 @@ export const PromoteRequest = z.strictObject({ version: VersionNumber, reason: R
 
 export function mountRelease(app: App): void {
   app.get("/api/agents/:agent/release", async (context) => {
-    const name = agentParam(context);
-    return context.json(found(await agentOf(context.env, name).release(SHARED_LINE), `agent ${name}`));
+    const [name, line] = [agentParam(context), lineQuery(context)];
+    return context.json(found(await agentOf(context.env, name).release(line), titleOf(name, line)));
   });
 
   app.post("/api/agents/:agent/promote", async (context) => {
-    const name = agentParam(context);
+    const [name, line] = [agentParam(context), lineQuery(context)];
     const request = await parseJson(context.req.raw, PromoteRequest);
-    const result = found(await agentOf(context.env, name).promote(SHARED_LINE, request, actorOf(context)), `agent ${name}`);
+    const result = found(await agentOf(context.env, name).promote(line, request, actorOf(context)), titleOf(name, line));
     if (result.status === "unknown")
       throw new AppError("policy/unknown", `version: ${whatIsInFlight(result.inFlight)} expected, got ${request.version}`, {
         details: { param: "version" },
       });
-    forgetLineHead(name, SHARED_LINE);
+    forgetLineHead(name, line);
     return context.json(result);
   });
 
   app.post("/api/agents/:agent/rollback", async (context) => {
-    const name = agentParam(context);
+    const [name, line] = [agentParam(context), lineQuery(context)];
     const request = await parseJson(context.req.raw, RollbackRequest);
-    const result = found(await agentOf(context.env, name).rollback(SHARED_LINE, request, actorOf(context)), `agent ${name}`);
+    const result = found(await agentOf(context.env, name).rollback(line, request, actorOf(context)), titleOf(name, line));
     if (result.status === "unknown")
       throw new AppError("policy/unknown", `to: a version from 0 to ${result.latest} expected, got ${request.to}`, {
         details: { param: "to" },
       });
     if (result.status === "refused") throw new AppError("policy/refused", result.reason, { details: { param: "to" } });
-    forgetLineHead(name, SHARED_LINE);
+    forgetLineHead(name, line);
     return context.json(result);
   });
 }

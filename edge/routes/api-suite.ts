@@ -13,7 +13,7 @@ import { checkDepth } from "../openai/depth.ts";
 import { AnyTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
 import { definitionOf } from "../tools/offer.ts";
-import { actorOf, agentParam, found, PageLimit, queryOf } from "./params.ts";
+import { actorOf, agentParam, found, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
 
 export const CaseRequest = z.strictObject({
   name: z.string().min(1).max(200),
@@ -22,13 +22,13 @@ export const CaseRequest = z.strictObject({
   tools: AnyTools.optional(),
   expect: Expectation,
 });
-export const CasePage = z.object({ after: z.string().max(100).optional(), limit: PageLimit });
+export const CasePage = LineQuery.extend({ after: z.string().max(100).optional(), limit: PageLimit });
 
 export function mountSuite(app: App): void {
   app.get("/api/agents/:agent/suite", async (context) => {
     const name = agentParam(context);
-    const { after, limit } = queryOf(context, CasePage);
-    const cases = found(await agentOf(context.env, name).suite(SHARED_LINE), `agent ${name}`);
+    const { line, after, limit } = queryOf(context, CasePage);
+    const cases = found(await agentOf(context.env, name).suite(line), titleOf(name, line));
     const start = after === undefined ? 0 : cases.findIndex(({ caseId }) => caseId === after) + 1;
     return context.json({ cases: cases.slice(start, start + limit) });
   });

@@ -33,10 +33,11 @@ export function mountTurns(app: App): void {
     const query = queryOf(context, TurnsQuery);
     found(await agentOf(context.env, agent).read(), `agent ${agent}`);
     const turns = await listTurns(context.env, { agent, ...query });
-    const known = await agentOf(context.env, agent).trainedOn(
-      SHARED_LINE,
-      turns.map(({ turnId }) => turnId),
-    );
+    const known: (TrainedOn & { turnId: string })[] = [];
+    for (const line of new Set([SHARED_LINE, ...turns.map((turn) => turn.line)])) {
+      const own = turns.filter((turn) => line === SHARED_LINE || turn.line === line).map(({ turnId }) => turnId);
+      known.push(...(await agentOf(context.env, agent).trainedOn(line, own)));
+    }
     const trainedOf = (of: string): TrainedOn[] => known.flatMap(({ turnId, ...trained }) => (turnId === of ? [trained] : []));
     return context.json({ turns: turns.map((turn): ListedTurn => ({ ...turn, trained: trainedOf(turn.turnId) })) });
   });

@@ -47,8 +47,11 @@ export function mountUsers(app: App): void {
       const signals = await signalsOfUser(env, { agent, user });
       const events = await eraseEvents(env, { agent, user });
       // Before the rebuild is asked for, so that whoever does it has forgotten the user.
-      const header = { eventId: `${agent}/${user}/deleted/${now}`, agent, line: SHARED_LINE, sessionId: "", turnId: "", user };
-      const seq = await appendEvents(env, [{ ...header, createdAt: new Date(now).toISOString(), payload: { kind: "user:deleted" } }]);
+      const told = [SHARED_LINE, user].map((line) => ({
+        ...{ eventId: `${agent}/${user}/deleted/${now}/${line}`, agent, line, sessionId: "", turnId: "", user },
+        ...{ createdAt: new Date(now).toISOString(), payload: { kind: "user:deleted" as const } },
+      }));
+      const seq = await appendEvents(env, told);
       const forgotten = await agentOf(env, agent).forgetUser(SHARED_LINE, { user, events: signals, sessions }, actorOf(context));
       await agentOf(env, agent).eventsAppended(seq);
       forgetLineHead(agent, SHARED_LINE);

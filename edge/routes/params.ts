@@ -16,6 +16,19 @@ export const PageLimit = z.coerce.number().int().min(1).max(100).default(100);
 const VersionParam = z.object({ version: z.coerce.number().int().min(0) });
 export const BackwardPage = z.object({ before: z.coerce.number().int().min(0).optional(), limit: PageLimit });
 
+/** Which line is meant: `shared`, or the id of a user who has one. */
+export const LineQuery = z.object({ line: z.string().min(1).max(200).default(SHARED_LINE) });
+
+/** A line that does not exist is found out by asking the agent. */
+export function lineQuery(context: Context<AppEnv>): string {
+  return queryOf(context, LineQuery).line;
+}
+
+/** How a line is spoken of where it is not found. */
+export function titleOf(agent: string, line: string): string {
+  return line === SHARED_LINE ? `agent ${agent}` : `line ${line} of agent ${agent}`;
+}
+
 export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>): Value {
   return parseWith(schema, context.req.query());
 }

@@ -85,6 +85,11 @@ export function mountTrainerLines(app: App): void {
     return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
   });
 
+  app.get(`${LINE}/learned`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    return context.json({ events: found(await agentOf(context.env, agent).learned(line), `line ${line} of agent ${agent}`) });
+  });
+
   app.get(`${LINE}/rebuild`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     return context.json({ rebuild: found(await agentOf(context.env, agent).rebuild(line), `line ${line} of agent ${agent}`) });

@@ -10,11 +10,15 @@ const LOTS = 16 ** LOT_DIGITS;
  * @param pinned the version that began it; undefined where it begins now
  */
 export function choosePolicy(sessionId: string, pinned: TurnPolicy | undefined, offered: OfferedPolicies): TurnPolicy {
-  if (pinned !== undefined && !offered.rolledBack.includes(pinned.version) && isServed(pinned, offered)) return pinned;
+  if (pinned !== undefined && !wasTakenBack(pinned, offered) && isServed(pinned, offered)) return pinned;
   const { stable, canary } = offered;
   // Whoever was on a version that was taken back has had enough of trials.
   if (canary === null || pinned !== undefined) return stable;
   return lotOf(sessionId) < canary.share ? canary.policy : stable;
+}
+
+function wasTakenBack({ line, version }: TurnPolicy, { rolledBack }: OfferedPolicies): boolean {
+  return rolledBack[line]?.includes(version) === true;
 }
 
 function isServed({ onEngine, baseDigest }: TurnPolicy, { engineBase }: OfferedPolicies): boolean {

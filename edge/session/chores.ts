@@ -31,12 +31,10 @@ export class SessionChores {
     const session = this.#store.state();
     if (session === undefined) return;
     const now = Date.now();
-    for (const { turnId, turnIndex, policyVersion } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
+    for (const { turnId, ...opened } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
       this.#store.transaction(() => {
         this.#store.abortTurn(turnId);
-        this.#store.enqueue(
-          turnAborted({ session, turnId, now }, { turnIndex, policyVersion, reason: "the Worker died while the turn was open" }),
-        );
+        this.#store.enqueue(turnAborted({ session, turnId, now }, { ...opened, reason: "the Worker died while the turn was open" }));
       });
   }
 

@@ -1,9 +1,10 @@
 /** The events of a session. Each id is made of what the event is about, so a second delivery is recognised. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import type { EventPayload, NewEvent, Rollout, TurnAborted, TurnFinished } from "../../shared/events.ts";
+import type { EventPayload, NewEvent, Rollout, TurnFinished } from "../../shared/events.ts";
 import { completionIdOf } from "./identity.ts";
 import type { FeedbackRequest, SessionIdentity } from "./port.ts";
+import type { OpenedTurn } from "./store.ts";
 
 /** An outbox's row holds 2 MB (https://developers.cloudflare.com/durable-objects/platform/limits/); long prompts of engines have more in tokens alone. */
 const MOST_ROW_BYTES = 1_950_000;
@@ -22,12 +23,23 @@ export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" 
 /** Why a turn was aborted that nobody wanted any more. */
 export const CLIENT_LEFT = "the client went away";
 
-export function turnAborted(source: Source, aborted: Pick<TurnAborted, "turnIndex" | "policyVersion" | "reason">): NewEvent {
+export function turnAborted(
+  source: Source,
+  { turnIndex, policyLine, policyVersion, reason }: Pick<OpenedTurn, "turnIndex" | "policyLine" | "policyVersion"> & { reason: string },
+): NewEvent {
   return toEvent(source, `${source.turnId}/aborted`, {
     kind: "turn:aborted",
     completionId: completionIdOf(source.turnId),
-    ...aborted,
+    turnIndex,
+    ...elsewhere(source, policyLine),
+    policyVersion,
+    reason,
   });
+}
+
+/** Which line's version answered, where it is not the session's own. */
+export function elsewhere({ session }: Pick<Source, "session">, policyLine: string): { policyLine?: string } {
+  return policyLine === session.line ? {} : { policyLine };
 }
 
 /** A turn has one next state: what came first. */

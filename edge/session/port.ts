@@ -19,12 +19,12 @@ export type SessionIdentity = Scope & { readonly sessionId: string; readonly nam
 /** The version a turn is bound to when it starts. */
 export type TurnPolicy = Readonly<ServedPolicy>;
 
-/** What answers on the line now, for the session to choose from. */
+/** What answers now, for the session to choose from. */
 export type OfferedPolicies = {
   readonly stable: TurnPolicy;
   readonly canary: { readonly policy: TurnPolicy; readonly share: number } | null;
-  /** Versions that were taken back. */
-  readonly rolledBack: readonly number[];
+  /** By line, versions that were taken back. */
+  readonly rolledBack: Readonly<Record<string, readonly number[]>>;
   /** The base that the agent's engine serves; null where the embedded policy answers. */
   readonly engineBase: string | null;
 };
@@ -90,6 +90,7 @@ export type TurnRequest = {
 export type TurnHead = {
   readonly completionId: string;
   readonly createdAt: number;
+  readonly policyLine: string;
   readonly policyVersion: number;
   readonly policyDigest: string;
 };

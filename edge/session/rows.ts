@@ -24,6 +24,7 @@ export function toHead(row: Row): TurnHead {
     completionId: completionIdOf(text(row, "turn_id")),
     createdAt: integer(row, "created_at"),
     policyVersion: integer(row, "policy_version"),
+    policyLine: text(row, "policy_line"),
     policyDigest: text(row, "policy_digest"),
   };
 }

@@ -11,7 +11,7 @@ const TABLES = [
   `CREATE TABLE turns (
     turn_index INTEGER PRIMARY KEY, turn_id TEXT NOT NULL UNIQUE, turn_kind TEXT NOT NULL, origin TEXT NOT NULL, state TEXT NOT NULL,
     request_digest TEXT NOT NULL, idempotency_key TEXT, transcript_digest TEXT NOT NULL,
-    policy_version INTEGER NOT NULL, policy_digest TEXT NOT NULL, seed INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    policy_line TEXT NOT NULL DEFAULT 'shared', policy_version INTEGER NOT NULL, policy_digest TEXT NOT NULL, seed INTEGER NOT NULL, created_at INTEGER NOT NULL,
     request TEXT,
     answer_digest TEXT, message_digest TEXT, next_digest TEXT, recorded INTEGER NOT NULL DEFAULT 0,
     delivered INTEGER NOT NULL DEFAULT 0, registered INTEGER NOT NULL DEFAULT 1)`,
@@ -30,6 +30,13 @@ const TABLES = [
 /** Whether anything was ever stored: an object that was only asked after must not come to exist. */
 export function hasTables(sql: SqlStorage): boolean {
   return sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'session'").toArray().length > 0;
+}
+
+/** Gives a session of before there were personal lines what it lacks. */
+export function upgradeTables(sql: SqlStorage): void {
+  if (!hasTables(sql)) return;
+  const known = sql.exec("SELECT 1 FROM pragma_table_info('turns') WHERE name = 'policy_line'").toArray().length > 0;
+  if (!known) sql.exec("ALTER TABLE turns ADD COLUMN policy_line TEXT NOT NULL DEFAULT 'shared'");
 }
 
 export function createTables(sql: SqlStorage): void {

@@ -17,7 +17,7 @@ import {
   turnState,
 } from "./rows.ts";
 import { readRecord, writeRecord } from "./records.ts";
-import { createTables, hasTables } from "./schema.ts";
+import { createTables, hasTables, upgradeTables } from "./schema.ts";
 import { StepLedger } from "./step-ledger.ts";
 
 export type OpenedTurn = {
@@ -27,6 +27,7 @@ export type OpenedTurn = {
   readonly origin: TurnOrigin;
   readonly retry: RetryFacts;
   readonly transcriptDigest: string;
+  readonly policyLine: string;
   readonly policyVersion: number;
   readonly policyDigest: string;
   readonly seed: number;
@@ -47,7 +48,7 @@ export type FinishedTurn = {
   readonly recallable: boolean;
 };
 
-export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; readonly policyVersion: number };
+export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; readonly policyLine: string; readonly policyVersion: number };
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
@@ -56,6 +57,7 @@ export class SessionStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
+    upgradeTables(storage.sql);
     this.ledger = new StepLedger(storage.sql);
   }
 
@@ -64,9 +66,10 @@ export class SessionStore {
     return this.#storage.transactionSync(step);
   }
 
-  /** Begins the session at its first request; later ones change nothing. */
+  /** Begins the session at its first request. */
   begin(identity: SessionIdentity, now: number): void {
-    if (hasTables(this.#storage.sql)) return;
+    // What its agent learns from may have changed since.
+    if (hasTables(this.#storage.sql)) return this.#run("UPDATE session SET line = ?1 WHERE line <> ?1", identity.line);
     createTables(this.#storage.sql);
     const { sessionId, agent, line, keyId, user, name } = identity;
     this.#run(
@@ -129,10 +132,23 @@ export class SessionStore {
   }
 
   openTurn(turn: OpenedTurn): void {
-    const { turnIndex, turnId, turnKind, origin, retry, transcriptDigest, policyVersion, policyDigest, seed, request, createdAt } = turn;
+    const {
+      turnIndex,
+      turnId,
+      turnKind,
+      origin,
+      retry,
+      transcriptDigest,
+      policyLine,
+      policyVersion,
+      policyDigest,
+      seed,
+      request,
+      createdAt,
+    } = turn;
     this.#run(
-      `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_version, policy_digest, seed, created_at, request)
-       VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO turns (turn_index, turn_id, turn_kind, origin, state, request_digest, idempotency_key, transcript_digest, policy_line, policy_version, policy_digest, seed, created_at, request)
+       VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       turnIndex,
       turnId,
       turnKind,
@@ -140,6 +156,7 @@ export class SessionStore {
       retry.requestDigest,
       retry.idempotencyKey ?? null,
       transcriptDigest,
+      policyLine,
       policyVersion,
       policyDigest,
       seed,
@@ -178,10 +195,11 @@ export class SessionStore {
   }
 
   openTurns(): OpenTurn[] {
-    const rows = this.#rows("SELECT turn_id, turn_index, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
+    const rows = this.#rows("SELECT turn_id, turn_index, policy_line, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
     return rows.map((row) => ({
       turnId: text(row, "turn_id"),
       turnIndex: integer(row, "turn_index"),
+      policyLine: text(row, "policy_line"),
       policyVersion: integer(row, "policy_version"),
     }));
   }

@@ -5,7 +5,8 @@ import { CLIENT_LEFT } from "./events.ts";
 
 /** Side turns and turns that their client gave up say nothing; undefined for them and for every other kind of event. */
 export function turnFactOf({ turnId, line, sessionId, user, keyId, createdAt, payload }: NewEvent): TurnFact | undefined {
-  const about = { turnId, line, sessionId, user, keyId: keyId ?? null, createdAt };
+  const answeredBy = "policyLine" in payload ? (payload.policyLine ?? line) : line;
+  const about = { turnId, line, answeredBy, sessionId, user, keyId: keyId ?? null, createdAt };
   if (payload.kind === "turn:finished" && payload.turnKind === "main") {
     const { policyVersion: version, turnIndex, finishReason, rollout } = payload;
     const tokens = rollout.unusable?.responseTokens ?? rollout.responseTokens.length;

@@ -11,7 +11,7 @@ import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import { AnswerRecorder } from "./answer-recorder.ts";
-import { CLIENT_LEFT, nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
+import { CLIENT_LEFT, elsewhere, nextStateArrived, sessionClosed, turnAborted, turnFinished } from "./events.ts";
 import { completionIdOf, newCallId } from "./identity.ts";
 import { registerTranscripts } from "./outbox.ts";
 import { choosePolicy } from "./choose.ts";
@@ -87,8 +87,8 @@ export class TurnRun {
     await storage.sync();
     await fault(env, "turn:opened");
     this.#running = { prepared, opened, baseDigest: policy.baseDigest };
-    const { createdAt, policyVersion, policyDigest } = opened;
-    return { head: { completionId: completionIdOf(this.turnId), createdAt, policyVersion, policyDigest }, policy };
+    const { createdAt, policyLine, policyVersion, policyDigest } = opened;
+    return { head: { completionId: completionIdOf(this.turnId), createdAt, policyLine, policyVersion, policyDigest }, policy };
   }
 
   /** Samples the answer to its end. Never throws: a turn that fails is aborted, and its readers are told. */
@@ -132,6 +132,7 @@ export class TurnRun {
       origin,
       retry,
       transcriptDigest: this.#transcriptDigest,
+      policyLine: policy.line,
       policyVersion: policy.version,
       policyDigest: policy.policyDigest,
       seed,
@@ -197,7 +198,7 @@ export class TurnRun {
 
   #finishedEvent({ prepared, opened, baseDigest }: Running, { recorder, prompted }: Sampled, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
-    const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
+    const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
     const { notes, promptTokens } = prompted;
     const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
@@ -208,6 +209,7 @@ export class TurnRun {
         turnIndex,
         turnKind,
         origin,
+        ...elsewhere({ session }, policyLine),
         policyVersion,
         policyDigest,
         baseDigest,
@@ -231,12 +233,7 @@ export class TurnRun {
     if (!abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
     store.transaction(() => {
       store.abortTurn(this.turnId);
-      store.enqueue(
-        turnAborted(
-          { session: this.#request.session, turnId: this.turnId, now: Date.now() },
-          { turnIndex: opened.turnIndex, policyVersion: opened.policyVersion, reason },
-        ),
-      );
+      store.enqueue(turnAborted({ session: this.#request.session, turnId: this.turnId, now: Date.now() }, { ...opened, reason }));
     });
     return shownError(thrown);
   }

@@ -13,7 +13,9 @@ export function importanceWeights(parentLogProbs: ArrayLike<number>, rolloutLogP
   return zipStrict(Array.from(parentLogProbs), rolloutLogProbs).map(([parent, rollout]) => Math.min(MOST, Math.exp(parent - rollout)));
 }
 
-/** How many versions lie between the one that answered and the one that is learned from. */
-export function stalenessOf({ policyVersion }: { policyVersion: number }, parent: number): number {
-  return Math.abs(parent - policyVersion);
+type Answered = { readonly policyLine?: string | undefined; readonly policyVersion: number };
+
+/** How many versions lie between the one that answered and the one that is learned from; all of the line's where another line's answered. */
+export function stalenessOf({ policyLine, policyVersion }: Answered, parent: number): number {
+  return policyLine === undefined ? Math.abs(parent - policyVersion) : parent;
 }

@@ -37,6 +37,8 @@ const PublishAnswer = z.discriminatedUnion("status", [
 
 const InfluenceAnswer = z.object({ audience: Audience, evidence: z.array(Evidence) });
 const RebuildAnswer = z.object({ rebuild: z.object({ from: z.number().int(), events: z.array(z.string()) }).nullable() });
+const LearnedAnswer = z.object({ events: z.array(z.string()) });
+const DueAnswer = z.object({ lines: z.array(z.string()), cursor: z.number().int() });
 const FinishAnswer = z.object({ status: z.enum(["finished", "stale"]) });
 const SuiteList = z.object({ cases: z.array(SuiteCase) });
 const VersionAnswer = PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) });
@@ -101,10 +103,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     },
     readHead: (line) => callJson(LineHead, `${linePath(line)}/head`),
     readVersion: (line, version) => callJson(VersionAnswer, `${linePath(line)}/versions/${version}`),
-    pull: ({ agent, cursor, limit, waitMs }) =>
-      callJson(FeedPage, `/feed?${new URLSearchParams({ agent, cursor: String(cursor), limit: String(limit), waitMs: String(waitMs) })}`, {
-        timeoutMs: waitMs + CALL_TIMEOUT_MS,
-      }),
+    dueLines: ({ agent, cursor, waitMs }) =>
+      callJson(DueAnswer, `${agentPath(agent)}/lines?${queryOf({ cursor, waitMs })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
+    pull: ({ waitMs, ...asked }) => callJson(FeedPage, `/feed?${queryOf({ ...asked, waitMs })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
     readTurns: async (session) => (await callJson(EventList, `/turns?${new URLSearchParams(session)}`)).events,
     async putFile(bytes) {
       const digest = await sha256(bytes);
@@ -135,6 +136,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
       if (ids.length === 0) return [];
       return (await callJson(EventList, `${linePath(line)}/events`, { method: "POST", body: JSON.stringify({ ids }) })).events;
     },
+    readLearned: async (line) => (await callJson(LearnedAnswer, `${linePath(line)}/learned`)).events,
     readRebuild: async (line) => (await callJson(RebuildAnswer, `${linePath(line)}/rebuild`)).rebuild,
     finishRebuild: (line, request) =>
       callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify(request) }),
@@ -158,6 +160,10 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
 }
 
 type CallOptions = { method?: string; body?: string | Uint8Array<ArrayBuffer>; timeoutMs?: number };
+
+function queryOf(fields: Readonly<Record<string, string | number>>): URLSearchParams {
+  return new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]));
+}
 
 function agentPath(agent: string): string {
   return `/agents/${encodeURIComponent(agent)}`;

@@ -29,8 +29,14 @@ export interface EdgePort {
   endLease(agent: string, token: number): Promise<void>;
   readHead(line: LineName): Promise<LineHead>;
   readVersion(line: LineName, version: number): Promise<ListedVersion>;
-  /** Events after the cursor, in order; waits up to `waitMs` for the first. */
-  pull(request: { agent: string; cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
+  /** Personal lines of the agent with events after the cursor that they have not consumed, or with something to learn again; waits up to `waitMs` for one. */
+  dueLines(request: {
+    agent: string;
+    cursor: number;
+    waitMs: number;
+  }): Promise<{ readonly lines: readonly string[]; readonly cursor: number }>;
+  /** Events of the line after the cursor, in order; waits up to `waitMs` for the first. */
+  pull(request: LineName & { cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
   /** The last finished turns of a session, however long ago, in log order. */
   readTurns(session: { agent: string; session: string }): Promise<LoggedEvent[]>;
   /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
@@ -46,6 +52,8 @@ export interface EdgePort {
   readInfluence(line: LineName): Promise<Influence>;
   /** Events of the log with their judgements, at most 100. */
   readEvents(line: LineName, ids: readonly string[]): Promise<LoggedEvent[]>;
+  /** Ids of the events that the line has learned, oldest first. */
+  readLearned(line: LineName): Promise<string[]>;
   /** What a rebuild starts from and learns again; null where none is due. */
   readRebuild(line: LineName): Promise<RebuildPlan | null>;
   /** Ends a rebuild that has nothing to learn. */

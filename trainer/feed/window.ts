@@ -6,7 +6,7 @@ import type { LoggedEvent } from "../../shared/events.ts";
 import { EventCache } from "./cache.ts";
 import type { EdgePort, LineName } from "./edge-port.ts";
 
-const WARM_EVENTS = 1_000; // of the agent, read again before the cursor at a start: turns that coming next states point at
+const WARM_EVENTS = 1_000; // of the line, read again before the cursor at a start: turns that coming next states point at
 const WIDER = 8; // a look further back, where a span held fewer
 const PAGE_EVENTS = 100; // the most that the feed gives at once
 
@@ -28,10 +28,10 @@ export class EventWindow {
     return this.#pending;
   }
 
-  /** Fills the cache with this agent's last events before the cursor, once; reading goes on from there. */
+  /** Fills the cache with the line's last events before the cursor, once; reading goes on from there. */
   async open(cursor: number): Promise<void> {
     if (this.#readSeq !== undefined) return;
-    // All agents share one sequence, so an agent's own events may lie far apart.
+    // All lines of all agents share one sequence, so a line's own events may lie far apart.
     let events: LoggedEvent[] = [];
     for (let span = WARM_EVENTS; events.length < WARM_EVENTS; span *= WIDER) {
       events = await this.#read(Math.max(0, cursor - span), cursor);
@@ -43,10 +43,10 @@ export class EventWindow {
 
   /** Reads on; waits up to `waitMs` for the first event. Returns how many came. */
   async pull(waitMs: number): Promise<number> {
-    const page = await this.#edge.pull({ agent: this.#line.agent, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
+    const page = await this.#edge.pull({ ...this.#line, cursor: this.#readSeq ?? 0, limit: PAGE_EVENTS, waitMs });
     for (const event of page.events) {
       this.cache.add(event);
-      if (event.line === this.#line.line) this.#pending.push(event);
+      this.#pending.push(event);
     }
     this.#readSeq = Math.max(this.#readSeq ?? 0, page.cursor);
     return page.events.length;
@@ -62,7 +62,7 @@ export class EventWindow {
     const events: LoggedEvent[] = [];
     for (let from = after; from < cursor;) {
       const page = await this.#edge.pull({
-        agent: this.#line.agent,
+        ...this.#line,
         cursor: from,
         limit: Math.min(PAGE_EVENTS, cursor - from),
         waitMs: 0,

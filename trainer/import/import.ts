@@ -51,6 +51,7 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     agent: line.agent,
     line: line.line,
     parent: head.parent,
+    over: head.over?.version ?? null,
     baseDigest: head.baseDigest,
     fromSeq: head.cursor,
     toSeq: from?.toSeq ?? head.cursor,

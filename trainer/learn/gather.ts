@@ -77,23 +77,28 @@ async function fittingBefore(
 
 async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signals, shares }: Asked): Promise<SuppliedAnswer[]> {
   const measured = signals.answers !== "demonstration" && signals.preference.reference === "answered";
-  const loaded = new Map<number, AdapterTensors | null | undefined>();
+  const loaded = new Map<string, AdapterTensors | null | undefined>();
   const supplied: SuppliedAnswer[] = [];
   for (const { signal } of judged) {
     const { event, turn, feedback } = signal;
     if (feedback?.answer === undefined) continue;
-    const { policyVersion } = turn.payload;
-    if (measured && !loaded.has(policyVersion)) loaded.set(policyVersion, await loadVersion(ports, policyVersion));
-    const reference = measured ? loaded.get(policyVersion) : null;
+    const { policyLine = turn.line, policyVersion } = turn.payload;
+    const answeredBy = `${policyLine} ${policyVersion}`;
+    if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, policyLine, policyVersion));
+    const reference = measured ? loaded.get(answeredBy) : null;
     supplied.push({ eventId: event.eventId, turn, answer: feedback.answer, share: shares.get(event.eventId) ?? 0, reference });
   }
   return supplied;
 }
 
 /** Undefined where its files are gone. */
-async function loadVersion({ edge, line, loadAdapter }: GatherPorts, version: number): Promise<AdapterTensors | null | undefined> {
+async function loadVersion(
+  { edge, line: { agent }, loadAdapter }: GatherPorts,
+  line: string,
+  version: number,
+): Promise<AdapterTensors | null | undefined> {
   try {
-    return await loadAdapter(await edge.readVersion(line, version));
+    return await loadAdapter(await edge.readVersion({ agent, line }, version));
   } catch (error) {
     if (error instanceof AppError && error.details["status"] === GONE) return undefined;
     throw error;

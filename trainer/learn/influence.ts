@@ -1,4 +1,5 @@
 /** Who has to say something before everybody gets it: corrections that wait for others, and what the others had said. Pure. */
+import { groupBy } from "../../shared/group-by.ts";
 import { topicOf, weigh, type Evidence } from "../../shared/influence.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { Influence } from "../feed/edge-port.ts";
@@ -74,14 +75,4 @@ function isReward([first]: readonly Judged[]): boolean {
 
 function keyOf({ tool, parameter, value }: Evidence): string {
   return JSON.stringify([tool, parameter, value]);
-}
-
-function groupBy<T>(entries: readonly T[], keyOfEntry: (entry: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const entry of entries) {
-    const group = groups.get(keyOfEntry(entry));
-    if (group === undefined) groups.set(keyOfEntry(entry), [entry]);
-    else group.push(entry);
-  }
-  return groups;
 }

@@ -13,6 +13,7 @@ import { createParentLoader } from "../policy/parent.ts";
 import { rebuildVersion, type Rebuilt } from "./rebuild.ts";
 
 const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
+  --line <line>     shared, or the id of the user whose own line it is (shared)
   --url <url>       where the edge is (http://127.0.0.1:8787)
   --state <folder>  whose keys.json has the trainer key (.nextstate)
   --key <key>       the trainer key itself
@@ -22,6 +23,7 @@ const Options = z.object({
   ...EDGE_OPTIONS,
   agent: z.string().min(1),
   version: z.coerce.number().int().min(1),
+  line: z.string().min(1).default(SHARED_LINE),
   base: z.string().default("base"),
 });
 
@@ -33,9 +35,9 @@ export async function rebuildCommand(argv: readonly string[], print: (line: stri
   return rebuilt.same ? 0 : 1;
 }
 
-async function rebuild({ agent, version, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
+async function rebuild({ agent, version, line: name, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
   const edge = createEdgeClient({ edge: url, key: keyOf({ key, state }) });
-  const line = { agent, line: SHARED_LINE };
+  const line = { agent, line: name };
   const { runtime } = await edge.readVersion(line, version);
   // With the sizes and rates, and on as many threads, as it was made with.
   const settings = UpdateSettings.parse(JSON.parse(runtime["update"] ?? "{}"));

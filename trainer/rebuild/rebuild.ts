@@ -5,7 +5,7 @@
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { judgementIdOf } from "../../shared/events.ts";
-import type { PolicyVersion } from "../../shared/policy.ts";
+import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
 import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
@@ -49,7 +49,10 @@ export async function rebuildVersion(
   if (adapter === null || metrics === null) throw refuse(version, "one that an update has made", "the bare base");
   if (inputs === null) throw refuse(version, "a record of what the update was given", "a version of before it was kept");
   if (status === "deleted") throw refuse(version, "one that can be rebuilt", "one that a deleted user had a part in");
-  const parent = await edge.readVersion(line, made.parent);
+  const before = await edge.readVersion(line, made.parent);
+  const { over } = made;
+  // Where a personal line's ground has moved, it was learned from its ground.
+  const parent = over === null || over === before.over ? before : await edge.readVersion({ ...line, line: SHARED_LINE }, over);
   const turns = await readAll(
     edge,
     line,

@@ -82,7 +82,9 @@ it("takes over an object of before releases: what was stable is, and what versio
       { version: 1, status: "stable", gate: null, inputs: null },
       { version: 0, status: "superseded" },
     ]);
-    expect(store.quarantine.uses("shared", { version: 1 })).toEqual([{ eventId: "e4", version: 1, seq: 4, user: "u1", turnId: "turn-4" }]);
+    expect(store.quarantine.uses("shared", { version: 1 })).toEqual([
+      { line: "shared", eventId: "e4", version: 1, seq: 4, user: "u1", turnId: "turn-4" },
+    ]);
   }
   const store = new AgentStore(storage);
   const back = new Lines(store, new Lineage(store)).rollback("shared", { to: 0 }, "admin:key");

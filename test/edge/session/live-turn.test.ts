@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { LiveTurn } from "../../../edge/session/live-turn.ts";
 import type { TurnDelta } from "../../../edge/session/port.ts";
 
-const head = { completionId: "chatcmpl-1", createdAt: 0, policyVersion: 0, policyDigest: "d" };
+const head = { completionId: "chatcmpl-1", createdAt: 0, policyLine: "shared", policyVersion: 0, policyDigest: "d" };
 const text = (content: string): TurnDelta => ({ kind: "content", text: content });
 const finished: TurnDelta = { kind: "finished", finishReason: "stop", promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
 

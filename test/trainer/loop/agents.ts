@@ -38,7 +38,7 @@ export async function correctedAgent(): Promise<string> {
   // The log is filled a moment after the answer; one step sees what is there.
   const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
   const logged = async (): Promise<string[]> =>
-    (await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 })).events.map(({ payload }) => payload.kind);
+    (await client.pull({ agent, line: "shared", cursor: 0, limit: 100, waitMs: 0 })).events.map(({ payload }) => payload.kind);
   await expect.poll(logged, { timeout: 10_000 }).toContain("nextState:arrived");
   await expect.poll(async () => (await logged()).filter((kind) => kind === "turn:finished").length, { timeout: 10_000 }).toBe(2);
   return agent;
@@ -119,7 +119,10 @@ export async function refusedCodes(agent: string): Promise<string[]> {
 
 export function loopOf(
   agent: string,
-  { changed = {}, ...parts }: Pick<LoopParts, "judge" | "learner" | "config" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
+  {
+    changed = {},
+    ...parts
+  }: Pick<LoopParts, "judge" | "learner" | "config" | "line" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
 ): ReturnType<typeof standInLoop> {
   return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
 }

@@ -1,4 +1,5 @@
 /** Several trainers: each agent has one of them at a time, a dead one is replaced when its lease ends, and one that was only thought dead publishes nothing. */
+import { SHARED_ONLY } from "./stand-ins.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
@@ -101,7 +102,7 @@ describe("many agents", { timeout: 300_000 }, () => {
           leaseMs: LEASE_MS,
           waitMs: 0,
           trains: async () => true,
-          openLoop: () => ({ step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) }),
+          openLoop: () => ({ ...SHARED_ONLY, step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) }),
         },
         stop,
       );
@@ -131,7 +132,10 @@ describe("many agents", { timeout: 300_000 }, () => {
       const metrics: Metrics = (event, { agent }) => void (event === "line:opened" && held.push(String(agent)));
       const step = () => new Promise<"idle">((resolve) => setTimeout(() => resolve("idle"), 50));
       const trains = async ({ agent }: { agent: string }): Promise<boolean> => agent === own;
-      const ended = followAgents({ edge: ours, metrics, name, leaseMs: LEASE_MS, waitMs: 0, trains, openLoop: () => ({ step }) }, stop);
+      const ended = followAgents(
+        { edge: ours, metrics, name, leaseMs: LEASE_MS, waitMs: 0, trains, openLoop: () => ({ ...SHARED_ONLY, step }) },
+        stop,
+      );
       return { held, end: () => (stop.abort(), ended) };
     };
     const [small, large] = agents;
@@ -147,7 +151,7 @@ describe("many agents", { timeout: 300_000 }, () => {
     const said: string[] = [];
     const metrics: Metrics = (event) => void said.push(event);
     const ours = { ...client, listAgents: async () => [{ agent, line: "shared" }] };
-    const openLoop = () => ({ step: async () => "foreign" as const });
+    const openLoop = () => ({ ...SHARED_ONLY, step: async () => "foreign" as const });
     const ended = followAgents(
       { edge: ours, metrics, name: "moved", leaseMs: 600_000, waitMs: 0, trains: async () => true, openLoop },
       stop,

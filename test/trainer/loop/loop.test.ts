@@ -102,6 +102,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const { turns } = await fetched(agent, "turns");
     expect(turns.flatMap(({ trained }: { trained: object[] }) => trained)).toEqual([
       {
+        line: "shared",
         version: 1,
         eventId: expect.any(String),
         pieces: [
@@ -135,7 +136,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
   it("gives the note of a judgement that the log has and the agent has not heard of", async () => {
     const agent = await correctedAgent();
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
-    const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
+    const { events } = await client.pull({ agent, line: "shared", cursor: 0, limit: 100, waitMs: 0 });
     const next = at(
       events.filter(({ payload }) => payload.kind === "nextState:arrived"),
       0,
@@ -257,7 +258,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     away = false;
     expect(await loop.step(2_000)).toBe("advanced");
     expect(judge.calls).toBe(2);
-    const { events } = await client.pull({ agent, cursor: 0, limit: 100, waitMs: 0 });
+    const { events } = await client.pull({ agent, line: "shared", cursor: 0, limit: 100, waitMs: 0 });
     expect(events.filter(({ payload }) => payload.kind === "judgement:made")).toHaveLength(1);
   });
 

@@ -139,6 +139,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const learner = learning(shape);
     const changed: Partial<EdgePort> = { readQuarantine: async () => barred };
     const { events } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).pull({
+      line: "shared",
       agent,
       cursor: 0,
       limit: 100,

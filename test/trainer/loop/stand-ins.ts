@@ -59,6 +59,9 @@ function constantAdapter(shape: ModelConfig, value: number): AdapterTensors {
   return { rank: 2, alpha: 4, tensors };
 }
 
+/** Of a loop that steps as a test says: its agent's users have no lines of their own. */
+export const SHARED_ONLY = { scope: "shared" as const, dueInMs: undefined };
+
 export type LoopParts = {
   readonly edge: { readonly url: string; readonly key: string; readonly lease?: number };
   readonly shape: ModelConfig;
@@ -68,11 +71,12 @@ export type LoopParts = {
   readonly gate?: LoopDependencies["gate"];
   readonly metrics?: LoopDependencies["metrics"];
   readonly config?: Partial<TrainerConfig>;
+  readonly line?: string;
   /** Over the real client's. */
   readonly changed?: (client: EdgePort) => Partial<EdgePort>;
 };
 
-/** The loop of an agent's shared line, on a real edge. */
+/** The loop of an agent's line, the shared one where none is named, on a real edge. */
 export function loopOf(
   agent: string,
   {
@@ -85,6 +89,7 @@ export function loopOf(
     metrics = () => undefined,
     config,
     changed,
+    line = "shared",
   }: LoopParts,
 ): LineLoop {
   const client = createEdgeClient({ edge: edge.url, key: edge.key, ...(edge.lease !== undefined && { lease: edge.lease }) });
@@ -106,5 +111,5 @@ export function loopOf(
     writeAdapter: (adapter) => writeAdapterFiles(shape, adapter, "random"),
     runtime: { node: process.version },
   };
-  return new LineLoop({ agent, line: "shared" }, deps);
+  return new LineLoop({ agent, line }, deps);
 }

@@ -47,7 +47,7 @@ async function give(completionId: string, feedback: Record<string, unknown>): Pr
   expect(given.status).toBe(200);
   const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
   const logged = async (): Promise<string[]> =>
-    (await client.pull({ agent: AGENT, cursor: 0, limit: 100, waitMs: 0 })).events.map(({ eventId }) => eventId);
+    (await client.pull({ agent: AGENT, line: "shared", cursor: 0, limit: 100, waitMs: 0 })).events.map(({ eventId }) => eventId);
   await expect.poll(logged, { timeout: 20_000 }).toContain(given.body.event_id);
 }
 

@@ -1,0 +1,71 @@
+/** When an agent's object looks after its lines by itself: its one alarm, for canaries, for files that are to go, and for its engine. */
+import { artifactKey } from "../artifacts.ts";
+import type { Env } from "../env.ts";
+import type { EngineLine } from "./engine-line.ts";
+import type { AgentStore } from "./store.ts";
+import type { Trials } from "./trials.ts";
+
+/** How often a canary is looked at where nothing happens: its patience and its traffic are counted in days. */
+const LOOK_MS = 3_600_000;
+/** Isolates answer under a head that is up to two seconds old. */
+const DROP_MS = 5_000;
+/** A trial that was not looked at is looked at after this. */
+const SOON_MS = 10_000;
+const MOST_DELETED = 1_000; // that R2 takes in one call
+
+type Parts = {
+  readonly ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
+  readonly env: Pick<Env, "ARTIFACTS">;
+  readonly store: AgentStore;
+  readonly trials: Trials;
+  readonly engine: EngineLine;
+};
+
+export class Schedule {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** What the alarm does. */
+  async ring(): Promise<void> {
+    const { store, engine } = this.#parts;
+    for (const line of store.lines()) this.decide(line, new Date());
+    await this.#dropFiles();
+    await engine.sweep(Date.now());
+    await this.planLook();
+    await this.planSweep();
+  }
+
+  decide(line: string, now: Date): void {
+    const { ctx, store, trials } = this.#parts;
+    const looked = store.transaction(() => trials.decide(line, now.getTime()));
+    if (!looked) ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
+  }
+
+  /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */
+  async planLook(drops = false): Promise<void> {
+    const { ctx, trials } = this.#parts;
+    // Not sooner, whatever else is planned.
+    if (drops) await ctx.storage.setAlarm(Date.now() + DROP_MS);
+    else if (trials.running) await this.#wakeBy(Date.now() + LOOK_MS);
+  }
+
+  async planSweep(): Promise<void> {
+    const at = this.#parts.engine.sweepAt(Date.now());
+    if (at !== undefined) await this.#wakeBy(at);
+  }
+
+  async #wakeBy(at: number): Promise<void> {
+    const { storage } = this.#parts.ctx;
+    const planned = await storage.getAlarm();
+    if (planned === null || planned > at) await storage.setAlarm(at);
+  }
+
+  async #dropFiles(): Promise<void> {
+    const { env, store } = this.#parts;
+    const lost = store.lostWeights().map(artifactKey);
+    for (let start = 0; start < lost.length; start += MOST_DELETED) await env.ARTIFACTS.delete(lost.slice(start, start + MOST_DELETED));
+  }
+}

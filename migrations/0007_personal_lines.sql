@@ -1,0 +1,1 @@
+CREATE INDEX `events_agent_line_seq` ON `events` (`agent`,`line`,`seq`);
