@@ -59,7 +59,7 @@ export function totalLogProb({ logProbs }: RowScore): number {
 /** Mean over tokens of KL(p ‖ q) in nats from two [n·V] log-probs. */
 export function meanKlNats(p: Float32Array, q: Float32Array, vocabSize: number): number {
   let sum = 0;
-  for (let index = 0; index < p.length; index += 1) sum += Math.exp(at(p, index)) * (at(p, index) - at(q, index));
+  p.forEach((logProb, index) => (sum += Math.exp(logProb) * (logProb - (q[index] ?? Number.NaN))));
   return p.length === 0 ? 0 : (sum * vocabSize) / p.length;
 }
 
