@@ -136,7 +136,8 @@ function SignalFields({ settings, onChange }: Fields<SignalSettings>) {
   const set = (change: Partial<SignalSettings>): void => onChange({ ...settings, ...change });
   const { preference, hints } = settings;
   return (
-    <details>
+    // The browser shows what is wrong in a field that can be seen, and says nothing of others.
+    <details onInvalidCapture={({ currentTarget }) => (currentTarget.open = true)}>
       <summary>What each signal teaches</summary>
       <div class="grid">
         <ChoiceField

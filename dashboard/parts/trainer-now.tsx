@@ -1,13 +1,26 @@
 /** What the trainer is doing, as it says itself, and what is missing until it learns again. */
+import { API } from "../../shared/api-routes.ts";
 import type { NextUpdate, TrainerReport, TrainerView } from "../../shared/api.ts";
 import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
-import { Tile } from "./shown.tsx";
+import type { Live } from "../live.ts";
+import { useResource } from "../resource.ts";
+import { Loaded, Tile } from "./shown.tsx";
 
 /** A trainer that watches speaks every half minute at least; one at work more often. */
 const SILENT_MS = 90_000;
 
-export function TrainerNow({ view: { trainer, next }, at }: { view: TrainerView; at: number }) {
+export function TrainerNow({ agent, live }: { agent: string; live: Live }) {
+  // Of settings, and of what others have said, the stream tells nothing by itself.
+  const trainer = useResource(API.trainer.at({ agent }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
+  return (
+    <Loaded from={trainer}>
+      {(view) => <Shown view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />}
+    </Loaded>
+  );
+}
+
+function Shown({ view: { trainer, next }, at }: { view: TrainerView; at: number }) {
   const heard = trainer !== null && at - Date.parse(trainer.seenAt) < SILENT_MS ? trainer : null;
   return (
     <section class="trainer" aria-label="Trainer">

@@ -30,17 +30,13 @@ const HAPPENED: Readonly<Record<string, string>> = {
 export function Overview({ agent, live }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
   const release = useResource(API.release.at({ agent }), live.ticks);
-  // Of settings, and of what others have said, the stream tells nothing by itself.
-  const trainer = useResource(API.trainer.at({ agent }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
   const series = useResource(API.series.at({ agent }, { step }), live.ticks);
   const versions = useResource(API.versions.at({ agent }), live.head?.latest ?? 0);
   return (
     <section>
       <h1>{agent}</h1>
       <Loaded from={release}>{(shown) => <Tiles release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
-      <Loaded from={trainer}>
-        {(view) => <TrainerNow view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />}
-      </Loaded>
+      <TrainerNow agent={agent} live={live} />
       <header class="row">
         <h2>Over time</h2>
         <label>
@@ -85,6 +81,10 @@ function sinceFirst(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
   return first < 0 ? points : points.slice(Math.max(0, Math.min(first - 1, points.length - FEWEST_POINTS)));
 }
 
+function correctionRate({ judged, corrections }: SeriesPoint): number | null {
+  return judged === 0 ? null : corrections / judged;
+}
+
 function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
   const points = useMemo(() => sinceFirst(all), [all]);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
@@ -96,7 +96,10 @@ function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; ver
     [versions],
   );
   const reward = useMemo(
-    (): Line[] => [{ label: "mean reward", color: "#1f78d1", values: points.map(({ reward: mean }) => mean) }],
+    (): Line[] => [
+      { label: "mean reward", color: "#1f78d1", values: points.map(({ reward: mean }) => mean) },
+      { label: "correction rate", color: "#c4622d", values: points.map(correctionRate) },
+    ],
     [points],
   );
   const counts = useMemo(
@@ -110,20 +113,28 @@ function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; ver
     return <Empty>No turn in this time. Talk to the agent in the playground, or with any OpenAI client.</Empty>;
   return (
     <>
-      <Chart label="Mean reward of judged answers, −1 to 1" times={times} lines={reward} marks={marks} range={[-1.05, 1.05]} />
+      <Chart
+        label="Of judged answers: mean reward, −1 to 1, and the share that was corrected"
+        times={times}
+        lines={reward}
+        marks={marks}
+        range={[-1.05, 1.05]}
+      />
       <Chart label="Turns and corrections" times={times} lines={counts} marks={marks} height={160} />
       <details>
         <summary>As a table</summary>
-        <Table label="Figures by interval" columns={["from", "turns", "judged", "mean reward", "corrections"]}>
+        <Table label="Figures by interval" columns={["from", "turns", "judged", "mean reward", "corrections", "correction rate"]}>
           {points
             .filter(({ turns, judged }) => turns + judged > 0)
-            .map(({ at, turns, judged, reward: mean, corrections }) => (
+            .map((point) => ({ ...point, rate: correctionRate(point) }))
+            .map(({ at, turns, judged, reward: mean, corrections, rate }) => (
               <tr key={at}>
                 <td>{time(at)}</td>
                 <td>{turns}</td>
                 <td>{judged}</td>
                 <td>{mean === null ? "–" : number(mean)}</td>
                 <td>{corrections}</td>
+                <td>{rate === null ? "–" : percent(rate)}</td>
               </tr>
             ))}
         </Table>

@@ -11,6 +11,7 @@ import { chat, type Answering, type Said } from "../chat.ts";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Problem } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
+import { TrainerNow } from "../parts/trainer-now.tsx";
 import { useAction, useResource } from "../resource.ts";
 
 /** `now`: whatever answers users, kept and learned from. A number: that version, on trial here alone, and nothing is kept. */
@@ -116,6 +117,7 @@ export function Playground({ agent, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
+      {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && <TrainerNow agent={agent} live={live} />}
       <form class="say" onSubmit={say}>
         <label>
           <span class="visually-hidden">Say</span>
