@@ -1,9 +1,10 @@
 /**
- * What the demo's user may talk about, and the tools that the client then has; data only. The client plays the back
+ * What the demo's user may talk about, and the tools that the client then has. The client plays the back
  * end, as any application plays its own. Nothing here is known to the product. The shipped base is small, so the demo
  * takes the first scene in which it makes the call by itself.
  */
 import type OpenAI from "openai";
+import { z } from "zod";
 
 export type Tool = OpenAI.Chat.Completions.ChatCompletionFunctionTool;
 
@@ -136,6 +137,29 @@ export const SCENES: readonly Scene[] = [
     unrelated: "What will the weather be like in Berkeley?",
   },
 ];
+
+const ToolParameters = z.object({
+  required: z.array(z.string()),
+  properties: z.record(z.string(), z.object({ default: z.unknown().optional() })),
+});
+
+/** Whether a call has what its tool requires and what the request states, and for the argument in question nothing but the default. */
+export function isRightlyRead(
+  call: { readonly name: string; readonly args: Readonly<Record<string, unknown>> } | undefined,
+  { tools: [tool], parameter, states }: Scene,
+  request: "first" | "fresh",
+): boolean {
+  if (call === undefined) return false;
+  const { name, args } = call;
+  const { required, properties } = ToolParameters.parse(tool.function.parameters);
+  const value = args[parameter];
+  return (
+    name === tool.function.name &&
+    required.every((each) => args[each] !== undefined) &&
+    Object.entries(states[request]).every(([each, stated]) => String(args[each]).toLowerCase() === stated.toLowerCase()) &&
+    (value === undefined || value === properties[parameter]?.default)
+  );
+}
 
 /** What the application behind the tool would answer to a call with these arguments, as the policy wrote them. */
 export function runTool(args: string): string {

@@ -12,7 +12,7 @@ import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
 import { DemoClient } from "./demo-client.ts";
-import { SCENES, type Scene } from "./demo-scenes.ts";
+import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
 
@@ -31,11 +31,6 @@ const NOTE_MS = 15_000;
 // A note is in force for who gave it; what everybody gets is the weights'.
 const [TEACHER, STRANGER] = [randomUUID(), randomUUID()];
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
-
-const ToolParameters = z.object({
-  required: z.array(z.string()),
-  properties: z.record(z.string(), z.object({ default: z.unknown().optional() })),
-});
 
 class StepFailed extends Error {}
 
@@ -122,23 +117,11 @@ async function firstVersions(client: DemoClient): ReturnType<DemoClient["version
 async function chooseScene(client: DemoClient): Promise<{ scene: Scene; fresh: Talk }> {
   for (const scene of SCENES) {
     const fresh = await ask(client, scene, scene.fresh);
-    if (isRead(fresh, scene, "fresh") && isRead(await ask(client, scene, scene.first), scene, "first")) return { scene, fresh };
+    const asked = isRightlyRead(fresh.last?.call, scene, "fresh") ? await ask(client, scene, scene.first) : undefined;
+    if (isRightlyRead(asked?.last?.call, scene, "first")) return { scene, fresh };
     say(`  (this policy misreads requests about ${scene.name}; the user talks about something else)`);
   }
   throw new StepFailed("a call with all that its tool requires, in one of the scenes, expected, got none");
-}
-
-/** Whether the call has what its tool requires and what the request states, and for the argument in question nothing but the default. */
-function isRead({ last }: Talk, { tools: [tool], parameter, states }: Scene, request: "first" | "fresh"): boolean {
-  const { required, properties } = ToolParameters.parse(tool.function.parameters);
-  const { name, args = {} } = last?.call ?? {};
-  const value = args[parameter];
-  return (
-    name === tool.function.name &&
-    required.every((each) => args[each] !== undefined) &&
-    Object.entries(states[request]).every(([each, stated]) => String(args[each]).toLowerCase() === stated.toLowerCase()) &&
-    (value === undefined || value === properties[parameter]?.default)
-  );
 }
 
 /** Asks, lets the tool run, then corrects; returns the value that the user insisted on, and the event that says so. */
