@@ -26,7 +26,7 @@ export const turns = buildCommand<Flags, [string], Context>({
         kind: "enum",
         values: REWARDS,
         optional: true,
-        brief: "judged so; none: not judged yet. Written --reward=-1",
+        brief: "judged so; none: not judged yet",
       },
       version: { kind: "parsed", parse: versionNumber, optional: true, placeholder: "n", brief: "answered by this version" },
       user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
