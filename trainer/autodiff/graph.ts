@@ -109,14 +109,14 @@ function elementOf(values: ConstantValues): ElementType {
   return values instanceof Int32Array ? "int32" : "int64";
 }
 
-/** The nodes `outputs` depend on, in topological order: everything else is dead. */
-export function liveNodes(outputs: readonly Node[]): Node[] {
+/** The nodes `outputs` depend on, in topological order: everything else is dead. `readBy` says what a node needs, by default all its inputs. */
+export function liveNodes(outputs: readonly Node[], readBy = ({ inputs }: Node): readonly Node[] => inputs): Node[] {
   const [first] = outputs;
   if (first === undefined) return [];
   const live = new Set<number>(outputs.map((node) => node.id));
   const { nodes } = first.graph;
   for (let id = Math.max(...live); id >= 0; id -= 1) {
-    if (live.has(id)) for (const input of at(nodes, id).inputs) live.add(input.id);
+    if (live.has(id)) for (const input of readBy(at(nodes, id))) live.add(input.id);
   }
   return nodes.filter((node) => live.has(node.id));
 }

@@ -22,11 +22,11 @@ export function encodeModel(outputs: Readonly<Record<string, Node>>, resident: R
 
 /** The graph inputs that `outputs` depend on. */
 export function graphInputs(outputs: Readonly<Record<string, Node>>): Node[] {
-  return liveNodes(Object.values(outputs)).filter(({ source }) => source.kind === "input");
+  return liveNodes(Object.values(outputs), readWhenRun).filter(({ source }) => source.kind === "input");
 }
 
 function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>, resident: ReadonlySet<string>): void {
-  const live = liveNodes(Object.values(outputs).map(resolveAlias)).filter((node) => !isAlias(node));
+  const live = liveNodes(Object.values(outputs).map(resolveAlias), readWhenRun).filter((node) => !isAlias(node));
   const vectors = new Map<string, readonly number[]>();
   for (const node of live) if (node.source.kind === "op") writeNode(graph, { node, application: node.source.application, vectors });
   // A graph output needs a node that writes it: Identity gives it the name asked for.
@@ -47,6 +47,11 @@ function writeGraph(graph: ProtoWriter, outputs: Readonly<Record<string, Node>>,
 
 function constantOf(node: Node): ConstantValues {
   return node.source.kind === "constant" ? node.source.values : new Float32Array(0);
+}
+
+/** Of an alias only what it stands for: what its rule gave cotangents to need not be computed. */
+function readWhenRun(node: Node): readonly Node[] {
+  return isAlias(node) ? node.inputs.slice(0, 1) : node.inputs;
 }
 
 function isAlias(node: Node): boolean {
