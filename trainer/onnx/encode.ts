@@ -50,7 +50,7 @@ function constantOf(node: Node): ConstantValues {
 }
 
 /** Of an alias only what it stands for: what its rule gave cotangents to need not be computed. */
-function readWhenRun(node: Node): readonly Node[] {
+export function readWhenRun(node: Node): readonly Node[] {
   return isAlias(node) ? node.inputs.slice(0, 1) : node.inputs;
 }
 

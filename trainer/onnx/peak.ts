@@ -1,16 +1,16 @@
 /** What a run of a graph needs of memory, told from the graph alone. */
 import { type Node, liveNodes } from "../autodiff/graph.ts";
 import { sizeOf } from "../autodiff/shape.ts";
-import { resolveAlias } from "./encode.ts";
+import { readWhenRun, resolveAlias } from "./encode.ts";
 
 const ELEMENT_BYTES = 4; // few values are of eight
 
 /** Bytes that a run holds at most at once, beside its inputs: every value from the operator that makes it to the last one that reads it. */
 export function peakBytes(outputs: Readonly<Record<string, Node>>): number {
   const results = Object.values(outputs).map(resolveAlias);
-  const made = liveNodes(results).filter((node) => node.source.kind === "op" && resolveAlias(node) === node);
+  const made = liveNodes(results, readWhenRun).filter((node) => node.source.kind === "op" && resolveAlias(node) === node);
   const lastRead = new Map<Node, number>();
-  made.forEach((node, index) => node.inputs.forEach((input) => lastRead.set(resolveAlias(input), index)));
+  made.forEach((node, index) => readWhenRun(node).forEach((input) => lastRead.set(resolveAlias(input), index)));
   for (const node of results) lastRead.delete(node);
   const freed = made.map((): Node[] => []);
   for (const node of made) freed[lastRead.get(node) ?? -1]?.push(node);
