@@ -18,6 +18,7 @@ const README = "README.md";
 const PAGES = [
   README,
   "docs/define-an-agent.md",
+  "docs/personal-policies.md",
   "docs/tools.md",
   "docs/engines.md",
   "docs/use-it-from-your-client.md",
