@@ -1,6 +1,7 @@
 /** What is read of a line's state: the head that requests and trainers go by, and the files that no version of it needs any more. */
 import type { Agent } from "../../shared/agent.ts";
-import type { LineHead, ServedPolicy } from "../../shared/policy.ts";
+import { invariant } from "../../shared/assert.ts";
+import type { LineHead, ServedDefault, ServedPolicy } from "../../shared/policy.ts";
 import { artifactKey } from "../artifacts.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
@@ -19,13 +20,15 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   const served = (version: number): ServedPolicy => {
     const found = lines.version(line, version);
     const { policyDigest: digest, baseDigest: base } = found;
-    return { version, policyDigest: digest, baseDigest: base, adapter: found.adapter, onEngine: store.engines.isBase(base) };
+    const defaults = defaultsOf(store, line, version);
+    return { version, policyDigest: digest, baseDigest: base, adapter: found.adapter, onEngine: store.engines.isBase(base), defaults };
   };
   return {
     agent: agent.name,
     line,
     ...{ stable, latest, cursor, revision, parent },
     onEngine: store.engines.isBase(baseDigest),
+    defaults: defaultsOf(store, line, stable),
     stablePolicyDigest: policyDigest,
     baseDigest,
     adapter,
@@ -37,6 +40,18 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
     notesEpoch: store.notes.any(line) ? lines.notesEpoch : null,
     settings: agent.settings,
   };
+}
+
+/** What a version has learned with all that it descends from, newest first. A version that is gone is not asked, but the nearest before it. */
+export function defaultsOf(store: AgentStore, line: string, version: number): ServedDefault[] {
+  const gone = new Set(store.versionsThatAre(line, "refused", "rolledBack", "deleted"));
+  return store.defaults.read(line, version).map((each) => {
+    if (!gone.has(each.before.version)) return each;
+    const standing = [...store.readAncestry(line, each.before.version)].filter((number) => !gone.has(number));
+    const before = store.readVersion(line, Math.max(...standing));
+    invariant(before !== undefined, `line ${line} begins with a base, which nothing takes back`);
+    return { ...each, before: { version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };
+  });
 }
 
 /** Storage keys of the adapters of deleted versions, unless another version of the line is made of the same bytes. */

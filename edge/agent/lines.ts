@@ -79,7 +79,9 @@ export class Lines {
     if (!rebuild && this.#lineage.hasUnheard(manifest)) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
-    this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
+    const made = { ...manifest, version, policyDigest, createdAt: new Date().toISOString() };
+    this.#store.insertVersion(made, status);
+    this.#store.defaults.put(made, this.version(line, parent));
     for (const { eventId, seq, user, turnId } of events) {
       this.#store.quarantine.close(line, eventId);
       if (status === "refused") continue;

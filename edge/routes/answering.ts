@@ -111,7 +111,7 @@ export function respondEvents(context: Context<AppEnv>, events: ReadableStream<U
 }
 
 function policiesOf(head: LineHead): OfferedPolicies {
-  const { stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, canary, rolledBack, engineBase } = head;
+  const { stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, defaults, canary, rolledBack, engineBase } = head;
   const trial = canary === null ? null : { policy: canary, share: canary.share };
-  return { stable: { version: stable, policyDigest, baseDigest, adapter, onEngine }, canary: trial, rolledBack, engineBase };
+  return { stable: { version: stable, policyDigest, baseDigest, adapter, onEngine, defaults }, canary: trial, rolledBack, engineBase };
 }

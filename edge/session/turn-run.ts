@@ -199,7 +199,7 @@ export class TurnRun {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
-    const { notes, promptTokens } = prompted;
+    const { notes, promptTokens, yieldedTo } = prompted;
     const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
@@ -210,6 +210,7 @@ export class TurnRun {
         origin,
         policyVersion,
         policyDigest,
+        ...(yieldedTo === undefined ? {} : { yieldedTo }),
         baseDigest,
         messages: [...prepared.messages],
         ...(notes.length === 0 ? {} : { notes: [...notes] }),
