@@ -49,6 +49,8 @@ export const TurnFinished = z.object({
   policyLine: z.string().optional(),
   policyVersion: z.number().int(),
   policyDigest: z.string(),
+  /** The version whose answer it is, where a default that the bound one has learned yielded to what the user said. */
+  yieldedTo: z.strictObject({ line: z.string(), version: z.number().int().min(0) }).optional(),
   /** Of the base that answered, whose tokens the rollout has; absent in events of before there was more than one. */
   baseDigest: z.string().optional(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */
@@ -152,6 +154,17 @@ export const EventPayload = z.discriminatedUnion("kind", [
 export type EventPayload = z.infer<typeof EventPayload>;
 export type TurnAborted = z.infer<typeof TurnAborted>;
 export type TurnFinished = z.infer<typeof TurnFinished>;
+
+/** The version that sampled a turn's answer. */
+export function sampledBy({
+  line,
+  payload: { policyLine = line, policyVersion, yieldedTo },
+}: {
+  line: string;
+  payload: Pick<TurnFinished, "policyLine" | "policyVersion" | "yieldedTo">;
+}): { line: string; version: number } {
+  return yieldedTo ?? { line: policyLine, version: policyVersion };
+}
 export type NextStateArrived = z.infer<typeof NextStateArrived>;
 export type FeedbackGiven = z.infer<typeof FeedbackGiven>;
 

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { MOST_CREDITS, TurnCredit } from "./credit.ts";
 import { AgentSettings, type LearningSettings } from "./agent.ts";
 import { DIGEST } from "./digest.ts";
+import { LearnedDefault, MOST_DEFAULTS } from "./learned-defaults.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
@@ -102,6 +103,8 @@ export const PolicyManifest = z.object({
   toSeq: z.number().int(),
   events: z.array(EventLineage),
   hints: z.array(z.string()),
+  /** What it uses from now on where the user names nothing, one for each argument; versions of before it was kept have none. */
+  defaults: z.array(LearnedDefault).max(MOST_DEFAULTS).default([]),
   metrics: UpdateMetrics.nullable(),
   changes: z.array(SampleChange),
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
@@ -132,6 +135,7 @@ export const UNTRAINED = {
   over: null,
   events: [],
   hints: [],
+  defaults: [],
   metrics: null,
   changes: [],
   gate: null,
@@ -175,6 +179,14 @@ export type PublishResult =
   | { status: "stale"; latest: number; cursor: number }
   | { status: "missing"; digests: string[] };
 
+/** A default of a version, its own or inherited, with the last version before that knew nothing of it and can be asked. */
+export const ServedDefault = LearnedDefault.extend({
+  /** What the policy had made up in its place. */
+  corrected: z.array(z.string()),
+  before: z.object({ line: z.string(), version: Version, policyDigest: Digest, adapter: AdapterFiles.nullable() }),
+});
+export type ServedDefault = z.infer<typeof ServedDefault>;
+
 /** A version as an isolate needs it to answer. */
 export const ServedPolicy = z.object({
   line: z.string().default(SHARED_LINE),
@@ -184,6 +196,8 @@ export const ServedPolicy = z.object({
   adapter: AdapterFiles.nullable(),
   /** Its base is one that an engine serves, not the embedded policy. */
   onEngine: z.boolean().default(false),
+  /** Newest first. */
+  defaults: z.array(ServedDefault).default([]),
 });
 export type ServedPolicy = z.infer<typeof ServedPolicy>;
 
@@ -197,6 +211,8 @@ export const LineHead = z.object({
   adapter: AdapterFiles.nullable(),
   /** Whether the stable version's base is one that an engine serves. */
   onEngine: z.boolean().default(false),
+  /** The stable version's, newest first. */
+  defaults: z.array(ServedDefault).default([]),
   /** The base that the agent's engine serves; null where the embedded policy answers. */
   engineBase: Digest.nullable().default(null),
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */

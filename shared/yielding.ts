@@ -1,6 +1,7 @@
 /**
- * When a note yields. A note is a default, so it is about what nobody has said: where the policy names the argument without
- * the note, and is sure of it, that is what somebody has said. A small policy that reads a note may read the user less well.
+ * When a default yields: a note in the prompt, or what a version has learned. A default is about what nobody has said: where
+ * the policy names the argument without it, and is sure of it, that is what somebody has said. A small policy that has a
+ * default, in its prompt or in its weights, may read the user less well.
  */
 import { argumentSpan } from "./argument-span.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -13,26 +14,73 @@ export type WrittenAnswer = {
   readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | undefined;
 };
 
-/** The argument that a note is a default for, and what the policy had made up for it when it was corrected. */
-export type DefaultFor = { readonly tool: string; readonly parameter: string; readonly corrected: string | null };
+/** An argument. */
+export type Place = { readonly tool: string; readonly parameter: string };
+
+/** The argument that something is a default for, and what the policy had made up for it when it was corrected. */
+export type DefaultFor = Place & { readonly corrected: readonly string[] };
+
+/** A default with its value, as text. */
+export type ValuedDefault = DefaultFor & { readonly value: string };
 
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
 /**
- * Notes that what was said overrules: the policy, asked without notes, calls the same tool and fills the argument by itself, surely,
- * with another value than under the notes. The very value that the note corrects proves nothing: the policy had made it up.
+ * Whether what was said overrules a default: the policy, asked without it, calls the same tool and fills the argument by itself,
+ * surely, with another value than under it.
  */
-export function yieldingNotes<Note extends DefaultFor>(
+export function yields(
   tokenizer: Tokenizer,
-  notes: readonly Note[],
+  about: DefaultFor,
   { under, without }: { under: WrittenAnswer; without: WrittenAnswer },
-): Note[] {
-  return notes.filter(({ tool, parameter, corrected }) => {
-    if (under.call?.name !== tool || without.call?.name !== tool) return false;
-    const [used, own] = [under.call.arguments[parameter], without.call.arguments[parameter]];
-    if (own === undefined || JSON.stringify(own) === JSON.stringify(used)) return false;
-    return (typeof own === "string" ? own : JSON.stringify(own)) !== corrected && isSureOf(tokenizer, without, parameter);
-  });
+): boolean {
+  if (under.call?.name !== about.tool) return false;
+  const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
+  return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, without);
+}
+
+/**
+ * Whether an answer that was given without a default fills its argument, surely: with what somebody has said. The very value that
+ * was corrected proves nothing: the policy had made it up.
+ */
+export function tells(tokenizer: Tokenizer, { tool, parameter, corrected }: DefaultFor, without: WrittenAnswer): boolean {
+  const own = without.call?.name === tool ? without.call.arguments[parameter] : undefined;
+  return own !== undefined && !corrected.includes(textOf(own)) && isSureOf(tokenizer, without, parameter);
+}
+
+/** Whether an answer's call has the default's value. */
+export function holds({ tool, parameter, value }: Omit<ValuedDefault, "corrected">, { call }: Pick<WrittenAnswer, "call">): boolean {
+  const held = call?.name === tool ? call.arguments[parameter] : undefined;
+  return held !== undefined && textOf(held) === value;
+}
+
+/**
+ * What goes out for an answer of a version that has learned defaults: where the answer has a default's value, what the version
+ * before says instead, if that overrules it; on that the older ones are tried in turn.
+ * @param options.defaults newest first
+ * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
+ */
+export async function settle<Learned extends ValuedDefault, Answer extends WrittenAnswer>(
+  tokenizer: Tokenizer,
+  answer: Answer,
+  { defaults, ask }: { defaults: readonly Learned[]; ask: (learned: Learned, under: Answer) => Promise<Answer | undefined> },
+): Promise<Answer> {
+  let settled = answer;
+  for (const learned of defaults) {
+    if (!holds(learned, settled)) continue;
+    const without = await ask(learned, settled);
+    if (without !== undefined && yields(tokenizer, learned, { under: settled, without })) settled = without;
+  }
+  return settled;
+}
+
+/** Whether two defaults are about the same argument. */
+export function samePlace(left: Place, right: Place): boolean {
+  return left.tool === right.tool && left.parameter === right.parameter;
+}
+
+function textOf(argument: unknown): string {
+  return typeof argument === "string" ? argument : JSON.stringify(argument);
 }
 
 function isSureOf(tokenizer: Tokenizer, { tokens, logProbs }: WrittenAnswer, parameter: string): boolean {

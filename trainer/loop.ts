@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
+import { LearnedDefault, MOST_DEFAULTS } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { placeOf } from "../shared/suite.ts";
@@ -293,6 +294,8 @@ export class LineLoop {
         return toLineage(signal, verdict, { liftNats: outcome.lifts.get(eventId), share: shares.get(eventId) });
       }),
       hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
+      // What is too long to be looked for in calls costs no version its place.
+      defaults: outcome.defaults.filter((each) => LearnedDefault.safeParse(each).success).slice(-MOST_DEFAULTS),
       metrics: outcome.metrics,
       changes: [...outcome.changes],
       gate,

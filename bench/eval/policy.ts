@@ -4,7 +4,7 @@ import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { type WrittenAnswer, yieldingNotes } from "../../shared/yielding.ts";
+import { type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import { toBatch } from "../../trainer/pretrain/batches.ts";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
@@ -69,7 +69,7 @@ export class EvaluatedPolicy {
     const without = await this.written(`${label}, without them`, plain, { maxTokens, tools });
     return cases.map(({ tool, parameter }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
-      return yieldingNotes(this.#tokenizer, [{ tool, parameter, corrected: null }], { under: a, without: b }).length > 0 ? b.text : a.text;
+      return yields(this.#tokenizer, { tool, parameter, corrected: [] }, { under: a, without: b }) ? b.text : a.text;
     });
   }
 

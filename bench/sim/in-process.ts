@@ -2,10 +2,13 @@
  * The learning parts of the product in one process: policy with adapter, judge and learner without a wire between them.
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
+import { settle, type WrittenAnswer } from "../../shared/yielding.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
@@ -30,10 +33,13 @@ export type InProcessOptions = {
   readonly onTaught: NonNullable<LearnerDependencies["onTaught"]>;
 };
 
-type Sampled = Answer & { readonly prompt: readonly number[]; readonly tokens: readonly number[]; readonly logProbs: readonly number[] };
+type Sampled = Answer & WrittenAnswer & { readonly prompt: readonly number[]; readonly logProbs: readonly number[] };
+/** `name` is the adapter's in the engine. */
+type Version = { readonly name: string | undefined; readonly adapter: AdapterTensors | null };
+
+const BARE: Version = { name: undefined, adapter: null };
 
 const ANSWER_TOKENS = 112;
-const ADAPTER = "served";
 const GENERATE_ROWS = 64;
 
 export class InProcessSystem implements LearningSystem {
@@ -44,7 +50,10 @@ export class InProcessSystem implements LearningSystem {
   readonly #learner: Learner;
   readonly #objective: InProcessOptions["objective"];
   #log = new Logbook();
-  #served: AdapterTensors | null = null;
+  /** By number; the bare base is 0. */
+  #versions: Version[] = [BARE];
+  /** What the last of them has learned, newest first. */
+  #defaults: InheritedDefault<Version>[] = [];
 
   private constructor(base: Base, engine: Engine, { settings, objective, onLook, onTaught }: InProcessOptions) {
     this.#base = base;
@@ -73,39 +82,56 @@ export class InProcessSystem implements LearningSystem {
   }
 
   async forget(): Promise<void> {
-    if (this.#served !== null) await this.#engine.dropAdapter(ADAPTER);
-    this.#served = null;
+    for (const { name } of this.#versions) if (name !== undefined) await this.#engine.dropAdapter(name);
+    this.#versions = [BARE];
+    this.#defaults = [];
     this.#log = new Logbook();
   }
 
   answer(requests: readonly Prompted[], { bare = false }: { bare?: boolean } = {}): Promise<Answer[]> {
-    return this.#sample(requests, bare);
+    return bare ? this.#sample(requests, BARE) : this.#serve(requests);
   }
 
   async object({ request, answer, result, objection, seed }: Objection): Promise<Heard> {
-    const [first] = await this.#sample([request], false);
+    const [first] = await this.#serve([request]);
     if (first === undefined) return { hint: undefined, learned: false, note: "no answer to object to", seconds: undefined };
     this.#record(request, first);
     const then = { tools: request.tools, messages: [...request.messages, answer.message, resultMessage(answer, result)] };
-    const [reply] = await this.#sample([then], false);
+    const [reply] = await this.#serve([then]);
     if (reply === undefined) return { hint: undefined, learned: false, note: "no reply", seconds: undefined };
     return this.#react(this.#record(then, reply), objection, seed);
   }
 
-  async #sample(requests: readonly Prompted[], bare: boolean): Promise<Sampled[]> {
+  get #served(): Version {
+    return at(this.#versions, this.#versions.length - 1);
+  }
+
+  /** What goes out, as the edge decides it: a default that the last version has learned yields to what the user said. */
+  async #serve(requests: readonly Prompted[]): Promise<Sampled[]> {
+    const sampled = await this.#sample(requests, this.#served);
+    const answers: Sampled[] = [];
+    for (const [request, answer] of zipStrict(requests, sampled)) {
+      const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => (await this.#sample([request], before))[0];
+      answers.push(await settle(this.#base.tokenizer, answer, { defaults: this.#defaults, ask }));
+    }
+    return answers;
+  }
+
+  async #sample(requests: readonly Prompted[], { name }: Version): Promise<Sampled[]> {
     const { tokenizer } = this.#base;
     const prompts = requests.map(({ messages, tools }) => tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }));
     const sampled: Sampled[] = [];
     for (let start = 0; start < prompts.length; start += GENERATE_ROWS) {
       const some = prompts.slice(start, start + GENERATE_ROWS);
-      const adapter = this.#served === null || bare ? {} : { adapter: ADAPTER };
+      const adapter = name === undefined ? {} : { adapter: name };
       const forms = requests.slice(start, start + GENERATE_ROWS).map(({ tools }) => ({ tools, form: FREE_FORM }));
       const options = { forms, maxTokens: ANSWER_TOKENS, stopTokens: [tokenizer.eosId], temperature: 0, seed: 0, ...adapter };
       const generated = await this.#engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), ...options });
       generated.forEach(({ tokens, logProbs }, index) => {
         const answer = readAnswer(tokenizer, [...tokens]);
         const message = toMessage(answer, `${this.#log.length}_${start + index}`);
-        sampled.push({ ...answer, message, prompt: some[index] ?? [], tokens: [...tokens], logProbs: [...logProbs] });
+        const written = { prompt: some[index] ?? [], tokens: [...tokens], logProbs: [...logProbs] };
+        sampled.push({ ...answer, call: answer.calls[0], message, ...written });
       });
     }
     return sampled;
@@ -140,15 +166,17 @@ export class InProcessSystem implements LearningSystem {
       rewarded: [],
       signals: SignalSettings.parse({}),
       replay: toReplay(this.#log.cache.turns()),
-      parent: this.#served,
+      parent: this.#served.adapter,
       parentVersion: 0,
       baseline: 0,
       objective: this.#objective,
       seed,
     });
     if (outcome.status === "learned") {
-      await this.#engine.loadAdapter(ADAPTER, outcome.adapter);
-      this.#served = outcome.adapter;
+      const name = `served.${this.#versions.length}`;
+      await this.#engine.loadAdapter(name, outcome.adapter);
+      this.#defaults = inheritDefaults(this.#defaults, outcome.defaults, this.#served);
+      this.#versions.push({ name, adapter: outcome.adapter });
     }
     const note =
       outcome.status === "learned"

@@ -21,6 +21,8 @@ const IDLE_MS = 15 * 60_000;
 /** In the audit trail. */
 export const ENGINE_ACTOR = "edge:engine";
 
+type LoadedPolicy = Pick<ServedPolicy, "version" | "policyDigest" | "adapter"> & { readonly line: string };
+
 export class AgentEngine {
   readonly #env: Env;
   readonly #store: EngineStore;
@@ -49,7 +51,7 @@ export class AgentEngine {
   }
 
   /** Has the engine load a version's adapter; never throws. */
-  async load(engine: EngineSettings, { line, version, policyDigest, adapter }: ServedPolicy & { line: string }): Promise<LoadResult> {
+  async load(engine: EngineSettings, { line, version, policyDigest, adapter }: LoadedPolicy): Promise<LoadResult> {
     if (adapter === null || engine.kind === "embedded") return { status: "loaded" };
     return this.#inOrder(async () => {
       try {

@@ -22,7 +22,7 @@ import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
-import { Digest, SHARED_LINE, type LineHead, type PublishRequest } from "../../shared/policy.ts";
+import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedDefault } from "../../shared/policy.ts";
 import { EMBEDDED } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
@@ -30,7 +30,7 @@ import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
 import { EngineLine } from "./engine-line.ts";
 import { Deletion, sumForgotten, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
-import { lineHead } from "./line-head.ts";
+import { defaultsOf, lineHead } from "./line-head.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
@@ -207,6 +207,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const found = this.#store.readVersion(line, version);
     const status = found === undefined ? undefined : this.#store.readStatus(line, version);
     return found === undefined || status === undefined ? undefined : { ...found, status };
+  }
+
+  async defaults(line: string, version: number): Promise<ServedDefault[]> {
+    return this.#store.readVersion(line, version) === undefined ? [] : defaultsOf(this.#store, line, version);
   }
 
   async versions(line: string, page: Page): Promise<ListedVersion[]> {

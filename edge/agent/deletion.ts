@@ -3,6 +3,7 @@
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
 import type { Actor, BarredEvent } from "../../shared/api.ts";
+import { hintText } from "../../shared/jobs.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
@@ -52,7 +53,11 @@ export class Deletion {
     this.#lineage.bar(line, events, { actor, reason, deleted: true });
     this.#store.eraseRefusals(ids);
     const made = this.#lineage.madeWith(line, { user, sessions: new Set(sessions) });
-    for (const version of made) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
+    for (const version of made) {
+      const left = withoutWords(this.#lines.version(line, version), user);
+      this.#store.replaceRecord(line, left);
+      this.#store.defaults.put(left, this.#lines.groundOf(left));
+    }
     if (line !== SHARED_LINE) return { ...removed, ...this.#loseLine(line, made, { actor, reason }) };
     const { stable } = this.#lines.state(line);
     // The stable version serves until one without the user can; whatever else was made with the user goes now.
@@ -101,5 +106,6 @@ function withoutWords(version: PolicyVersion, user: string): PolicyVersion {
   const gate = version.gate === null ? null : { checks: version.gate.checks.map((check) => ({ ...check, cases: [] })) };
   const kept = version.events.flatMap(({ user: who, hint }) => (who === user || hint === undefined ? [] : [hint]));
   const events = version.events.map(({ hint, ...event }) => (event.user === user || hint === undefined ? event : { ...event, hint }));
-  return { ...version, events, hints: [...new Set(kept)], changes: [], gate };
+  const defaults = version.defaults.filter((each) => kept.includes(hintText(each)));
+  return { ...version, events, hints: [...new Set(kept)], defaults, changes: [], gate };
 }

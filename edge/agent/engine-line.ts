@@ -62,7 +62,7 @@ export class EngineLine {
           new AppError("upstream/invalid", `version ${version}: one of the base that the agent's engine serves expected`),
         ),
       };
-    return this.#engine.load(engine, { ...found, onEngine: true });
+    return this.#engine.load(engine, found);
   }
 
   /**
@@ -80,7 +80,7 @@ export class EngineLine {
     // What will be refused, or has lost its race, takes no room; a slot of Workers AI is spent only on what answers.
     if (!this.#lines.passesGate(manifest) || (!rebuild && (parent !== tipOf(state) || fromSeq !== state.cursor))) return undefined;
     if (engine.kind === "workers-ai" && state.canary !== null) return undefined;
-    const result = await this.#engine.load(engine, { line, version: state.latest + 1, policyDigest, baseDigest, adapter, onEngine: true });
+    const result = await this.#engine.load(engine, { line, version: state.latest + 1, policyDigest, adapter });
     if (result.status === "loaded") return undefined;
     if (AWAY.has(result.error.code)) return { status: "unready", error: result.error };
     return { status: "refused", reason: `manifest.adapter: one that the agent's engine loads expected; ${result.error.message}` };

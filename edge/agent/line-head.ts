@@ -1,7 +1,7 @@
 /** What is read of a line's state: the head that requests and trainers go by. */
 import { invariant } from "../../shared/assert.ts";
 import type { Agent } from "../../shared/agent.ts";
-import { SHARED_LINE, type LineHead, type ServedPolicy } from "../../shared/policy.ts";
+import { SHARED_LINE, type LineHead, type ServedDefault, type ServedPolicy } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import { tipOf } from "./release.ts";
@@ -21,6 +21,7 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
     line,
     ...{ stable, latest, cursor, revision, parent },
     onEngine: store.engines.isBase(baseDigest),
+    defaults: defaultsOf(store, line, stable),
     stablePolicyDigest: policyDigest,
     baseDigest,
     adapter,
@@ -39,11 +40,27 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
 export function servedPolicy({ store }: Pick<Parts, "store">, line: string, version: number): ServedPolicy {
   const served = store.readServed(line, version);
   invariant(served !== undefined, `line ${line} has version ${version}`);
-  return { ...served, onEngine: store.engines.isBase(served.baseDigest) };
+  return { ...served, onEngine: store.engines.isBase(served.baseDigest), defaults: defaultsOf(store, line, version) };
 }
 
 function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, parent: number): LineHead["over"] {
   if (line === SHARED_LINE) return null;
   const { stable: version } = lines.state(SHARED_LINE);
   return { version, adapter: lines.version(SHARED_LINE, version).adapter, parentOver: store.stands.overOf(line, parent) ?? null };
+}
+
+/**
+ * What a version has learned with all that it descends from, newest first; on a personal line, with what it was learned over. A version
+ * that is gone is not asked, but the nearest before it.
+ */
+export function defaultsOf(store: AgentStore, line: string, version: number): ServedDefault[] {
+  return store.defaults.read(line, version).map((each) => {
+    const { line: of, version: number } = each.before;
+    const gone = new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
+    if (!gone.has(number)) return each;
+    const standing = [...store.readAncestry(of, number)].filter((older) => !gone.has(older));
+    const before = store.readServed(of, Math.max(...standing));
+    invariant(before !== undefined, `line ${of} begins with a base, which nothing takes back`);
+    return { ...each, before: { line: of, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };
+  });
 }

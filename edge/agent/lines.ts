@@ -42,6 +42,12 @@ export class Lines {
     return state;
   }
 
+  /** What a version was learned from: its parent, or the shared line's version beneath it where its parent was learned over another. */
+  groundOf({ line, parent, over }: Pick<PolicyVersion, "line" | "parent" | "over">): PolicyVersion {
+    if (over === null || this.#store.stands.overOf(line, parent) === over) return this.version(line, parent);
+    return this.version(SHARED_LINE, over);
+  }
+
   version(line: string, version: number): PolicyVersion {
     const found = this.#store.readVersion(line, version);
     invariant(found !== undefined, `line ${line} has version ${version}`);
@@ -84,8 +90,10 @@ export class Lines {
     if (!rebuild && this.#lineage.hasUnheard(manifest)) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
-    this.#store.insertVersion({ ...manifest, version, policyDigest, createdAt: new Date().toISOString() }, status);
+    const made = { ...manifest, version, policyDigest, createdAt: new Date().toISOString() };
+    this.#store.insertVersion(made, status);
     if (over !== null && status !== "refused") this.#store.stands.add(line, version, over);
+    this.#store.defaults.put(made, this.groundOf(made));
     for (const { eventId, seq, user, turnId } of events) {
       this.#store.quarantine.close(line, eventId);
       if (status === "refused") continue;

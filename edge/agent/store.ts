@@ -6,6 +6,7 @@ import { CursorAdvance } from "../../shared/events.ts";
 import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
+import { DefaultStore } from "./default-store.ts";
 import { EngineStore } from "./engine-store.ts";
 import { EvidenceStore } from "./evidence-store.ts";
 import { LeaseStore } from "./lease-store.ts";
@@ -78,6 +79,7 @@ export class AgentStore {
   readonly rebuilds: RebuildStore;
   readonly lease: LeaseStore;
   readonly credits: CreditStore;
+  readonly defaults: DefaultStore;
   readonly engines: EngineStore;
   readonly stands: StandStore;
   #created: boolean;
@@ -94,6 +96,7 @@ export class AgentStore {
     this.rebuilds = new RebuildStore(storage.sql);
     this.lease = new LeaseStore(storage.sql);
     this.credits = new CreditStore(storage.sql);
+    this.defaults = new DefaultStore(storage.sql);
     this.engines = new EngineStore(storage.sql);
     this.stands = new StandStore(storage.sql);
     this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
@@ -119,6 +122,7 @@ export class AgentStore {
       this.rebuilds,
       this.lease,
       this.credits,
+      this.defaults,
       this.engines,
       this.stands,
     ];

@@ -9,7 +9,7 @@ import type { ReadFile } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import type { TurnSampling } from "../session/port.ts";
-import { NotedAnswer, type NotedCompletion } from "../session/noted-answer.ts";
+import { type Asked, YieldingAnswer, type YieldingCompletion } from "../session/yielding-answer.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
@@ -22,7 +22,7 @@ export function createEmbeddedEngine(bucket: R2Bucket): Engine {
 
 async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
   const { tools, sampling, seed, cacheKey } = turn;
-  const { policyDigest, adapter, baseDigest } = turn.policy;
+  const { line, version, policyDigest, adapter, baseDigest, defaults } = turn.policy;
   const policy = await residentPolicy({ kernelModule, baseDigest, readFile });
   const { notes, promptTokens } = encodeWithNotes(policy, turn);
   const { contextTokens } = policy;
@@ -30,19 +30,25 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const { temperature, topP, stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls, responseFormat } = sampling;
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
-  const asked = { policyDigest, adapter, readFile, ...drawn, ...form, cacheKey };
-  const completion = { ...asked, notes, promptTokens };
-  const completionUnder = (fewer: readonly ServedNote[]): NotedCompletion => ({
-    ...asked,
-    ...encodeWithNotes(policy, { ...turn, notes: fewer }),
+  const same = { readFile, ...drawn, ...form, cacheKey };
+  const completion = { ...same, line, version, policyDigest, adapter, notes, promptTokens };
+  const completionOf = ({ by, notes: fewer }: Asked): YieldingCompletion => ({
+    ...same,
+    ...by,
+    ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
-  return { answer: (signal) => toAnswer(new NotedAnswer({ policy, completion, completionUnder }, signal)) };
+  // Of other tools no call is made.
+  const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
+  return {
+    answer: (signal) => toAnswer(new YieldingAnswer({ policy, completion, completionOf, defaults: relevant }, signal), turn.policy),
+  };
 }
 
-function toAnswer(answer: NotedAnswer): EngineAnswer {
+function toAnswer(answer: YieldingAnswer, bound: Pick<YieldingCompletion, "line" | "version">): EngineAnswer {
   const prompted = (): Prompted => {
-    const { notes, promptTokens } = answer.completion;
-    return { notes: notes.map(({ noteId, text }) => ({ noteId, text })), promptTokens };
+    const { notes, promptTokens, line, version } = answer.completion;
+    const shown = notes.map(({ noteId, text }) => ({ noteId, text }));
+    return { notes: shown, promptTokens, yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version } };
   };
   return { steps: answer.steps(), prompted };
 }

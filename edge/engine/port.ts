@@ -51,6 +51,8 @@ export type Prompted = {
   readonly notes: readonly PromptNote[];
   /** The encoded prompt; undefined where the engine encodes it. */
   readonly promptTokens: readonly number[] | undefined;
+  /** The version before, where it is that one's answer: a default that the bound version has learned has yielded. */
+  readonly yieldedTo?: { readonly line: string; readonly version: number } | undefined;
 };
 
 /** Of an engine elsewhere: its template has no place for notes, and it encodes by itself. */

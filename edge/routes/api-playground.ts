@@ -51,5 +51,6 @@ async function headOf(env: Env, head: LineHead, version: number): Promise<LineHe
     throw new AppError("policy/refused", `version: one that may answer expected, got ${version}, which is ${status}`, {
       details: { param: "version" },
     });
-  return { ...head, stable: version, stablePolicyDigest, baseDigest, adapter, onEngine, canary: null, rolledBack: [] };
+  const defaults = await agentOf(env, agent).defaults(SHARED_LINE, version);
+  return { ...head, stable: version, stablePolicyDigest, baseDigest, adapter, onEngine, defaults, canary: null, rolledBack: [] };
 }

@@ -10,8 +10,10 @@ const LOTS = 16 ** LOT_DIGITS;
  * @param pinned the version that began it; undefined where it begins now
  */
 export function choosePolicy(sessionId: string, pinned: TurnPolicy | undefined, offered: OfferedPolicies): TurnPolicy {
-  if (pinned !== undefined && !wasTakenBack(pinned, offered) && isServed(pinned, offered)) return pinned;
   const { stable, canary } = offered;
+  if (pinned !== undefined && !wasTakenBack(pinned, offered) && isServed(pinned, offered))
+    // As it is known now: a version that it is asked with may be gone.
+    return stable.version === pinned.version && stable.policyDigest === pinned.policyDigest ? stable : pinned;
   // Whoever was on a version that was taken back has had enough of trials.
   if (canary === null || pinned !== undefined) return stable;
   return lotOf(sessionId) < canary.share ? canary.policy : stable;

@@ -11,8 +11,8 @@ export function readPin(sql: SqlStorage): TurnPolicy | undefined {
   return row === undefined ? undefined : ServedPolicy.parse(JSON.parse(row.policy));
 }
 
-export function writePin(sql: SqlStorage, { line, version, policyDigest, baseDigest, adapter, onEngine }: TurnPolicy): void {
+export function writePin(sql: SqlStorage, { line, version, policyDigest, baseDigest, adapter, onEngine, defaults }: TurnPolicy): void {
   sql.exec(TABLE);
-  const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine });
+  const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults });
   sql.exec("INSERT INTO pinned VALUES (0, ?) ON CONFLICT DO UPDATE SET policy = excluded.policy", policy);
 }

@@ -40,10 +40,10 @@ export class StepLedger {
   openStep(
     { head, step }: { head: string; step: number },
     turnId: string,
-    { line, version, policyDigest, baseDigest, adapter, onEngine }: TurnPolicy,
+    { line, version, policyDigest, baseDigest, adapter, onEngine, defaults }: TurnPolicy,
   ): void {
     for (const statement of TABLES) this.#sql.exec(statement);
-    const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine });
+    const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults });
     this.#sql.exec("INSERT OR REPLACE INTO steps (head, step, turn_id, policy) VALUES (?, ?, ?, ?)", head, step, turnId, policy);
   }
 

@@ -200,7 +200,7 @@ export class TurnRun {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
-    const { notes, promptTokens } = prompted;
+    const { notes, promptTokens, yieldedTo } = prompted;
     const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
@@ -212,6 +212,7 @@ export class TurnRun {
         ...elsewhere({ session }, policyLine),
         policyVersion,
         policyDigest,
+        ...(yieldedTo === undefined ? {} : { yieldedTo }),
         baseDigest,
         messages: [...prepared.messages],
         ...(notes.length === 0 ? {} : { notes: [...notes] }),

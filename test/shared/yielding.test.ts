@@ -1,13 +1,13 @@
-/** When a note yields: the base's own tokenizer, answers with chosen log-probs. */
+/** When a default yields: the base's own tokenizer, answers with chosen log-probs. */
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { readCheckpoint } from "../../trainer/model/checkpoint.ts";
-import { type WrittenAnswer, yieldingNotes } from "../../shared/yielding.ts";
+import { holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 
 const { tokenizer } = readCheckpoint("base");
-const NOTE = { tool: "SearchHotel", parameter: "number_of_rooms", corrected: null };
+const ROOMS = { tool: "SearchHotel", parameter: "number_of_rooms", corrected: [] };
 const SURE = Math.log(0.9);
 const UNSURE = Math.log(0.4);
 
@@ -22,44 +22,85 @@ function calls(name: string, args: object, unsure?: string): WrittenAnswer {
 }
 const text = (words: string): WrittenAnswer => ({ tokens: tokenizer.encode(words), logProbs: [], call: undefined });
 
-describe("a note", () => {
+describe("a default", () => {
   const under = calls("SearchHotel", { number_of_rooms: "2", location: "Porto" });
+  const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
 
   it("stays where the policy without it leaves the argument open", () => {
-    expect(yieldingNotes(tokenizer, [NOTE], { under, without: calls("SearchHotel", { location: "Porto" }) })).toEqual([]);
+    expect(yields(tokenizer, ROOMS, { under, without: calls("SearchHotel", { location: "Porto" }) })).toBe(false);
   });
 
   it("yields where the policy without it is sure of another value", () => {
-    const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
-    expect(yieldingNotes(tokenizer, [NOTE], { under, without })).toEqual([NOTE]);
+    expect(yields(tokenizer, ROOMS, { under, without })).toBe(true);
   });
 
   it("stays where the policy is not sure that the argument comes at all, or says the same", () => {
     const guess = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" }, "number_of_rooms");
-    expect(yieldingNotes(tokenizer, [NOTE], { under, without: guess })).toEqual([]);
+    expect(yields(tokenizer, ROOMS, { under, without: guess })).toBe(false);
     const same = calls("SearchHotel", { location: "Porto", number_of_rooms: "2" });
-    expect(yieldingNotes(tokenizer, [NOTE], { under, without: same })).toEqual([]);
+    expect(yields(tokenizer, ROOMS, { under, without: same })).toBe(false);
   });
 
   it("yields where it made the policy name a third value, or leave out what it says by itself", () => {
-    const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
     const third = calls("SearchHotel", { number_of_rooms: "4", location: "Porto" });
-    expect(yieldingNotes(tokenizer, [NOTE], { under: third, without })).toEqual([NOTE]);
-    expect(yieldingNotes(tokenizer, [NOTE], { under: calls("SearchHotel", { location: "Porto" }), without })).toEqual([NOTE]);
+    expect(yields(tokenizer, ROOMS, { under: third, without })).toBe(true);
+    expect(yields(tokenizer, ROOMS, { under: calls("SearchHotel", { location: "Porto" }), without })).toBe(true);
   });
 
-  it("stays where the policy says again what the note corrects", () => {
-    const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
-    expect(yieldingNotes(tokenizer, [{ ...NOTE, corrected: "1" }], { under, without })).toEqual([]);
-    expect(yieldingNotes(tokenizer, [{ ...NOTE, corrected: "3" }], { under, without })).toHaveLength(1);
+  it("stays where the policy says again what was corrected", () => {
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["1"] }, { under, without })).toBe(false);
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["3", "1"] }, { under, without })).toBe(false);
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["3"] }, { under, without })).toBe(true);
   });
 
   it("is about its own tool and its own argument", () => {
-    const without = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
-    const place = { tool: "SearchHotel", parameter: "location", corrected: null };
-    const other = { tool: "GetWeather", parameter: "number_of_rooms", corrected: null };
-    expect(yieldingNotes(tokenizer, [NOTE, place, other], { under, without })).toEqual([NOTE, place]);
-    expect(yieldingNotes(tokenizer, [NOTE], { under, without: text("How many rooms?") })).toEqual([]);
-    expect(yieldingNotes(tokenizer, [NOTE], { under: text("How many rooms?"), without })).toEqual([]);
+    const elsewhere = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
+    expect(yields(tokenizer, { ...ROOMS, parameter: "location" }, { under, without: elsewhere })).toBe(true);
+    expect(yields(tokenizer, { ...ROOMS, tool: "GetWeather" }, { under, without: elsewhere })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { under, without: text("How many rooms?") })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { under: text("How many rooms?"), without })).toBe(false);
+  });
+
+  it("is held by a call that has its value, as text or as JSON", () => {
+    const rooms = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
+    expect([holds(rooms, under), holds(rooms, calls("SearchHotel", { number_of_rooms: 2 }))]).toEqual([true, true]);
+    expect([holds(rooms, without), holds({ ...rooms, tool: "GetWeather" }, under), holds(rooms, text("2 rooms"))]).toEqual([
+      ...[false, false, false],
+    ]);
+  });
+});
+
+describe("settle", () => {
+  const rooms = { ...ROOMS, value: "2", before: "no rooms" };
+  const stars = { tool: "SearchHotel", parameter: "stars", value: "4", corrected: [], before: "no stars" };
+  const under = calls("SearchHotel", { number_of_rooms: "2", stars: "4" });
+
+  /** What goes out, and which versions were asked, where each says what `said` has. */
+  async function settled(answer: WrittenAnswer, said: Record<string, WrittenAnswer | undefined>) {
+    const asked: string[] = [];
+    const ask = async ({ before }: { before: string }): Promise<WrittenAnswer | undefined> => {
+      asked.push(before);
+      return said[before];
+    };
+    return { answer: await settle(tokenizer, answer, { defaults: [stars, rooms], ask }), asked };
+  }
+
+  it("asks about what the call has, and about nothing else", async () => {
+    const other = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
+    expect(await settled(other, {})).toEqual({ answer: other, asked: [] });
+    expect(await settled(text("How many?"), {})).toMatchObject({ asked: [] });
+    expect(await settled(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["no stars"] });
+  });
+
+  it("tries the older defaults on the answer that a newer one has yielded to", async () => {
+    const noStars = calls("SearchHotel", { number_of_rooms: "2", stars: "5" });
+    const neither = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
+    const said = { "no stars": noStars, "no rooms": neither };
+    expect(await settled(under, said)).toEqual({ answer: neither, asked: ["no stars", "no rooms"] });
+    expect((await settled(under, { ...said, "no rooms": calls("SearchHotel", { stars: "5" }) })).answer).toBe(noStars);
+  });
+
+  it("keeps the answer where a version cannot be asked", async () => {
+    expect(await settled(under, {})).toEqual({ answer: under, asked: ["no stars", "no rooms"] });
   });
 });

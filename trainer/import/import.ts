@@ -57,6 +57,7 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     toSeq: from?.toSeq ?? head.cursor,
     events: from?.events ?? [],
     hints: from?.hints ?? [],
+    defaults: [],
     metrics: null,
     changes: [],
     gate,

@@ -7,6 +7,7 @@ import { findTool, readableCalls } from "../data/calls.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import { wordsBy } from "../data/mention.ts";
 import { findParameter } from "../data/parameters.ts";
+import { heldText, lastCall } from "../judge/ground.ts";
 import type { Verdict } from "../judge/judge.ts";
 import type { ReplayTurn } from "../teacher/replay.ts";
 import type { Judged } from "./batch.ts";
@@ -26,7 +27,8 @@ export function toCorrected(
   invariant(hint !== undefined && tool !== undefined && parameter !== undefined, `a grounded hint names a tool of turn ${turn.turnId}`);
   const words = wordsBy(exchange.nextState, "user");
   const share = shares.get(event.eventId) ?? 1;
-  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, words, share };
+  const held = heldText(lastCall(exchange, hint.toolName), parameter.name);
+  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, held, words, share };
 }
 
 export function toLineage(

@@ -1,6 +1,7 @@
 /**
  * Whether a candidate has learnt what it should and nothing else, on contexts that were made for the correction and
  * never trained on. `look` is cheap and steers an update; `confirm` lets the candidate speak for itself before anybody sees it.
+ * Both count what would go out: where what was said overrules the default, the parent's answer.
  */
 import { at, zipStrict } from "../../shared/assert.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
@@ -12,6 +13,8 @@ import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
+import { holds, tells } from "../../shared/yielding.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
@@ -25,6 +28,8 @@ export type HeldBack = {
   readonly lessons: readonly Lesson[];
   /** Whole distributions of the parent on the lessons that must stay as they are. */
   readonly before: ReadonlyMap<Lesson, RowScore>;
+  /** Lessons in which the parent tells what was said, so that the default yields as it is served; none of what is no default. */
+  readonly told: ReadonlySet<Lesson>;
 };
 
 export type Look = {
@@ -38,15 +43,44 @@ export type Look = {
   readonly stays: number;
 };
 
-/** Holds lessons back with the parent's own view of them. */
+/** Holds lessons back with the parent's own view of them. @param options.teaches the default that a version will be served with, if any */
 export async function holdBack(
   engine: Scoring,
   lessons: readonly Lesson[],
-  { correction, parent, vocabSize }: { correction: Correction; parent: string | undefined; vocabSize: number },
+  {
+    correction,
+    teaches,
+    parent,
+    tokenizer,
+    vocabSize,
+  }: { correction: Correction; teaches?: LearnedDefault; parent: string | undefined; tokenizer: Tokenizer; vocabSize: number },
 ): Promise<HeldBack> {
   const staying = lessons.filter(({ context }) => mustStay(context));
   const scores = await scoreHeld(engine, staying, { adapter: parent, vocabSize });
-  return { correction, lessons, before: new Map(zipStrict(staying, scores)) };
+  const told = teaches === undefined ? new Set<Lesson>() : await toldBy(engine, lessons, { teaches, parent, tokenizer, vocabSize });
+  return { correction, lessons, before: new Map(zipStrict(staying, scores)), told };
+}
+
+/** Where the parent fills the argument by itself, surely, with what is neither the default nor was made up. Log-probs are without the grammar's mask, under which it may be surer. */
+async function toldBy(
+  engine: Scoring,
+  lessons: readonly Lesson[],
+  {
+    teaches,
+    parent,
+    tokenizer,
+    vocabSize,
+  }: { teaches: LearnedDefault; parent: string | undefined; tokenizer: Tokenizer; vocabSize: number },
+): Promise<ReadonlySet<Lesson>> {
+  const { tool, parameter, value, corrected } = teaches;
+  const about = { tool, parameter, corrected: corrected === null ? [value] : [value, corrected] };
+  const asked = lessons.filter(({ context }) => !mustStay(context));
+  const rows = asked.map(({ studentPrompt: prompt, own: answer }) => ({ prompt, answer }));
+  const scores = await scoreRows(engine, rows, { adapter: parent, vocabSize });
+  const told = zipStrict(asked, scores).filter(([{ own: tokens }, { logProbs }]) =>
+    tells(tokenizer, about, { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] }),
+  );
+  return new Set(told.map(([lesson]) => lesson));
 }
 
 /** Reads the most probable tokens at the corrected argument, given the teacher's answer up to there; no decoding, so it is cheap. */
@@ -60,7 +94,9 @@ export async function look(
     const before = held.before.get(lesson);
     return before === undefined ? [] : [{ before, after: at(scores, index) }];
   });
-  const agreed = held.lessons.map((lesson, index) => agrees(tokenizer, held.correction, { lesson, score: at(scores, index) }));
+  const agreed = held.lessons.map((lesson, index) =>
+    held.told.has(lesson) ? lesson.context.kind === "stated" : agrees(tokenizer, held.correction, { lesson, score: at(scores, index) }),
+  );
   return {
     honoured: share(agreed.filter((_, index) => at(held.lessons, index).context.kind === "silent")),
     kept: share(wonBefore(tokenizer, held).map((index) => at(agreed, index))),
@@ -75,7 +111,7 @@ function honouredBefore(tokenizer: Tokenizer, { lessons, correction }: HeldBack)
   return share(silent.map(({ context, own }) => shows(context, correction, readAnswer(tokenizer, own))));
 }
 
-/** Shares over the candidate's own greedy answers: `honoured` of the `silent` contexts, `kept` of the stated ones that were `won` before. */
+/** Shares over the candidate's own greedy answers, as they would go out: `honoured` of the `silent` contexts, `kept` of the stated ones that were `won` before. */
 async function confirm(
   ask: AskPolicy,
   { tokenizer, grammars }: Base,
@@ -89,11 +125,21 @@ async function confirm(
       return { prompt, tools, supposed: lets ? answer : undefined };
     }),
   );
-  const right = [...silent, ...won].map(({ context }, index) =>
-    shows(context, held.correction, readAnswer(tokenizer, answers[index] ?? [])),
+  const right = [...silent, ...won].map((lesson, index) =>
+    shows(lesson.context, held.correction, readAnswer(tokenizer, asServed(tokenizer, held, { lesson, answer: answers[index] ?? [] }))),
   );
   const [honoured, kept] = [share(right.slice(0, silent.length)), share(right.slice(silent.length))];
   return { honoured, silent: silent.length, kept, won: won.length };
+}
+
+/** What goes out for a candidate's answer: one with the default yields to the parent's where that tells what was said. */
+function asServed(
+  tokenizer: Tokenizer,
+  { correction: { tool, parameter, hint }, told }: HeldBack,
+  { lesson, answer }: { lesson: Lesson; answer: readonly number[] },
+): readonly number[] {
+  const place = { tool: tool.function.name, parameter: parameter.name, value: hint.value };
+  return told.has(lesson) && holds(place, { call: readAnswer(tokenizer, answer).calls[0] }) ? lesson.own : answer;
 }
 
 /** What the candidate's own answers fall short of, if anything. */

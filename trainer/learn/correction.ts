@@ -4,6 +4,7 @@
  */
 import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { mustStay } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
@@ -49,7 +50,8 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
-  const held = await holdBack(engine, lessons.heldBack, { correction, parent: adapters.parent, vocabSize });
+  const teaches = taughtBy(group);
+  const held = await holdBack(engine, lessons.heldBack, { correction, teaches, parent: adapters.parent, tokenizer, vocabSize });
   const corrected = await correctedRows(engine, group, {
     base,
     parent: adapters.parent,
@@ -92,6 +94,13 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     lifts: lifts.byEvent,
     credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective: OBJECTIVES.hybrid }),
   };
+}
+
+/** The default that corrections of one parameter teach. */
+export function taughtBy(group: readonly CorrectedExchange[]): LearnedDefault {
+  const { tool, parameter, hint } = latest(group).correction;
+  const corrected = group.findLast(({ held }) => held !== undefined)?.held ?? null;
+  return { tool: tool.function.name, parameter: parameter.name, value: hint.value, corrected };
 }
 
 /** No update is better than its teacher: too few silent contexts in which the guided policy does what it is told end it here. */

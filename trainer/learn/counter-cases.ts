@@ -48,7 +48,7 @@ export async function counterCases(
     const training = lessons.filter(({ context }) => !unseen.has(context));
     taught.push(...(await teach(deps, training, { correction, adapters })));
     const shown = lessons.filter(({ context }) => unseen.has(context));
-    held.push(await holdBack(engine, shown, { correction, parent: adapters.parent, vocabSize }));
+    held.push(await holdBack(engine, shown, { correction, parent: adapters.parent, tokenizer, vocabSize }));
   }
   return { taught, held };
 }

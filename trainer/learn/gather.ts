@@ -3,7 +3,7 @@
  * gathers the same again.
  */
 import { AppError } from "../../shared/errors.ts";
-import { judgementIdOf, type LoggedEvent } from "../../shared/events.ts";
+import { judgementIdOf, type LoggedEvent, sampledBy } from "../../shared/events.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
@@ -82,9 +82,9 @@ async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signa
   for (const { signal } of judged) {
     const { event, turn, feedback } = signal;
     if (feedback?.answer === undefined) continue;
-    const { policyLine = turn.line, policyVersion } = turn.payload;
-    const answeredBy = `${policyLine} ${policyVersion}`;
-    if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, policyLine, policyVersion));
+    const { line, version } = sampledBy(turn);
+    const answeredBy = `${line} ${version}`;
+    if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, line, version));
     const reference = measured ? loaded.get(answeredBy) : null;
     supplied.push({ eventId: event.eventId, turn, answer: feedback.answer, share: shares.get(event.eventId) ?? 0, reference });
   }

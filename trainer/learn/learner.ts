@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { AssistantMessage } from "../../shared/chat.ts";
 import type { TurnCredit } from "../../shared/credit.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
 import type { Counted } from "../progress.ts";
 import type { LoggedTurn } from "../data/exchange.ts";
@@ -40,6 +41,8 @@ export type CorrectedExchange = {
   /** Every turn of the exchange, the corrected call's among them. */
   readonly turns: readonly LoggedTurn[];
   readonly reward: -1 | 0 | 1;
+  /** What the corrected call had for the argument; undefined where nothing. */
+  readonly held: string | undefined;
   /** What the user said, as it was said. */
   readonly words: string;
   /** Its share of the loss weight among those that say the same, 0 to 1. */
@@ -70,6 +73,8 @@ export type UpdateOutcome =
       readonly status: "learned";
       /** Rounded to what is stored; measured after rounding. */
       readonly adapter: AdapterTensors;
+      /** What it uses from now on where the user names nothing, in the order in which it was learned. */
+      readonly defaults: readonly LearnedDefault[];
       readonly metrics: z.infer<typeof UpdateMetrics>;
       readonly changes: readonly z.infer<typeof SampleChange>[];
       /** Lift of each exchange that was learnt from, nats, by event. */

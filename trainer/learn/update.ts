@@ -5,6 +5,8 @@
  */
 import type { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import { sampledBy } from "../../shared/events.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { linearNames } from "../../shared/lora.ts";
 import type { UpdateMetrics } from "../../shared/policy.ts";
 import { keepApart } from "../engine/engine.ts";
@@ -13,7 +15,7 @@ import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { answerRows } from "./answer-rows.ts";
 import { learnAnswers } from "./answers.ts";
-import { learnCorrection } from "./correction.ts";
+import { learnCorrection, taughtBy } from "./correction.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";
@@ -41,16 +43,18 @@ export function createLearner(given: LearnerDependencies): Learner {
       request.onStep?.({ done: 0, of: deps.settings.maxSteps });
       const refused: Refused[] = [];
       const learnt: LearntCorrection[] = [];
+      const defaults: LearnedDefault[] = [];
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
-      for (const [index, { events, learn }] of tasks.tasks.entries()) {
+      for (const [index, { events, teaches, learn }] of tasks.tasks.entries()) {
         const earlier = learnt.flatMap(({ held }) => held ?? []);
         const result = await learnTask(deps, { learn, earlier, current, request, name: `${updates}.${index}` });
         if (result.status === "refused") refused.push(...events.map((eventId) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
           learnt.push(result);
+          if (teaches !== undefined) defaults.push(teaches);
         }
       }
       if (current === null || learnt.length === 0) return { status: "refused", refused };
@@ -58,6 +62,7 @@ export function createLearner(given: LearnerDependencies): Learner {
       return {
         status: "learned",
         adapter: current,
+        defaults,
         metrics: summarise(learnt, { request, seconds }),
         changes: learnt.flatMap(({ changes }) => changes),
         lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])),
@@ -71,6 +76,7 @@ export function createLearner(given: LearnerDependencies): Learner {
 /** What one set of adapters is loaded for. */
 type Task = {
   readonly events: readonly string[];
+  readonly teaches?: LearnedDefault;
   readonly learn: (adapters: Adapters, earlier: readonly HeldBack[]) => Promise<CorrectionResult>;
 };
 
@@ -80,6 +86,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
+    teaches: taughtBy(group),
     learn: (adapters, earlier) => learnGroup(deps, { group, adapters, request, earlier }),
   }));
   const gone = request.supplied.filter(({ reference }) => reference === undefined);
@@ -108,11 +115,11 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
 }
 
 function withoutReference({ eventId, turn }: UpdateRequest["supplied"][number]): Refused {
-  const { policyVersion } = turn.payload;
+  const { version } = sampledBy(turn);
   return {
     eventId,
     code: "answer/reference",
-    detail: `the version that answered, ${policyVersion}, expected, to measure the preference from; its files are gone`,
+    detail: `the version that answered, ${version}, expected, to measure the preference from; its files are gone`,
   };
 }
 

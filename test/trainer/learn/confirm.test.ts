@@ -39,7 +39,7 @@ const engineThat = (deviates: number | undefined): Scoring => ({
 async function lookAt(held: Lesson, deviates: number | undefined) {
   const engine = engineThat(deviates);
   const { vocabSize } = config;
-  const back = await holdBack(engine, [held], { correction: CORRECTION, parent: undefined, vocabSize });
+  const back = await holdBack(engine, [held], { correction: CORRECTION, parent: undefined, tokenizer, vocabSize });
   return look(engine, back, { adapter: "candidate", tokenizer, vocabSize });
 }
 

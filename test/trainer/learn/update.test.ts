@@ -42,6 +42,7 @@ function correctedTo(value: string): CorrectedExchange {
     correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } },
     turns: [made],
     reward: -1,
+    held: "1",
     words: "No, two rooms.",
     share: 1,
   };
@@ -144,7 +145,8 @@ describe("createLearner", { timeout: 60_000 }, () => {
   it("takes the latest of two corrections that disagree", async () => {
     const [early, late] = [correctedTo("2"), correctedTo("3")];
     const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
-    expect(outcome).toMatchObject({ status: "learned", refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
+    const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: "1" }];
+    expect(outcome).toMatchObject({ status: "learned", defaults, refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
   });
 });
 
@@ -153,7 +155,7 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
     const { correction } = correctedTo("2");
     const context = { kind: "silent", origin: "generated", messages: [user("Porto")], tools: [SEARCH], tool: "SearchHotel" } as const;
     const silent = { context, guidance: "forced", teacherPrompt: [5], studentPrompt: [5], answer: [6], own: [6] } as const;
-    return { correction, lessons: [silent], before: new Map() };
+    return { correction, lessons: [silent], before: new Map(), told: new Set() };
   }
 
   it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {

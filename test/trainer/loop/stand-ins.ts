@@ -42,7 +42,10 @@ export function learning(shape: ModelConfig, offset = 0): Learner & { updates: n
       };
       const lifts = new Map(request.corrected.map(({ eventId }) => [eventId, 2]));
       const adapter = constantAdapter(shape, 0.01 * (offset + learner.updates));
-      return { status: "learned" as const, adapter, metrics, changes: [], lifts, credits: [], refused: [] };
+      const defaults = request.corrected.map(({ correction: { tool, parameter, hint }, held = null }) => {
+        return { tool: tool.function.name, parameter: parameter.name, value: hint.value, corrected: held };
+      });
+      return { status: "learned" as const, adapter, defaults, metrics, changes: [], lifts, credits: [], refused: [] };
     },
   };
   return learner;

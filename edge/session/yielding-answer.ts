@@ -1,0 +1,148 @@
+/**
+ * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. Before a call that one is
+ * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. Text goes
+ * out as it comes.
+ */
+import type { ServedNote } from "../../shared/note.ts";
+import type { ServedDefault } from "../../shared/policy.ts";
+import { samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { logError } from "../log.ts";
+import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
+import type { Policy } from "../policy/policy.ts";
+
+/** `notes` are those that stand in the prompt, `version` is whose answer it is. */
+export type YieldingCompletion = CompletionRequest & {
+  readonly notes: readonly ServedNote[];
+  readonly line: string;
+  readonly version: number;
+};
+
+/** A version, and the notes that are to stand in its prompt. */
+export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[] };
+
+export type YieldingTurn = {
+  readonly policy: Policy;
+  /** Under the version that is bound and all notes. */
+  readonly completion: YieldingCompletion;
+  /** The same under another version, or with fewer notes in its prompt. */
+  readonly completionOf: (asked: Asked) => YieldingCompletion;
+  /** What the bound version has learned about the tools at hand, newest first. */
+  readonly defaults: readonly ServedDefault[];
+};
+
+type Answer = WrittenAnswer & {
+  readonly completion: YieldingCompletion;
+  readonly steps: readonly CompletionStep[];
+  /** What its version has learned. */
+  readonly defaults: readonly ServedDefault[];
+};
+
+export class YieldingAnswer {
+  readonly #turn: YieldingTurn;
+  readonly #signal: AbortSignal;
+  /** By version and notes: the same question has the same answer. */
+  readonly #known = new Map<string, Answer>();
+  #completion: YieldingCompletion;
+
+  constructor(turn: YieldingTurn, signal: AbortSignal) {
+    this.#turn = turn;
+    this.#signal = signal;
+    this.#completion = turn.completion;
+  }
+
+  /** What the steps answer, once they have come to their end. */
+  get completion(): YieldingCompletion {
+    return this.#completion;
+  }
+
+  async *steps(): AsyncGenerator<CompletionStep, void, void> {
+    const { completion, defaults } = this.#turn;
+    const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
+    const held: CompletionStep[] = [];
+    let shown = guided.size === 0;
+    for await (const step of this.#complete(completion)) {
+      // What a client has seen stays.
+      shown ||= step.deltas.some((delta) => delta.kind === "content" || (delta.kind === "call:opened" && !guided.has(delta.name)));
+      held.push(step);
+      if (shown) yield* held.splice(0);
+    }
+    if (!shown) yield* await this.#settle(held);
+  }
+
+  /** The answer that goes out for one that begins with a call which something is a default for. */
+  async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
+    const { completion, defaults } = this.#turn;
+    const noted = await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults }));
+    const { tokenizer } = this.#turn.policy;
+    const settled = await settle(tokenizer, noted, {
+      defaults: noted.defaults,
+      ask: (learned, { completion: { notes } }) => this.#askBefore(learned, { notes: notes.filter((note) => !samePlace(note, learned)) }),
+    });
+    this.#completion = settled.completion;
+    return settled.steps;
+  }
+
+  /** Takes the notes out of the prompt that yield. What the version has learned about their arguments must not speak for the user. */
+  async #settleNotes(under: Answer): Promise<Answer> {
+    const { notes } = under.completion;
+    if (!notes.some(({ tool }) => tool === under.call?.name)) return under;
+    const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
+      under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
+    const without = await this.#askBefore(learned(notes), { notes: [] });
+    if (without === undefined) return under;
+    const yielding = notes.filter((note) => {
+      const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
+      return yields(this.#turn.policy.tokenizer, about, { under, without });
+    });
+    if (yielding.length === 0) return under;
+    return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
+  }
+
+  /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
+  async #askBefore(learned: ServedDefault | undefined, { notes }: Pick<Asked, "notes">): Promise<Answer | undefined> {
+    const { completion, defaults, completionOf } = this.#turn;
+    const by = learned?.before ?? completion;
+    const known = this.#known.get(keyOf({ by, notes }));
+    if (known !== undefined) return known;
+    try {
+      const { line, version, policyDigest, adapter } = by;
+      const asked = completionOf({ by: { line, version, policyDigest, adapter }, notes });
+      const steps: CompletionStep[] = [];
+      for await (const step of this.#complete(asked)) steps.push(step);
+      const older = learned === undefined ? defaults : defaults.slice(defaults.indexOf(learned) + 1);
+      return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults: older });
+    } catch (thrown) {
+      // An answer is worth more than a second look at it: a version's files may go while it is asked.
+      if (this.#signal.aborted) throw thrown;
+      logError("yielding:unasked", thrown, { version: by.version });
+      return undefined;
+    }
+  }
+
+  #keep(answer: Answer): Answer {
+    const { completion } = answer;
+    this.#known.set(keyOf({ by: completion, notes: completion.notes }), answer);
+    return answer;
+  }
+
+  #complete(completion: YieldingCompletion): AsyncGenerator<CompletionStep, void, void> {
+    return this.#turn.policy.complete({ ...completion, signal: this.#signal });
+  }
+}
+
+function keyOf({ by: { policyDigest }, notes }: { by: Pick<Asked["by"], "policyDigest">; notes: readonly ServedNote[] }): string {
+  return JSON.stringify([policyDigest, ...notes.map(({ noteId }) => noteId)]);
+}
+
+function readSteps(steps: readonly CompletionStep[]): WrittenAnswer {
+  const tokens = steps.flatMap((step) => (step.kind === "token" ? [step] : []));
+  const end = steps.find((step): step is EndStep => step.kind === "end");
+  return { tokens: tokens.map(({ tokenId }) => tokenId), logProbs: tokens.map(({ logProb }) => logProb), call: firstCall(end) };
+}
+
+function firstCall(end: EndStep | undefined): WrittenAnswer["call"] {
+  const [call] = end?.calls ?? [];
+  if (call === undefined || !call.valid) return undefined;
+  const parsed: unknown = JSON.parse(call.arguments); // a valid call's arguments are a JSON object
+  return { name: call.name, arguments: { ...(parsed as Record<string, unknown>) } };
+}

@@ -1,0 +1,52 @@
+/** What a version has learned to use where the user names nothing: its own defaults, and those that it has from the versions before. */
+import { z } from "zod";
+import { samePlace } from "./yielding.ts";
+
+const MOST_CHARS = 200; // of a name or a value: what is longer is no default
+
+/** A default as an update teaches it. */
+export const LearnedDefault = z.object({
+  tool: z.string().max(MOST_CHARS),
+  parameter: z.string().max(MOST_CHARS),
+  /** As text. */
+  value: z.string().max(MOST_CHARS),
+  /** What the call that was corrected had in its place; null where nothing. */
+  corrected: z.string().max(MOST_CHARS).nullable(),
+});
+export type LearnedDefault = z.infer<typeof LearnedDefault>;
+
+/** A default that a version has, with what the policy had made up in its place and the version that stood before it was learned. */
+export type InheritedDefault<Before> = Pick<LearnedDefault, "tool" | "parameter" | "value"> & {
+  readonly corrected: readonly string[];
+  readonly before: Before;
+};
+
+/** That a version has; of more the oldest are no longer asked about. */
+export const MOST_DEFAULTS = 64;
+
+/**
+ * The defaults of a version, newest first: its parent's with what it has learned itself. Learned again, a default has its latest value and
+ * stays where it was: the version before the first time is the last that knows nothing of it. A value that was itself a default when
+ * it was corrected was not made up.
+ * @param parent the parent's, newest first
+ * @param learned in the order in which they were learned, one for each argument
+ * @param before the parent
+ */
+export function inheritDefaults<Before>(
+  parent: readonly InheritedDefault<Before>[],
+  learned: readonly LearnedDefault[],
+  before: Before,
+): InheritedDefault<Before>[] {
+  const kept = parent.map((known) => {
+    const again = learned.find((each) => samePlace(each, known));
+    if (again === undefined) return known;
+    const madeUp = again.corrected === null || again.corrected === known.value ? [] : [again.corrected];
+    return { ...known, value: again.value, corrected: [...new Set([...known.corrected, ...madeUp])] };
+  });
+  const fresh = learned.filter((each) => !parent.some((known) => samePlace(each, known)));
+  const added = fresh.map(({ tool, parameter, value, corrected }) => ({
+    ...{ tool, parameter, value, before },
+    corrected: corrected === null ? [] : [corrected],
+  }));
+  return [...added.toReversed(), ...kept].slice(0, MOST_DEFAULTS);
+}

@@ -1,0 +1,165 @@
+/** A default that is overruled, in the prompt or in the weights, is left out before a call goes out; text goes out as it comes. */
+import { describe, expect, it } from "vitest";
+import { Vocabulary } from "../../../shared/vocabulary.ts";
+import { spacedJson } from "../../../shared/spaced-json.ts";
+import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
+import { AnswerReader } from "../../../edge/policy/answer.ts";
+import type { CompletionStep } from "../../../edge/policy/completer.ts";
+import type { Policy } from "../../../edge/policy/policy.ts";
+import { type Asked, YieldingAnswer, type YieldingCompletion } from "../../../edge/session/yielding-answer.ts";
+import type { ServedDefault } from "../../../shared/policy.ts";
+
+const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
+const vocabulary = new Vocabulary(tokenizerFiles, config.vocabSize);
+const id = (token: string): number => tokenizer.specialIds.get(token) ?? -1;
+const [openId, closeId] = [id("<tool_call>"), id("</tool_call>")];
+const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms", corrected: null };
+const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars", corrected: null };
+
+const call = (args: object): number[] => [openId, ...tokenizer.encode(spacedJson({ name: "SearchHotel", arguments: args })), closeId];
+
+const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
+
+/** A policy that answers as `script` says for the notes in its prompt and the version that is asked. */
+function prepared(
+  { notes = [], defaults = [] }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[] },
+  script: (notes: readonly string[], version: number) => number[],
+) {
+  const asked: (string | number)[][] = [];
+  const policy = {
+    tokenizer,
+    async *complete(request: YieldingCompletion): AsyncGenerator<CompletionStep> {
+      const names = request.notes.map(({ parameter }) => parameter);
+      asked.push([request.version, ...names]);
+      const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
+      for (const tokenId of [...script(names, request.version), tokenizer.eosId]) {
+        const special = vocabulary.isSpecial(tokenId);
+        const deltas = reader.push(tokenId);
+        const bytes = vocabulary.bytesOf(tokenId);
+        yield { kind: "token", tokenId, bytes, logProb: -0.1, topLogProbs: [], masked: false, special, deltas };
+      }
+      const deltas = reader.finish();
+      const { content, calls } = reader;
+      yield { kind: "end", deltas, finishReason: "stop", content, calls, masked: false, reusedTokens: 0, prefilledTokens: 1 };
+    },
+  } as unknown as Policy;
+  const completionOf = ({ by, notes: kept }: Asked) => ({ ...by, notes: kept }) as unknown as YieldingCompletion;
+  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, defaults } };
+}
+
+async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {
+  const run = new YieldingAnswer(turn, signal);
+  const steps: CompletionStep[] = [];
+  for await (const step of run.steps()) steps.push(step);
+  const end = steps.at(-1);
+  const tokens = steps.flatMap((step) => (step.kind === "token" ? [step.tokenId] : []));
+  const { notes, version } = run.completion;
+  return { tokens, calls: end?.kind === "end" ? end.calls.map((each) => each.arguments) : [], notes, version };
+}
+
+describe("YieldingAnswer under notes", () => {
+  it("asks once where there are no notes, and once for a reply under notes", async () => {
+    const plain = prepared({}, () => call({ rooms: "1" }));
+    expect(await answer(plain)).toMatchObject({ calls: ['{"rooms": "1"}'], notes: [] });
+    const reply = prepared({ notes: [ROOMS] }, () => tokenizer.encode("How many stars?"));
+    expect(await answer(reply)).toMatchObject({ tokens: [...tokenizer.encode("How many stars?"), tokenizer.eosId], notes: [ROOMS] });
+    expect([plain.asked, reply.asked]).toEqual([[[7]], [[7, "rooms"]]]);
+  });
+
+  it("lets a note stand that fills what nobody has said", async () => {
+    const turn = prepared({ notes: [ROOMS] }, (notes) => call(notes.length > 0 ? { rooms: "2", city: "Porto" } : { city: "Porto" }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "2", "city": "Porto"}'], notes: [ROOMS] });
+    expect(turn.asked).toEqual([[7, "rooms"], [7]]);
+  });
+
+  it("answers without a note that is overruled, and is recorded as answered so", async () => {
+    const turn = prepared({ notes: [ROOMS] }, (notes) => call(notes.length > 0 ? { rooms: "2" } : { city: "Porto", rooms: "1" }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "1"}'], notes: [] });
+  });
+
+  it("keeps the others in the prompt, and asks again under them", async () => {
+    const turn = prepared({ notes: [ROOMS, STARS] }, (notes) =>
+      call({ ...(notes.includes("stars") ? { stars: "4" } : {}), rooms: notes.includes("rooms") ? "2" : "1" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"stars": "4", "rooms": "1"}'], notes: [STARS] });
+    expect(turn.asked).toEqual([[7, "rooms", "stars"], [7], [7, "stars"]]);
+  });
+
+  it("keeps what a client has seen: words before a call go out at once, and the call with them", async () => {
+    const turn = prepared({ notes: [ROOMS] }, () => [...tokenizer.encode("One moment."), ...call({ rooms: "2" })]);
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS] });
+    expect(turn.asked).toEqual([[7, "rooms"]]);
+  });
+});
+
+describe("YieldingAnswer of a version that has learned", () => {
+  const learned = (parameter: string, value: string, version: number, corrected: string[] = []): ServedDefault => {
+    const before = { line: "shared", version, policyDigest: String(version), adapter: null };
+    return { tool: "SearchHotel", parameter, value, corrected, before };
+  };
+  const [STARS_4, ROOMS_2] = [learned("stars", "4", 5), learned("rooms", "2", 3)];
+
+  it("asks nobody else about a call that has no default's value", async () => {
+    const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, () => call({ rooms: "1", city: "Porto" }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1", "city": "Porto"}'], version: 7 });
+    expect(turn.asked).toEqual([[7]]);
+  });
+
+  it("lets a default stand that fills what nobody has said, or what the policy had made up", async () => {
+    const silent = prepared({ defaults: [ROOMS_2] }, (_, version) => call(version === 7 ? { rooms: "2" } : { city: "Porto" }));
+    expect(await answer(silent)).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
+    expect(silent.asked).toEqual([[7], [3]]);
+    const madeUp = prepared({ defaults: [learned("rooms", "2", 3, ["1"])] }, (_, version) => call({ rooms: version === 7 ? "2" : "1" }));
+    expect(await answer(madeUp)).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
+  });
+
+  it("answers as the version before where that says what was said, and tries the older defaults on it", async () => {
+    const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, (_, version) =>
+      call({ rooms: version > 3 ? "2" : "1", stars: version > 5 ? "4" : "5" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1", "stars": "5"}'], version: 3 });
+    expect(turn.asked).toEqual([[7], [5], [3]]);
+  });
+
+  it("takes the note of the same default for no word of the user", async () => {
+    const script = (said: object) => (notes: readonly string[], version: number) =>
+      call(notes.includes("rooms") || version === 7 ? { rooms: "2" } : said);
+    const silent = prepared({ notes: [ROOMS], defaults: [ROOMS_2] }, script({ city: "Porto" }));
+    expect(await answer(silent)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS], version: 7 });
+    expect(silent.asked).toEqual([[7, "rooms"], [3]]);
+    const stated = prepared({ notes: [ROOMS], defaults: [ROOMS_2] }, script({ rooms: "1" }));
+    expect(await answer(stated)).toMatchObject({ calls: ['{"rooms": "1"}'], notes: [], version: 3 });
+  });
+
+  it("does not let what everybody's version has learned overrule the user's own note", async () => {
+    const own = { ...ROOMS, text: "rooms should be 3." };
+    const turn = prepared({ notes: [own], defaults: [ROOMS_2] }, (notes, version) =>
+      call(notes.includes("rooms") ? { rooms: "3" } : version === 7 ? { rooms: "2" } : { city: "Porto" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "3"}'], notes: [own], version: 7 });
+  });
+
+  it("keeps its answer where the version before cannot be asked, and gives up with its reader", async () => {
+    const gone = (signal?: AbortController) =>
+      prepared({ defaults: [ROOMS_2] }, (_, version) => {
+        if (version === 7) return call({ rooms: "2" });
+        signal?.abort();
+        throw new Error("a stored file expected, got none");
+      });
+    expect(await answer(gone())).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
+    const reader = new AbortController();
+    await expect(answer(gone(reader), reader.signal)).rejects.toThrow("a stored file expected");
+  });
+
+  it("holds no call back that nothing is a default for", async () => {
+    const turn = prepared({ defaults: [{ ...ROOMS_2, tool: "ReserveHotel" }] }, () => call({ rooms: "2" }));
+    const steps = new YieldingAnswer(turn.turn, new AbortController().signal).steps();
+    const kinds: string[] = [];
+    for await (const step of steps) {
+      kinds.push(step.kind);
+      if (step.kind === "token" && step.deltas.some((delta) => delta.kind === "call:opened")) break;
+    }
+    expect(kinds.length).toBeLessThan(call({ rooms: "2" }).length);
+    expect(turn.asked).toEqual([[7]]);
+  });
+});

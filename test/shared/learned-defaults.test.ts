@@ -1,0 +1,49 @@
+/** Which defaults a version has, and what the version was before each. */
+import { describe, expect, it } from "vitest";
+import { inheritDefaults, LearnedDefault, MOST_DEFAULTS, type InheritedDefault } from "../../shared/learned-defaults.ts";
+
+const learned = (parameter: string, value: string, corrected: string | null = null): LearnedDefault => ({
+  tool: "SearchHotel",
+  parameter,
+  value,
+  corrected,
+});
+
+describe("inheritDefaults", () => {
+  it("puts what a version has learned before what its parent had", () => {
+    const first = inheritDefaults([], [learned("rooms", "2", "1"), learned("city", "Porto")], 0);
+    const second = inheritDefaults(first, [learned("stars", "4")], 1);
+    expect(second.map(({ parameter, before, corrected }) => [parameter, before, corrected])).toEqual([
+      ["stars", 1, []],
+      ["city", 0, []],
+      ["rooms", 0, ["1"]],
+    ]);
+  });
+
+  it("gives a default that is learned again its latest value, and the version before the first time", () => {
+    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
+    const other = inheritDefaults(first, [learned("stars", "4")], 1);
+    const again = inheritDefaults(other, [learned("rooms", "3", "2")], 2);
+    expect(again.map(({ parameter, value, before }) => [parameter, value, before])).toEqual([
+      ["stars", "4", 1],
+      ["rooms", "3", 0],
+    ]);
+    // 2 was what the version had learned; what somebody says who has learned nothing may be said.
+    expect(again[1]?.corrected).toEqual(["1"]);
+    expect(inheritDefaults(again, [learned("rooms", "3", "5")], 3)[1]?.corrected).toEqual(["1", "5"]);
+  });
+
+  it("lets the oldest go", () => {
+    let defaults: InheritedDefault<number>[] = [];
+    for (let version = 0; version <= MOST_DEFAULTS; version += 1)
+      defaults = inheritDefaults(defaults, [learned(`p${version}`, "2")], version);
+    expect([defaults.length, defaults[0]?.before, defaults.at(-1)?.before]).toEqual([MOST_DEFAULTS, MOST_DEFAULTS, 1]);
+  });
+});
+
+describe("LearnedDefault", () => {
+  it("is no text of any length", () => {
+    expect(LearnedDefault.safeParse(learned("note", "x".repeat(201))).success).toBe(false);
+    expect(LearnedDefault.safeParse(learned("note", "x".repeat(200))).success).toBe(true);
+  });
+});
