@@ -59,14 +59,15 @@ export class YieldingAnswer {
     const { completion, defaults } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
     const held: CompletionStep[] = [];
-    let shown = guided.size === 0;
+    // What a client has seen stays, so how the answer begins decides; undefined until it does.
+    let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
-      // What a client has seen stays.
-      shown ||= step.deltas.some((delta) => delta.kind === "content" || (delta.kind === "call:opened" && !guided.has(delta.name)));
+      const [first] = step.deltas;
+      if (first !== undefined) shown ??= first.kind !== "call:opened" || !guided.has(first.name);
       held.push(step);
-      if (shown) yield* held.splice(0);
+      if (shown === true) yield* held.splice(0);
     }
-    if (!shown) yield* await this.#settle(held);
+    if (shown !== true) yield* await this.#settle(held);
   }
 
   /** The answer that goes out for one that begins with a call which something is a default for. */

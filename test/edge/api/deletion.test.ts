@@ -43,7 +43,7 @@ async function converse(who: string): Promise<{ user: string; first: Asked; even
 
 /** As a trainer does: the judgement with its hint, then a version that learned from the event. */
 async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof converse>>, rebuilds?: { parent: number }): Promise<Answer> {
-  const hint = `city should be ${WORD}.`;
+  const hint = `city should be ${WORD} of ${user}.`;
   const header = { eventId: `${eventId}/judged`, agent: AGENT, line: "shared", sessionId: turnId.split("/")[0], turnId, user };
   const payload = { kind: "judgement:made", subject: eventId, reward: -1, votes: [-1], judge: "embedded", hint, tool: "SearchHotel" };
   await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [{ ...header, createdAt: new Date().toISOString(), payload }] });
@@ -57,6 +57,7 @@ async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof c
     ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq, events }),
     changes,
     hints: [hint],
+    defaults: [{ tool: "SearchHotel", parameter: "city", value: `${WORD} of ${user}`, corrected: null }],
   };
   const expected = { tool: "SearchHotel", arguments: { city: `${WORD} of ${user}` } };
   const cases = [{ name: hint, messages: [{ role: "user", content: WORD }], tools: [SEARCH], expect: expected, user, eventId }];
@@ -123,11 +124,14 @@ describe("DELETE /api/users/:user", () => {
       expect(shown.replaceAll(stays.user, "").includes(`${WORD} of ${gone.user}`)).toBe(false);
     }
     expect((await admin(`GET /api/agents/${AGENT}/notes`)).body.notes.map(({ user }: { user: string }) => user)).toEqual([stays.user]);
-    expect((await admin(`GET /api/agents/${AGENT}/versions/1`)).body).toMatchObject({ hints: [], changes: [] });
+    expect((await admin(`GET /api/agents/${AGENT}/versions/1`)).body).toMatchObject({ hints: [], changes: [], defaults: [] });
     const feedback = { completion_id: gone.first.id, score: 1 };
     expect((await call(edge, "client", "POST /v1/feedback", feedback)).status).toBe(404);
 
     // The old version serves until there is one without the user, and takes no ordinary candidate meanwhile.
+    // What it was before it learned what stays is gone: the nearest that is left stands in.
+    const [theirs, ...others] = (await head()).defaults;
+    expect([theirs, others]).toMatchObject([{ value: `${WORD} of ${stays.user}`, before: { version: 0, adapter: null } }, []]);
     expect(await head()).toMatchObject({ stable: 2, rebuild: { from: 0 } });
     expect((await admin(`GET /api/users/${gone.user}/deletion`)).body.agents).toEqual([{ agent: AGENT, state: "rebuilding" }]);
     expect((await call(edge, "trainer", `GET ${LINE}/rebuild`)).body.rebuild).toEqual({ from: 0, events: [stays.eventId] });

@@ -66,6 +66,12 @@ describe("YieldingAnswer under notes", () => {
     expect([plain.asked, reply.asked]).toEqual([[[7]], [[7, "rooms"]]]);
   });
 
+  it("waits for a call that words follow", async () => {
+    const words = tokenizer.encode("Is that right?");
+    const turn = prepared({ notes: [ROOMS] }, (notes) => [...call({ rooms: notes.length > 0 ? "2" : "1" }), ...words]);
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1"}'], notes: [] });
+  });
+
   it("lets a note stand that fills what nobody has said", async () => {
     const turn = prepared({ notes: [ROOMS] }, (notes) => call(notes.length > 0 ? { rooms: "2", city: "Porto" } : { city: "Porto" }));
     expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "2", "city": "Porto"}'], notes: [ROOMS] });

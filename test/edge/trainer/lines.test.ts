@@ -75,6 +75,32 @@ describe("publish", () => {
     expect(await head("repeat")).toMatchObject({ latest: 1, cursor: 3 });
   });
 
+  it("hands on what versions have learned, each with the version before it, and takes it back with them", async () => {
+    await putAgent(edge, "defaults");
+    const learned = (parameter: string, value: string) => ({ tool: "SearchHotel", parameter, value, corrected: null });
+    const publishWith = async (parent: number, defaults: object[]) => {
+      const adapter = await putAdapter(edge, `defaults ${parent}`);
+      const manifest = { ...manifestOf({ agent: "defaults", baseDigest: edge.baseDigest, parent, adapter }), defaults };
+      expect((await call(edge, "trainer", `POST ${line("defaults")}/versions`, { parent, manifest })).body.status).toBe("published");
+      return adapter;
+    };
+    const served = async (): Promise<unknown[]> =>
+      (await head("defaults")).defaults.map((each: { parameter: string; value: string; before: { version: number; adapter: unknown } }) => {
+        const { parameter, value, before } = each;
+        return [parameter, value, before.version, before.adapter];
+      });
+    const first = await publishWith(0, [learned("rooms", "2")]);
+    expect(await served()).toEqual([["rooms", "2", 0, null]]);
+    await publishWith(1, [learned("stars", "4"), learned("rooms", "3")]);
+    expect(await served()).toEqual([
+      ["stars", "4", 1, first],
+      ["rooms", "3", 0, null],
+    ]);
+    expect((await call(edge, "admin", "GET /api/agents/defaults/versions/2")).body.defaults).toHaveLength(2);
+    await call(edge, "admin", "POST /api/agents/defaults/rollback", { to: 1 });
+    expect(await served()).toEqual([["rooms", "2", 0, null]]);
+  });
+
   it("takes no events that another version has consumed, also after that version was rolled back", async () => {
     await putAgent(edge, "once");
     const [first, second] = await Promise.all([putAdapter(edge, "once 1"), putAdapter(edge, "once 2")]);

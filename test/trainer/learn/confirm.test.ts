@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { findParameter } from "../../../trainer/data/parameters.ts";
 import { argumentSpan } from "../../../shared/argument-span.ts";
-import { holdBack, look } from "../../../trainer/learn/confirm.ts";
+import { UpdateSettings } from "../../../trainer/config.ts";
+import { confirmationFailure, holdBack, look, type HeldBack } from "../../../trainer/learn/confirm.ts";
 import type { Scoring } from "../../../trainer/learn/scores.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import type { Lesson } from "../../../trainer/teacher/answers.ts";
@@ -59,5 +60,56 @@ describe("look", () => {
   it("asks a silent context for the default alone", async () => {
     expect((await lookAt(lesson("silent", "2"), SPAN.from - 2)).honoured).toBe(1);
     expect((await lookAt(lesson("silent", "2"), SPAN.to - 1)).honoured).toBe(0);
+  });
+});
+
+describe("a default as it is served", () => {
+  const SURE = Math.log(0.9);
+  const TEACHES = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: "1" };
+  const settings = UpdateSettings.parse({ honouredBar: 0.6, statedBar: 0.85 });
+  /** The parent says `own`, as sure as `logProb`; every token that is scored is as likely, and none is the likeliest. */
+  const unlikely = (logProb: number): Scoring => ({
+    score: async ({ targets }) => ({
+      logProbs: new Float32Array(targets.length).fill(logProb),
+      argmax: targets.map((target) => target + 1),
+    }),
+  });
+  const hold = (lessons: readonly Lesson[], logProb = SURE, teaches: typeof TEACHES | null = TEACHES): Promise<HeldBack> =>
+    holdBack(unlikely(logProb), lessons, {
+      correction: CORRECTION,
+      ...(teaches === null ? {} : { teaches }),
+      parent: undefined,
+      tokenizer,
+      vocabSize: config.vocabSize,
+    });
+  const lookedAt = (held: HeldBack) => look(unlikely(SURE), held, { adapter: "candidate", tokenizer, vocabSize: config.vocabSize });
+  /** What a candidate that answers every context with so many rooms is refused for. */
+  const refusedWith = async (held: HeldBack, rooms: string) =>
+    (await confirmationFailure(held, { ask: async (asked) => asked.map(() => answer(rooms)), tokenizer, settings }))?.code;
+  const says = (kind: "silent" | "stated", value: string, own: string): Lesson => ({ ...lesson(kind, value), own: answer(own) });
+
+  it("keeps a stated value that the parent is sure of, where the candidate has the default", async () => {
+    const held = await hold([says("stated", "3", "3")]);
+    expect(await refusedWith(held, "2")).toBeUndefined();
+    expect((await lookedAt(held)).kept).toBe(1);
+    expect(await refusedWith(await hold([says("stated", "3", "3")], Math.log(0.4)), "2")).toBe("update/deaf");
+    expect((await lookedAt(await hold([says("stated", "3", "3")], Math.log(0.4)))).kept).toBe(0);
+  });
+
+  it("takes nothing else back: neither a third value, nor what the candidate makes of the value that was corrected", async () => {
+    expect(await refusedWith(await hold([says("stated", "3", "3")]), "4")).toBe("update/deaf");
+    expect(await refusedWith(await hold([says("stated", "1", "1")]), "2")).toBe("update/deaf");
+  });
+
+  it("honours nothing where the parent would speak for a silent user", async () => {
+    const held = await hold([says("silent", "2", "3")]);
+    expect(await refusedWith(held, "2")).toBe("update/notLearned");
+    expect((await lookedAt(held)).honoured).toBe(0);
+    expect(await refusedWith(await hold([says("silent", "2", "1")]), "2")).toBeUndefined();
+    expect(await refusedWith(await hold([says("silent", "2", "3")], Math.log(0.4)), "2")).toBeUndefined();
+  });
+
+  it("is asked of defaults alone", async () => {
+    expect(await refusedWith(await hold([says("stated", "3", "3")], SURE, null), "2")).toBe("update/deaf");
   });
 });

@@ -1,0 +1,93 @@
+/** A version with a default, in real workerd: the answer of the version before goes out where that tells what was said, and the log has it so. */
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { TurnFinished } from "../../../shared/events.ts";
+import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
+import type { AdapterFiles } from "../../../shared/policy.ts";
+import { policyOf, publishAdapter, putRandomAdapter } from "../../helpers/adapters.ts";
+import { call, manifestOf, putAgent } from "../../helpers/call.ts";
+import { bearer, withEdge } from "../../helpers/edge.ts";
+
+const edge = withEdge({ baseFolder: "base" });
+const AGENT = "guide";
+const LINE = `/trainer/v1/agents/${AGENT}/lines/shared`;
+const WAYS = ["north", "south"];
+const way = { type: "string", enum: WAYS };
+const WALK = { type: "function", function: { name: "Walk", parameters: { type: "object", properties: { way }, required: ["way"] } } };
+
+async function walk(): Promise<{ version: string | null; fingerprint: string; way: string }> {
+  const messages = [{ role: "user", content: "I want to walk south." }];
+  const body = { model: AGENT, messages, tools: [WALK], tool_choice: "required", temperature: 0, max_tokens: 40 };
+  const response = await fetch(`${edge.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: bearer(edge.keys.client),
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as {
+    system_fingerprint: string;
+    choices: { message: { tool_calls: { function: { arguments: string } }[] } }[];
+  };
+  const [chosen] = answer.choices[0]?.message.tool_calls ?? [];
+  const { way: chosenWay } = JSON.parse(chosen?.function.arguments ?? "{}") as { way: string };
+  return { version: response.headers.get("x-policy-version"), fingerprint: answer.system_fingerprint, way: chosenWay };
+}
+
+/** Publishes an adapter over the bare base as a version that has learned a default. */
+async function publish(adapter: AdapterFiles, learned: LearnedDefault): Promise<number> {
+  await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 0 });
+  const { cursor } = (await call(edge, "trainer", `GET ${LINE}/head`)).body;
+  const manifest = { ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter, fromSeq: cursor }), defaults: [learned] };
+  const { body } = await call(edge, "trainer", `POST ${LINE}/versions`, { parent: 0, manifest });
+  expect(body.status).toBe("published");
+  await untilServed(body.version);
+  return body.version;
+}
+
+async function untilServed(version: number): Promise<void> {
+  await vi.waitUntil(async () => (await walk()).version === String(version), { timeout: 20_000, interval: 200 });
+}
+
+async function turnsBy(version: number): Promise<TurnFinished[]> {
+  const { events } = (await call(edge, "admin", `GET /api/agents/${AGENT}/events`)).body;
+  return events
+    .map(({ payload }: { payload: unknown }) => TurnFinished.safeParse(payload).data)
+    .filter((payload: TurnFinished | undefined) => payload?.policyVersion === version);
+}
+
+describe("a version with a default", { timeout: 120_000 }, () => {
+  let own: string;
+  let learnt: string;
+  let adapter: AdapterFiles;
+
+  beforeAll(async () => {
+    await putAgent(edge, AGENT);
+    const { config } = await policyOf(edge);
+    own = (await walk()).way;
+    expect(own).toBe("south");
+    // Of the adapters whose weights are drawn, which say whatever the grammar lets them, one of a few goes the other way.
+    for (let seed = 1; ; seed += 1) {
+      adapter = await putRandomAdapter(edge, config, seed);
+      await untilServed(await publishAdapter(edge, AGENT, adapter));
+      learnt = (await walk()).way;
+      if (learnt !== own) break;
+    }
+    expect(learnt).toBe("north");
+  }, 300_000);
+
+  it("answers as the version before where that is sure of another value, and is recorded with that version's tokens", async () => {
+    const version = await publish(adapter, { tool: "Walk", parameter: "way", value: learnt, corrected: null });
+    const answer = await walk();
+    expect(answer).toMatchObject({ version: String(version), way: own, fingerprint: expect.stringMatching(`^v${version}-`) });
+    await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(0);
+    const [[before], [turn]] = [await turnsBy(0), await turnsBy(version)];
+    expect([before?.yieldedTo, turn?.yieldedTo]).toEqual([undefined, 0]);
+    expect(turn?.rollout.responseTokens).toEqual(before?.rollout.responseTokens);
+    expect(turn?.rollout.rolloutLogProbs).toEqual(before?.rollout.rolloutLogProbs);
+  });
+
+  it("keeps to it where the version before says what was corrected", async () => {
+    const version = await publish(adapter, { tool: "Walk", parameter: "way", value: learnt, corrected: own });
+    expect(await walk()).toMatchObject({ version: String(version), way: learnt });
+    await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect((await turnsBy(version))[0]?.yieldedTo).toBeUndefined();
+  });
+});
