@@ -204,9 +204,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async version(line: string, version: number): Promise<ListedVersion | undefined> {
-    const found = this.#store.readVersion(line, version);
-    const status = found === undefined ? undefined : this.#store.readStatus(line, version);
-    return found === undefined || status === undefined ? undefined : { ...found, status };
+    return this.#store.readListed(line, version);
   }
 
   async defaults(line: string, version: number): Promise<ServedDefault[]> {

@@ -225,6 +225,12 @@ export class AgentStore {
       .map(({ record, status }) => ({ ...PolicyVersion.parse(JSON.parse(record)), status }));
   }
 
+  /** A version as people are shown it. */
+  readListed(line: string, version: number): ListedVersion | undefined {
+    const [found, status] = [this.readVersion(line, version), this.readStatus(line, version)];
+    return found === undefined || status === undefined ? undefined : { ...found, status };
+  }
+
   readStatus(line: string, version: number): VersionStatus | undefined {
     const query = "SELECT status FROM versions WHERE line = ? AND version = ?";
     const [row] = this.#sql.exec<{ status: string }>(query, line, version).toArray();

@@ -5,11 +5,12 @@ import { argumentSpan } from "../../../shared/argument-span.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { confirmationFailure, holdBack, look, type HeldBack } from "../../../trainer/learn/confirm.ts";
 import type { Scoring } from "../../../trainer/learn/scores.ts";
-import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
+import { loadBase } from "../../../trainer/policy/base.ts";
 import type { Lesson } from "../../../trainer/teacher/answers.ts";
 import { SEARCH, user } from "../hotel.ts";
 
-const { tokenizer, config } = readCheckpoint("base");
+const base = loadBase("base");
+const { tokenizer, config } = base;
 const PARAMETER = findParameter(SEARCH, "number_of_rooms");
 if (PARAMETER === undefined) throw new Error("the hotel tool has rooms");
 const CORRECTION = { tool: SEARCH, parameter: PARAMETER, hint: { parameter: "number_of_rooms", value: "2" } };
@@ -85,7 +86,7 @@ describe("a default as it is served", () => {
   const lookedAt = (held: HeldBack) => look(unlikely(SURE), held, { adapter: "candidate", tokenizer, vocabSize: config.vocabSize });
   /** What a candidate that answers every context with so many rooms is refused for. */
   const refusedWith = async (held: HeldBack, rooms: string) =>
-    (await confirmationFailure(held, { ask: async (asked) => asked.map(() => answer(rooms)), tokenizer, settings }))?.code;
+    (await confirmationFailure(held, { ask: async (asked) => asked.map(() => answer(rooms)), base, settings }))?.code;
   const says = (kind: "silent" | "stated", value: string, own: string): Lesson => ({ ...lesson(kind, value), own: answer(own) });
 
   it("keeps a stated value that the parent is sure of, where the candidate has the default", async () => {
