@@ -155,7 +155,7 @@ export type PublishResult =
 export const ServedDefault = LearnedDefault.extend({
   /** What the policy had made up in its place. */
   corrected: z.array(z.string()),
-  before: z.object({ version: Version, policyDigest: Digest, adapter: AdapterFiles.nullable() }),
+  before: z.object({ line: z.string(), version: Version, policyDigest: Digest, adapter: AdapterFiles.nullable() }),
 });
 export type ServedDefault = z.infer<typeof ServedDefault>;
 

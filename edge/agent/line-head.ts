@@ -44,13 +44,20 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
 
 /** What a version has learned with all that it descends from, newest first. A version that is gone is not asked, but the nearest before it. */
 export function defaultsOf(store: AgentStore, line: string, version: number): ServedDefault[] {
-  const gone = new Set(store.versionsThatAre(line, "refused", "rolledBack", "deleted"));
+  const known = new Map<string, ReadonlySet<number>>();
+  const goneOf = (of: string): ReadonlySet<number> => {
+    const gone = known.get(of) ?? new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
+    known.set(of, gone);
+    return gone;
+  };
   return store.defaults.read(line, version).map((each) => {
-    if (!gone.has(each.before.version)) return each;
-    const standing = [...store.readAncestry(line, each.before.version)].filter((number) => !gone.has(number));
-    const before = store.readVersion(line, Math.max(...standing));
-    invariant(before !== undefined, `line ${line} begins with a base, which nothing takes back`);
-    return { ...each, before: { version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };
+    const { line: of, version: learnedOver } = each.before;
+    const gone = goneOf(of);
+    if (!gone.has(learnedOver)) return each;
+    const standing = [...store.readAncestry(of, learnedOver)].filter((number) => !gone.has(number));
+    const before = store.readVersion(of, Math.max(...standing));
+    invariant(before !== undefined, `line ${of} begins with a base, which nothing takes back`);
+    return { ...each, before: { line: of, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };
   });
 }
 

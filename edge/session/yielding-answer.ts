@@ -14,7 +14,7 @@ import type { Policy } from "../policy/policy.ts";
 export type YieldingCompletion = CompletionRequest & { readonly notes: readonly ServedNote[]; readonly version: number };
 
 /** A version, and the notes that are to stand in its prompt. */
-export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[] };
+export type Asked = { readonly by: Omit<ServedDefault["before"], "line">; readonly notes: readonly ServedNote[] };
 
 export type YieldingTurn = {
   readonly policy: Policy;

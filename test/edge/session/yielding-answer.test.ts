@@ -100,7 +100,7 @@ describe("YieldingAnswer under notes", () => {
 
 describe("YieldingAnswer of a version that has learned", () => {
   const learned = (parameter: string, value: string, version: number, corrected: string[] = []): ServedDefault => {
-    const before = { version, policyDigest: String(version), adapter: null };
+    const before = { line: "shared", version, policyDigest: String(version), adapter: null };
     return { tool: "SearchHotel", parameter, value, corrected, before };
   };
   const [STARS_4, ROOMS_2] = [learned("stars", "4", 5), learned("rooms", "2", 3)];
