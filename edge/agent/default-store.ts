@@ -19,10 +19,11 @@ export class DefaultStore {
     this.#sql.exec(TABLES);
   }
 
-  /** Keeps what a version has from its parent and what it has learned; where a deletion has changed either, again. */
-  put({ line, version, defaults }: PolicyVersion, parent: PolicyVersion): void {
-    const { line: of, version: number, policyDigest, adapter } = parent;
-    const all = inheritDefaults(this.read(of, number), defaults, { line: of, version: number, policyDigest, adapter });
+  /** Keeps what a version has from the one that it was learned over and what it has learned itself; where a deletion has changed either, again. */
+  put({ line, version, defaults }: PolicyVersion, before: PolicyVersion): void {
+    const { policyDigest, adapter } = before;
+    const stood = { line: before.line, version: before.version, policyDigest, adapter };
+    const all = inheritDefaults(this.read(before.line, before.version), defaults, stood);
     if (all.length === 0) this.#sql.exec("DELETE FROM defaults WHERE line = ? AND version = ?", line, version);
     else this.#sql.exec("INSERT OR REPLACE INTO defaults VALUES (?, ?, ?)", line, version, JSON.stringify(all));
   }

@@ -54,11 +54,17 @@ function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, 
  * that is gone is not asked, but the nearest before it.
  */
 export function defaultsOf(store: AgentStore, line: string, version: number): ServedDefault[] {
+  const known = new Map<string, ReadonlySet<number>>();
+  const goneOf = (of: string): ReadonlySet<number> => {
+    const gone = known.get(of) ?? new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
+    known.set(of, gone);
+    return gone;
+  };
   return store.defaults.read(line, version).map((each) => {
-    const { line: of, version: number } = each.before;
-    const gone = new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
-    if (!gone.has(number)) return each;
-    const standing = [...store.readAncestry(of, number)].filter((older) => !gone.has(older));
+    const { line: of, version: learnedOver } = each.before;
+    const gone = goneOf(of);
+    if (!gone.has(learnedOver)) return each;
+    const standing = [...store.readAncestry(of, learnedOver)].filter((number) => !gone.has(number));
     const before = store.readServed(of, Math.max(...standing));
     invariant(before !== undefined, `line ${of} begins with a base, which nothing takes back`);
     return { ...each, before: { line: of, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };

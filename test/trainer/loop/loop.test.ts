@@ -38,6 +38,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
       version: 1,
       parent: 0,
       hints: ["number_of_rooms should be 2."],
+      defaults: [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "2" }],
       events: [{ reward: -1, votes: [-1, -1, 0], judge: "embedded", liftNats: 2 }],
     });
     expect(version?.toSeq).toBe(head.cursor);
