@@ -221,9 +221,9 @@ describe("rollback", () => {
       user: "u1",
       events: ["b1", "b2", "b3"],
       versions: [
-        { version: 1, status: "superseded" },
-        { version: 2, status: "rolledBack" },
-        { version: 3, status: "stable" },
+        { line: "shared", version: 1, status: "superseded" },
+        { line: "shared", version: 2, status: "rolledBack" },
+        { line: "shared", version: 3, status: "stable" },
       ],
     });
   });
