@@ -18,7 +18,7 @@ export type YieldingCompletion = CompletionRequest & {
 };
 
 /** A version, and the notes that are to stand in its prompt. */
-export type Asked = { readonly by: Omit<ServedDefault["before"], "line">; readonly notes: readonly ServedNote[] };
+export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[] };
 
 export type YieldingTurn = {
   readonly policy: Policy;
