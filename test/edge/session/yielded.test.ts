@@ -79,7 +79,7 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     expect(answer).toMatchObject({ version: String(version), way: own, fingerprint: expect.stringMatching(`^v${version}-`) });
     await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(0);
     const [[before], [turn]] = [await turnsBy(0), await turnsBy(version)];
-    expect([before?.yieldedTo, turn?.yieldedTo]).toEqual([undefined, 0]);
+    expect([before?.yieldedTo, turn?.yieldedTo]).toEqual([undefined, { line: "shared", version: 0 }]);
     expect(turn?.rollout.responseTokens).toEqual(before?.rollout.responseTokens);
     expect(turn?.rollout.rolloutLogProbs).toEqual(before?.rollout.rolloutLogProbs);
   });
