@@ -227,7 +227,8 @@ export class AgentStore {
 
   /** A version as people are shown it. */
   readListed(line: string, version: number): ListedVersion | undefined {
-    const [found, status] = [this.readVersion(line, version), this.readStatus(line, version)];
+    const found = this.readVersion(line, version);
+    const status = found === undefined ? undefined : this.readStatus(line, version); // of an agent that is not, there are no rows to ask
     return found === undefined || status === undefined ? undefined : { ...found, status };
   }
 
