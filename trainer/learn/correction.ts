@@ -50,8 +50,14 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
-  const teaches = taughtBy(group);
-  const held = await holdBack(engine, lessons.heldBack, { correction, teaches, parent: adapters.parent, tokenizer, vocabSize });
+  const teaches = settings.defaultsYield ? taughtBy(group) : undefined;
+  const held = await holdBack(engine, lessons.heldBack, {
+    correction,
+    ...(teaches && { teaches }),
+    parent: adapters.parent,
+    tokenizer,
+    vocabSize,
+  });
   const corrected = await correctedRows(engine, group, {
     base,
     parent: adapters.parent,

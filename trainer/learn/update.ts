@@ -86,7 +86,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
-    teaches: taughtBy(group),
+    ...(deps.settings.defaultsYield && { teaches: taughtBy(group) }),
     learn: (adapters, earlier) => learnGroup(deps, { group, adapters, request, earlier }),
   }));
   const gone = request.supplied.filter(({ reference }) => reference === undefined);

@@ -144,7 +144,9 @@ describe("createLearner", { timeout: 60_000 }, () => {
 
   it("takes the latest of two corrections that disagree", async () => {
     const [early, late] = [correctedTo("2"), correctedTo("3")];
-    const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(requestOf([early, late], "paper"));
+    const outcome = await createLearner({ ...tiny, settings: { ...SETTINGS, defaultsYield: true }, now: () => 0 }).update(
+      requestOf([early, late], "paper"),
+    );
     const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: "1" }];
     expect(outcome).toMatchObject({ status: "learned", defaults, refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
   });
