@@ -99,6 +99,21 @@ describe("a flood of the same", () => {
     expect(sampler.asked).toBe(6);
   });
 
+  it("is not the same after another conversation, where a value may have been said before", async () => {
+    const votes = (prompts: readonly unknown[]): string[] => prompts.map(() => (prompts.length === OPTIONS.votes ? "-1" : TWO));
+    const panel = createPanel({ ...writing(""), answer: async (prompts) => votes(prompts) });
+    const ask = user("A hotel in Porto, please.");
+    const before = [user("The number of rooms is 2."), { role: "assistant" as const, content: "In which city?" }];
+    const heard: unknown[] = [];
+    for (const messages of [...Array.from({ length: 8 }, () => [...before, ask]), [ask]]) {
+      const again = turn(messages, CALL);
+      cache.add(again);
+      const corrected = [result("{}"), user("No, the number of rooms should be 2.")];
+      heard.push((await panel.judge(signalOf(nextState(again, corrected)), OPTIONS))?.refused?.code);
+    }
+    expect(heard).toEqual([...Array.from({ length: 8 }, () => "hint/spokenBefore"), undefined]);
+  });
+
   it("gives what was drawn in turn, so that one bad draw does not stand for all", async () => {
     const drawn = ["-1", "+1", "+1", "+1"];
     const sampler = { ...writing(""), answer: async (prompts: readonly unknown[]) => prompts.map(() => drawn[asked++] ?? "none") };
