@@ -281,6 +281,10 @@ export class LineLoop {
     const { refused } = outcome;
     const used = usedOf(batch, refused);
     this.#progress.tell("publishing");
+    // What is too long to be looked for in calls costs no version its place.
+    const defaults = outcome.defaults.filter((each) => LearnedDefault.safeParse(each).success).slice(-MOST_DEFAULTS);
+    const left = outcome.defaults.length - defaults.length;
+    if (left > 0) metrics("defaults:left", { agent: head.agent, left, of: outcome.defaults.length });
     const manifest: Omit<PolicyManifest, "adapter"> = {
       agent: head.agent,
       line: head.line,
@@ -294,8 +298,7 @@ export class LineLoop {
         return toLineage(signal, verdict, { liftNats: outcome.lifts.get(eventId), share: shares.get(eventId) });
       }),
       hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
-      // What is too long to be looked for in calls costs no version its place.
-      defaults: outcome.defaults.filter((each) => LearnedDefault.safeParse(each).success).slice(-MOST_DEFAULTS),
+      defaults,
       metrics: outcome.metrics,
       changes: [...outcome.changes],
       gate,

@@ -24,6 +24,7 @@ export type MetricName =
   | "policy:rejected"
   | "policy:stale"
   | "cursor:advanced"
+  | "defaults:left"
   | "rebuild:begun"
   | "rebuild:finished"
   | "note:absorbed"

@@ -53,11 +53,8 @@ export class Deletion {
     this.#lineage.bar(line, events, { actor, reason, deleted: true });
     this.#store.eraseRefusals(ids);
     const made = this.#lineage.madeWith(line, { user, sessions: new Set(sessions) });
-    for (const version of made) {
-      const left = withoutWords(this.#lines.version(line, version), user);
-      this.#store.replaceRecord(line, left);
-      this.#store.defaults.put(left, this.#lines.groundOf(left));
-    }
+    for (const version of made) this.#store.replaceRecord(line, withoutWords(this.#lines.version(line, version), user));
+    this.#inheritAgain(line, made);
     if (line !== SHARED_LINE) return { ...removed, ...this.#loseLine(line, made, { actor, reason }) };
     const { stable } = this.#lines.state(line);
     // The stable version serves until one without the user can; whatever else was made with the user goes now.
@@ -66,6 +63,16 @@ export class Deletion {
     this.#lines.touch(line, "quarantine", { actor, reason });
     this.#retireImported(line, actor);
     return { ...removed, versions: [...made], own: [], state: this.#lineage.rebuildOf(line) === undefined ? "done" : "rebuilding" };
+  }
+
+  /** Parents first: what a version has learned is kept with it and with all that have it from there, on personal lines, too. */
+  #inheritAgain(line: string, made: ReadonlySet<number>): void {
+    const ascending = [...made].toSorted((a, b) => a - b).map((version) => ({ line, version }));
+    const over = line === SHARED_LINE ? ascending.flatMap(({ version }) => this.#store.stands.standingOn(version)) : [];
+    for (const each of [...ascending, ...over]) {
+      const kept = this.#lines.version(each.line, each.version);
+      this.#store.defaults.put(kept, this.#lines.groundOf(kept));
+    }
   }
 
   /**

@@ -30,6 +30,13 @@ export class StandStore {
     return this.#sql.exec<{ over: number }>("SELECT over FROM stands WHERE line = ? AND version = ?", line, version).toArray()[0]?.over;
   }
 
+  /** The versions of personal lines that were learned over one of the shared line, by line and ascending. */
+  standingOn(over: number): { line: string; version: number }[] {
+    return this.#sql
+      .exec<{ line: string; version: number }>("SELECT line, version FROM stands WHERE over = ? ORDER BY line, version", over)
+      .toArray();
+  }
+
   /** Versions in use, or to be used again, over versions of the shared line that were taken back or deleted; ordered by line. */
   lost(): LostStand[] {
     const query = `

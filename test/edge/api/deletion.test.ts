@@ -1,5 +1,6 @@
 /** The end of a user: no text left in log, storage, sessions, notes, suites or versions, and what learned from it rebuilt without. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { call, fillLog, lineage, manifestOf, putAgent, type Answer } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
@@ -16,23 +17,23 @@ const head = async () => (await call(edge, "trainer", `GET ${LINE}/head`)).body;
 
 type Asked = { id: string; messages: unknown[]; sessionId: string | null };
 
-async function ask(who: string, messages: unknown[]): Promise<Asked> {
+async function ask(who: string, messages: unknown[], agent = AGENT): Promise<Asked> {
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
     headers: bearer(edge.keys.client),
-    body: JSON.stringify({ model: AGENT, user: who, messages, max_tokens: 2 }),
+    body: JSON.stringify({ model: agent, user: who, messages, max_tokens: 2 }),
   });
   const body = (await response.json()) as { id: string; choices: { message: unknown }[] };
   return { id: body.id, messages: [...messages, body.choices[0]?.message], sessionId: response.headers.get("x-session-id") };
 }
 
 /** A conversation of two turns that the log has; returns the user's id and the next state. */
-async function converse(who: string): Promise<{ user: string; first: Asked; eventId: string; turnId: string; seq: number }> {
-  const first = await ask(who, [{ role: "user", content: `${who} wants to see ${WORD}.` }]);
-  await ask(who, [...first.messages, { role: "user", content: `No, ${who} said ${WORD}.` }]);
+async function converse(who: string, agent = AGENT): Promise<{ user: string; first: Asked; eventId: string; turnId: string; seq: number }> {
+  const first = await ask(who, [{ role: "user", content: `${who} wants to see ${WORD}.` }], agent);
+  await ask(who, [...first.messages, { role: "user", content: `No, ${who} said ${WORD}.` }], agent);
   type Logged = { user: string; eventId: string; turnId: string; seq: number; sessionId: string; payload: { kind: string } };
   const logged = async (): Promise<Logged[]> =>
-    (await admin(`GET /api/agents/${AGENT}/events`)).body.events.filter(({ sessionId }: Logged) => sessionId === first.sessionId);
+    (await admin(`GET /api/agents/${agent}/events`)).body.events.filter(({ sessionId }: Logged) => sessionId === first.sessionId);
   // Two turns, and what came between.
   await expect.poll(async () => (await logged()).length, { timeout: 20_000 }).toBe(3);
   const next = (await logged()).find(({ payload }) => payload.kind === "nextState:arrived");
@@ -145,6 +146,45 @@ describe("DELETE /api/users/:user", () => {
     for (const digest of files) await expect.poll(async () => (await edge.getR2()).head(`files/${digest}`), { timeout: 20_000 }).toBeNull();
     for (const to of [1, 2]) expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to })).status).toBe(422);
     expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to: 0 })).status).toBe(200);
+  });
+
+  it("leaves no word of the user in what a personal line has from the shared one", async () => {
+    const agent = "private";
+    await putAgent(edge, agent, { tools: [SEARCH] });
+    const said = (user: string, value: string): object => ({
+      ...lineage(user, 1),
+      user,
+      turnId: `t_${user}`,
+      hint: `city should be ${value}.`,
+    });
+    const learned = (parameter: string, value: string): object => ({ tool: "SearchHotel", parameter, value, corrected: null });
+    const publish = async (line: string, changes: object): Promise<Answer> => {
+      const route = `/trainer/v1/agents/${agent}/lines/${line}`;
+      const { parent, cursor } = (await call(edge, "trainer", `GET ${route}/head`)).body;
+      const adapter = await putAdapter(edge, `${line} ${agent}`);
+      const manifest = {
+        ...manifestOf({ agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: cursor + 1 }),
+        line,
+        ...changes,
+      };
+      return call(edge, "trainer", `POST ${route}/versions`, { parent, manifest });
+    };
+    const { user: theirs } = await converse("vera", agent);
+    expect((await publish("shared", { events: [said(theirs, WORD)], defaults: [learned("city", WORD)] })).status).toBe(200);
+    await putAgent(edge, agent, { tools: [SEARCH], learning: { scope: "personal" } });
+    const { user: own } = await converse("will", agent);
+    const due = createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).dueLines({ agent, cursor: 0, waitMs: 0 });
+    expect((await due).lines).toContain(own);
+    expect((await publish(own, { over: 1, events: [said(own, "Porto")], defaults: [learned("stars", "4")] })).body).toMatchObject({
+      version: 1,
+    });
+    const defaults = async (): Promise<string[]> =>
+      (await call(edge, "trainer", `GET /trainer/v1/agents/${agent}/lines/${own}/head`)).body.defaults.map(
+        ({ value }: { value: string }) => value,
+      );
+    expect(await defaults()).toEqual(["4", WORD]);
+    await admin(`DELETE /api/users/${theirs}`);
+    expect(await defaults()).toEqual(["4"]);
   });
 
   it("does not undo a rollback, and takes what is only on trial away at once", async () => {
