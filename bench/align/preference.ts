@@ -5,9 +5,9 @@
 import { z } from "zod";
 import { assertNever } from "../../shared/assert.ts";
 import type { AssistantMessage } from "../../shared/chat.ts";
-import { sameText, argumentText, findTool } from "../../trainer/data/calls.ts";
-import { mentions } from "../../trainer/data/mention.ts";
-import { readParameters } from "../../trainer/data/parameters.ts";
+import { sameText, argumentText, findTool } from "../../shared/speech/calls.ts";
+import { mentions } from "../../shared/speech/mention.ts";
+import { readParameters } from "../../shared/speech/parameters.ts";
 import { checkArguments } from "../../trainer/judge/schema-check.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import type { AnswerCall } from "../../trainer/teacher/answer-text.ts";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { argumentText, readCalls } from "../../trainer/data/calls.ts";
+import { argumentText, readCalls } from "../../shared/speech/calls.ts";
 import { checkArguments } from "../../trainer/judge/schema-check.ts";
 import type { LineLoop } from "../../trainer/loop.ts";
 import { Random, seedAt } from "../../trainer/random.ts";

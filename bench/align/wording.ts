@@ -1,7 +1,7 @@
 /** Rules for how a reply to a tool's result is worded. Each can be checked on the text alone, and says how a reply that obeys it reads. */
 import { z } from "zod";
 import { assertNever } from "../../shared/assert.ts";
-import { numberWord } from "../../trainer/data/spoken.ts";
+import { numberWord } from "../../shared/speech/spoken.ts";
 import type { Result } from "./scenes.ts";
 
 export const WordingRule = z.discriminatedUnion("name", [

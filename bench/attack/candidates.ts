@@ -5,7 +5,7 @@ import { gateFaults, GateBudgets } from "../../shared/release.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
-import { argumentText } from "../../trainer/data/calls.ts";
+import { argumentText } from "../../shared/speech/calls.ts";
 import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
 import { publishVersion } from "../../trainer/policy/publish.ts";
 import { atLeast, atMost, say, type Bar } from "../bench.ts";

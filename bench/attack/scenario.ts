@@ -1,6 +1,6 @@
 /** What every attack is given, and what it reports. */
 import { at } from "../../shared/assert.ts";
-import { argumentText } from "../../trainer/data/calls.ts";
+import { argumentText } from "../../shared/speech/calls.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Bar } from "../bench.ts";
 import type { Preference } from "../sim/preferences.ts";

@@ -11,7 +11,7 @@ import { SupervisedChild } from "../../cli/supervised-child.ts";
 import { ChatMessage } from "../../shared/chat.ts";
 import { Note } from "../../shared/note.ts";
 import { LineHead, PolicyVersion } from "../../shared/policy.ts";
-import { readableCalls } from "../../trainer/data/calls.ts";
+import { readableCalls } from "../../shared/speech/calls.ts";
 import { say } from "../bench.ts";
 import { resultMessage } from "./in-process.ts";
 import type { Answer, Heard, LearningSystem, Objection, Prompted } from "./learning.ts";

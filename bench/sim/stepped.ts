@@ -10,7 +10,7 @@ import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
 import { invariant } from "../../shared/assert.ts";
 import { ChatMessage } from "../../shared/chat.ts";
 import { TrainerConfig } from "../../trainer/config.ts";
-import { readableCalls } from "../../trainer/data/calls.ts";
+import { readableCalls } from "../../shared/speech/calls.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
 import { createEdgeClient } from "../../trainer/feed/client.ts";
 import type { EdgePort } from "../../trainer/feed/edge-port.ts";

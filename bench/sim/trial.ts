@@ -1,6 +1,6 @@
 /** What a simulated user tries on a learning system: requests in search of something to object to, and whether stated values still win. */
 import { canonicalJson } from "../../shared/digest.ts";
-import { argumentText } from "../../trainer/data/calls.ts";
+import { argumentText } from "../../shared/speech/calls.ts";
 import type { Answer, LearningSystem } from "./learning.ts";
 import type { Preference } from "./preferences.ts";
 import type { FreshRequest } from "./requests.ts";

@@ -3,7 +3,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
 import type { Random } from "../../trainer/random.ts";
 import { spokenName, spokenValue } from "../../trainer/pretrain/values.ts";
-import { argumentText } from "../../trainer/data/calls.ts";
+import { argumentText } from "../../shared/speech/calls.ts";
 import type { AnswerCall } from "../../trainer/teacher/answer-text.ts";
 import { EVAL_CORRECTIONS } from "../phrases.ts";
 import type { Preference } from "./preferences.ts";

@@ -5,7 +5,7 @@
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { FeedbackGiven, LoggedEvent, TurnFinished } from "../../shared/events.ts";
 import type { Exchange } from "../../shared/jobs.ts";
-import { findTool, readCalls } from "./calls.ts";
+import { findTool, readCalls } from "../../shared/speech/calls.ts";
 import type { Refusal, RefusalCode } from "./refusal.ts";
 
 export type LoggedTurn = LoggedEvent & { readonly payload: TurnFinished };

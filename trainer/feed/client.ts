@@ -9,7 +9,7 @@ import { Note } from "../../shared/note.ts";
 import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
-import { parseObject } from "../data/calls.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
 import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
 
 export type ClientOptions = {

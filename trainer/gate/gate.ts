@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { at } from "../../shared/assert.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
-import { argumentText, sameText } from "../data/calls.ts";
+import { argumentText, sameText } from "../../shared/speech/calls.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";

@@ -4,9 +4,9 @@
  */
 import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { namesTopic, wordsBy } from "../data/mention.ts";
-import { readParameters, type Parameter } from "../data/parameters.ts";
-import { datesIn, numbersIn, timesIn } from "../data/spoken.ts";
+import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
+import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
 import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring

@@ -1,7 +1,7 @@
 /** Explicit feedback: a score is its own judgement, and so is the answer as it should have been; a correction in words goes to whoever finds hints. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { FeedbackGiven } from "../../shared/events.ts";
-import { sameAnswer } from "../data/calls.ts";
+import { sameAnswer } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, JudgeOptions, Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";

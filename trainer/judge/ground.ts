@@ -4,12 +4,12 @@
  * instead; and the call did not hold it already. Everything else is refused.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { argumentText, readableCalls, sameText, type Call } from "../data/calls.ts";
+import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic, wordsBy } from "../data/mention.ts";
-import { findParameter, readParameters, typedValue, type Parameter } from "../data/parameters.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
-import { writtenForm, type WrittenForm } from "../data/spoken.ts";
+import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
 
 export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }

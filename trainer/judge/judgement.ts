@@ -4,7 +4,7 @@ import { type EventHeader, judgementIdOf, type JudgementMade } from "../../share
 import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
-import { firstTool } from "../data/calls.ts";
+import { firstTool } from "../../shared/speech/calls.ts";
 import { toldBy } from "../learn/form.ts";
 import { groundHint, heldText, lastCall } from "./ground.ts";
 import type { Verdict } from "./judge.ts";

@@ -3,10 +3,10 @@
  * a misreading or a changed mind; learnt as a default it would be wrong in every other conversation.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { findTool } from "../data/calls.ts";
+import { findTool } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { wasSaid } from "../data/mention.ts";
-import { findParameter } from "../data/parameters.ts";
+import { wasSaid } from "../../shared/speech/mention.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
 import { heldText, lastCall } from "./ground.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */

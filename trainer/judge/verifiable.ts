@@ -3,7 +3,7 @@
  * break the schema, and a tool's own error are −1. A call that ran is 0, not +1: it may still be the wrong call.
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { findTool, parseObject, readCalls, type ReadCall } from "../data/calls.ts";
+import { findTool, parseObject, readCalls, type ReadCall } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { checkArguments } from "./schema-check.ts";

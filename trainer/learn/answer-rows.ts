@@ -8,7 +8,7 @@ import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { preferenceAdvantage } from "../advantage/preference.ts";
-import { findTool, readCalls, sameAnswer } from "../data/calls.ts";
+import { findTool, readCalls, sameAnswer } from "../../shared/speech/calls.ts";
 import type { Refusal } from "../data/refusal.ts";
 import { checkArguments } from "../judge/schema-check.ts";
 import type { LearnerDependencies } from "./candidate.ts";

@@ -4,8 +4,8 @@
  * generated requests that state another value, answered as the parent does or would under that value.
  */
 import type { ChatMessage } from "../../shared/chat.ts";
-import { argumentText, findTool, readableCalls, sameText } from "../data/calls.ts";
-import { findParameter } from "../data/parameters.ts";
+import { argumentText, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
 import { Random, seedAt } from "../random.ts";
 import { askLessons } from "../teacher/answers.ts";
 import { generateContexts, type Correction } from "../teacher/contexts.ts";

@@ -3,7 +3,7 @@ import { groupBy } from "../../shared/group-by.ts";
 import { topicOf, weigh, type Evidence } from "../../shared/influence.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { Influence } from "../feed/edge-port.ts";
-import { firstTool } from "../data/calls.ts";
+import { firstTool } from "../../shared/speech/calls.ts";
 import type { Batch, Judged } from "./batch.ts";
 import { toldBy } from "./form.ts";
 

@@ -1,7 +1,7 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
 import { zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { readCalls } from "../data/calls.ts";
+import { readCalls } from "../../shared/speech/calls.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";

@@ -6,10 +6,10 @@
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
-import { argumentText, findTool, readableCalls, sameText, type Call } from "../data/calls.ts";
+import { argumentText, findTool, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
-import { wasOffered, wasSaid } from "../data/mention.ts";
-import { findParameter } from "../data/parameters.ts";
+import { wasOffered, wasSaid } from "../../shared/speech/mention.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
 import { askGreedily } from "../learn/candidate.ts";

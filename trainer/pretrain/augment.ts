@@ -15,7 +15,7 @@ import {
   toSteps,
   weekday,
 } from "./conversation.ts";
-import { writtenForm } from "../data/spoken.ts";
+import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
 import { drawNaming, drawShown, type Naming } from "./naming.ts";
 import { revalued, type Revaluer, type Swap } from "./revalue.ts";

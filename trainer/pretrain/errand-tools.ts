@@ -1,5 +1,5 @@
 /** Draws a service that nobody has built: a tool that finds things and one that arranges one of them, named in plain English. */
-import { writtenForm } from "../data/spoken.ts";
+import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
 import type { ParameterView, ToolView } from "./conversation.ts";
 import type { Lexicon } from "./lexicon.ts";

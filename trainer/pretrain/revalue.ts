@@ -3,7 +3,7 @@
  * results. A value that is always another one cannot be remembered, only read.
  */
 import { escapeRegExp } from "../../shared/regexp.ts";
-import { type WrittenForm, writtenForm } from "../data/spoken.ts";
+import { type WrittenForm, writtenForm } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
 import type { Lexicon } from "./lexicon.ts";
 import type { Dialogue } from "./sgd.ts";

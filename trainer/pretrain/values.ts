@@ -1,5 +1,5 @@
 /** Made-up names and spoken forms of values, so that only reading and copying can explain an argument. */
-import { clockTime, monthAndDay, numberWord } from "../data/spoken.ts";
+import { clockTime, monthAndDay, numberWord } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
 
 const ONSETS = [

@@ -4,7 +4,7 @@
  */
 import { withGuidance, type PromptMessage } from "../../shared/chat.ts";
 import { hintText } from "../../shared/jobs.ts";
-import { argumentText, sameText } from "../data/calls.ts";
+import { argumentText, sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, ContextKind, Correction } from "./contexts.ts";

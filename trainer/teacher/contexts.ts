@@ -6,7 +6,7 @@
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
-import { findParameter, readParameters, type Parameter } from "../data/parameters.ts";
+import { findParameter, readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { ANCHOR_TOOLS } from "./anchor-tools.ts";
 import type { Random } from "../random.ts";
 import { sayOpening } from "./phrases.ts";

@@ -6,7 +6,7 @@
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { findParameter, readParameters, typedValue } from "../data/parameters.ts";
+import { findParameter, readParameters, typedValue } from "../../shared/speech/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 

@@ -4,8 +4,8 @@
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { argumentText } from "../data/calls.ts";
-import { mentions, namesTopic, wasOffered } from "../data/mention.ts";
+import { argumentText } from "../../shared/speech/calls.ts";
+import { mentions, namesTopic, wasOffered } from "../../shared/speech/mention.ts";
 import type { Random } from "../random.ts";
 import { readAnswer } from "./answer-text.ts";
 import type { Context, Correction } from "./contexts.ts";

@@ -2,9 +2,9 @@
  * How a user may say things: openings of a request and statements of one value, in many words. Only for contexts that
  * are generated from a schema; nothing here is ever shown to a user.
  */
-import type { Parameter } from "../data/parameters.ts";
+import type { Parameter } from "../../shared/speech/parameters.ts";
 import type { Random } from "../random.ts";
-import { writtenForms } from "../data/spoken.ts";
+import { writtenForms } from "../../shared/speech/spoken.ts";
 
 export type Fact = { readonly parameter: Parameter; readonly value: string };
 

@@ -1,10 +1,10 @@
 /** Contexts from turns that the agent really had: the user's own words, replayed under context + note. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
-import { argumentText, findTool, sameText } from "../data/calls.ts";
-import { wasOffered, wasSaid } from "../data/mention.ts";
-import { findParameter, isPlain, readParameters } from "../data/parameters.ts";
-import { writtenForm } from "../data/spoken.ts";
+import { argumentText, findTool, sameText } from "../../shared/speech/calls.ts";
+import { wasOffered, wasSaid } from "../../shared/speech/mention.ts";
+import { findParameter, isPlain, readParameters } from "../../shared/speech/parameters.ts";
+import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { sayFact } from "./phrases.ts";
 import type { Random } from "../random.ts";

@@ -1,7 +1,7 @@
 /** Requests as users make them, from a tool's schema alone: in one message or over several, ready for a call or settled long ago. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { humanise, isPlain, readParameters } from "../data/parameters.ts";
+import { humanise, isPlain, readParameters } from "../../shared/speech/parameters.ts";
 import type { Random } from "../random.ts";
 import { askFor, replyWith, sayFact, sayOpening, type Fact } from "./phrases.ts";
 import { makeValue } from "./values.ts";

@@ -1,5 +1,5 @@
 /** Made-up parameter values by kind, and the words in which a user would say them. */
-import type { Parameter } from "../data/parameters.ts";
+import type { Parameter } from "../../shared/speech/parameters.ts";
 import type { Random } from "../random.ts";
 
 const PLACES = [

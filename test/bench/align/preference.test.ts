@@ -14,7 +14,7 @@ import {
 } from "../../../bench/align/preference.ts";
 import { readScenes, type Scene } from "../../../bench/align/scenes.ts";
 import { breaksRule } from "../../../bench/align/wording.ts";
-import { readableCalls } from "../../../trainer/data/calls.ts";
+import { readableCalls } from "../../../shared/speech/calls.ts";
 import { Random } from "../../../trainer/random.ts";
 import { smallSgd } from "./small-sgd.ts";
 

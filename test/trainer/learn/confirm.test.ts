@@ -1,6 +1,6 @@
 /** What a look sees of a candidate, over an engine whose likeliest tokens are given. */
 import { describe, expect, it } from "vitest";
-import { findParameter } from "../../../trainer/data/parameters.ts";
+import { findParameter } from "../../../shared/speech/parameters.ts";
 import { argumentSpan } from "../../../shared/argument-span.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
 import { confirmationFailure, holdBack, look, type HeldBack } from "../../../trainer/learn/confirm.ts";

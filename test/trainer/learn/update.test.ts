@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
 import { SignalSettings } from "../../../shared/signal-settings.ts";
 import { UpdateSettings } from "../../../trainer/config.ts";
-import { findParameter } from "../../../trainer/data/parameters.ts";
+import { findParameter } from "../../../shared/speech/parameters.ts";
 import type { Engine } from "../../../trainer/engine/engine.ts";
 import type { HeldBack } from "../../../trainer/learn/confirm.ts";
 import { costToEarlier } from "../../../trainer/learn/earlier.ts";

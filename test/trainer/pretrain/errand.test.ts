@@ -1,6 +1,6 @@
 /** What an errand's calls hold was said before, and its schemas leave no two things under one name. */
 import { describe, expect, it } from "vitest";
-import { writtenForms } from "../../../trainer/data/spoken.ts";
+import { writtenForms } from "../../../shared/speech/spoken.ts";
 import { drawErrand } from "../../../trainer/pretrain/errand.ts";
 import { Vocabulary } from "../../../trainer/pretrain/errand-tools.ts";
 import { bySpeech } from "../../../trainer/pretrain/guidance.ts";

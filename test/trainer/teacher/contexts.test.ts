@@ -1,7 +1,7 @@
 /** Contexts made from schemas and from real turns say what their kind promises, and no more. */
 import { describe, expect, it } from "vitest";
-import { mentions } from "../../../trainer/data/mention.ts";
-import { findParameter } from "../../../trainer/data/parameters.ts";
+import { mentions } from "../../../shared/speech/mention.ts";
+import { findParameter } from "../../../shared/speech/parameters.ts";
 import { Random } from "../../../trainer/random.ts";
 import { generateContexts, type Context, type Correction } from "../../../trainer/teacher/contexts.ts";
 import { reread, replayContext, withStatement } from "../../../trainer/teacher/replay.ts";

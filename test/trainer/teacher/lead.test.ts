@@ -1,7 +1,7 @@
 /** Contexts go on, in the policy's own words, until it calls; a policy of fixed answers stands in for one. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findParameter } from "../../../trainer/data/parameters.ts";
+import { findParameter } from "../../../shared/speech/parameters.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
 import { Random } from "../../../trainer/random.ts";
 import type { Context, Correction } from "../../../trainer/teacher/contexts.ts";

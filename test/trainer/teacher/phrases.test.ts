@@ -4,8 +4,8 @@ import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../../../bench/phrases
 import { Random } from "../../../trainer/random.ts";
 import type { ToolDefinition } from "../../../shared/chat.ts";
 import { escapeRegExp } from "../../../shared/regexp.ts";
-import { mentions } from "../../../trainer/data/mention.ts";
-import { isPlain, readParameters } from "../../../trainer/data/parameters.ts";
+import { mentions } from "../../../shared/speech/mention.ts";
+import { isPlain, readParameters } from "../../../shared/speech/parameters.ts";
 import { askFor, replyWith, sayFact, sayOpening } from "../../../trainer/teacher/phrases.ts";
 import { makeValue } from "../../../trainer/teacher/values.ts";
 import { SEARCH } from "../hotel.ts";

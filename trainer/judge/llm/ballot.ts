@@ -1,7 +1,7 @@
 /** One answer of a server read as one vote. What cannot be read is a failed vote with its reason: counted, never guessed at or mended. */
 import { z } from "zod";
 import type { Hint } from "../../../shared/jobs.ts";
-import { parseObject } from "../../data/calls.ts";
+import { parseObject } from "../../../shared/speech/calls.ts";
 import type { Reward } from "../vote.ts";
 import type { Completion } from "./server.ts";
 

@@ -1,6 +1,6 @@
 /** What a server takes of the wire that all claim to speak: optional parameters that it refuses are left out from then on. */
 import { z } from "zod";
-import { parseObject } from "../../data/calls.ts";
+import { parseObject } from "../../../shared/speech/calls.ts";
 import type { PromptMessage } from "./prompt.ts";
 
 /** Parameters that a vote is better with and possible without, in the order in which they are given up where the server does not say which. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { AppError } from "../../../shared/errors.ts";
-import { parseObject } from "../../data/calls.ts";
+import { parseObject } from "../../../shared/speech/calls.ts";
 import { backoffMs } from "../../feed/retry.ts";
 import type { Random } from "../../random.ts";
 import { FULL_DIALECT, requestBody, withoutRefused, type Dialect } from "./dialect.ts";

@@ -3,7 +3,7 @@
  * values allowed, and words a person would use. Works from the schema alone, for any agent's tools.
  */
 import { z } from "zod";
-import type { ToolDefinition } from "../../shared/chat.ts";
+import type { ToolDefinition } from "../chat.ts";
 
 export type ParameterKind = "boolean" | "enum" | "number" | "date" | "time" | "place" | "person" | "text";
 

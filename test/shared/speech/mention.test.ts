@@ -1,8 +1,8 @@
 /** When words mention a value, and what a schema says of its parameters. */
 import { describe, expect, it } from "vitest";
-import { mentions } from "../../../trainer/data/mention.ts";
-import { readParameters, typedValue } from "../../../trainer/data/parameters.ts";
-import { SEARCH } from "../hotel.ts";
+import { mentions } from "../../../shared/speech/mention.ts";
+import { readParameters, typedValue } from "../../../shared/speech/parameters.ts";
+import { SEARCH } from "../../trainer/hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
   const found = readParameters(SEARCH).find((each) => each.name === name);

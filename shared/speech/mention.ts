@@ -1,5 +1,5 @@
 /** Whether words a person wrote mention a parameter's value, in some form. Text is matched, never interpreted. */
-import type { ChatMessage } from "../../shared/chat.ts";
+import type { ChatMessage } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import type { Parameter } from "./parameters.ts";
 import { isMonth, numberWord, writtenForm, writtenForms } from "./spoken.ts";

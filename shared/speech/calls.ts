@@ -1,6 +1,6 @@
 /** Tool calls of an assistant message with their arguments read; what cannot be read is said, never repaired. */
-import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { canonicalJson } from "../../shared/digest.ts";
+import type { ChatMessage, ToolDefinition } from "../chat.ts";
+import { canonicalJson } from "../digest.ts";
 
 export type ReadCall =
   | { readonly status: "read"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
