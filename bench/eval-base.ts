@@ -83,7 +83,10 @@ async function main(): Promise<void> {
   await engine.close();
   report({
     bench: "eval:base",
-    conditions: { split: options.split, seed: Number(options.seed), subset: !options.full, base: options.base, tooLong: cases.tooLong },
+    conditions: {
+      ...{ split: options.split, seed: Number(options.seed), subset: !options.full, base: options.base },
+      ...{ tooLong: cases.tooLong, unsaid: cases.unsaid },
+    },
     figures: { acts, hints, notes: { silent, stated }, judge: { macroRecall, ...judge, plain }, hintJob },
     bars,
   });

@@ -4,6 +4,11 @@
  * default, in its prompt or in its weights, may read the user less well.
  */
 import { argumentSpan } from "./argument-span.ts";
+import type { ChatMessage, ToolDefinition } from "./chat.ts";
+import { argumentText, findTool } from "./speech/calls.ts";
+import { wasNamed } from "./speech/mention.ts";
+import { findParameter } from "./speech/parameters.ts";
+import { writtenForm } from "./speech/spoken.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */
@@ -20,6 +25,9 @@ export type Place = { readonly tool: string; readonly parameter: string };
 /** The argument that something is a default for, and what the policy had made up for it when it was corrected. */
 export type DefaultFor = Place & { readonly corrected: readonly string[] };
 
+/** The conversation that was answered. */
+export type Heard = { readonly messages: readonly ChatMessage[]; readonly tools: readonly ToolDefinition[] };
+
 /** A default with its value, as text. */
 export type ValuedDefault = DefaultFor & { readonly value: string };
 
@@ -32,26 +40,39 @@ const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the o
 export function yields(
   tokenizer: Tokenizer,
   about: DefaultFor,
-  { under, without }: { under: WrittenAnswer; without: WrittenAnswer },
+  { under, without, heard }: { under: WrittenAnswer; without: WrittenAnswer; heard: Heard },
 ): boolean {
   if (under.call?.name !== about.tool) return false;
   const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
-  return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, without);
+  return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, { without, heard });
 }
 
 /**
  * Whether an answer that was given without a default fills its argument, surely: with what somebody has said. The very value that
- * was corrected proves nothing: the policy had made it up.
+ * was corrected proves nothing: the policy had made it up. So it may have with a number, a truth, or what the schema names for those
+ * who say nothing: these have to stand in somebody's words. Other values have too many names for that to be asked ("NYC", "next Friday").
  */
-export function tells(tokenizer: Tokenizer, { tool, parameter, corrected }: DefaultFor, without: WrittenAnswer): boolean {
-  const own = without.call?.name === tool ? without.call.arguments[parameter] : undefined;
-  return own !== undefined && !corrected.includes(textOf(own)) && isSureOf(tokenizer, without, parameter);
+export function tells(
+  tokenizer: Tokenizer,
+  { tool, parameter, corrected }: DefaultFor,
+  { without, heard: { messages, tools } }: { without: WrittenAnswer; heard: Heard },
+): boolean {
+  const args = without.call?.name === tool ? without.call.arguments : {};
+  const own = args[parameter];
+  if (own === undefined) return false;
+  const value = argumentText(own);
+  if (corrected.includes(value) || !isSureOf(tokenizer, without, parameter)) return false;
+  const owner = findTool(tools, tool);
+  const read = owner && findParameter(owner, parameter);
+  if (read === undefined) return false;
+  const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
+  return !isCommon || wasNamed(messages, { parameter: read, value, args });
 }
 
 /** Whether an answer's call has the default's value. */
 export function holds({ tool, parameter, value }: Omit<ValuedDefault, "corrected">, { call }: Pick<WrittenAnswer, "call">): boolean {
   const held = call?.name === tool ? call.arguments[parameter] : undefined;
-  return held !== undefined && textOf(held) === value;
+  return held !== undefined && argumentText(held) === value;
 }
 
 /**
@@ -63,13 +84,17 @@ export function holds({ tool, parameter, value }: Omit<ValuedDefault, "corrected
 export async function settle<Learned extends ValuedDefault, Answer extends WrittenAnswer>(
   tokenizer: Tokenizer,
   answer: Answer,
-  { defaults, ask }: { defaults: readonly Learned[]; ask: (learned: Learned, under: Answer) => Promise<Answer | undefined> },
+  {
+    defaults,
+    heard,
+    ask,
+  }: { defaults: readonly Learned[]; heard: Heard; ask: (learned: Learned, under: Answer) => Promise<Answer | undefined> },
 ): Promise<Answer> {
   let settled = answer;
   for (const learned of defaults) {
     if (!holds(learned, settled)) continue;
     const without = await ask(learned, settled);
-    if (without !== undefined && yields(tokenizer, learned, { under: settled, without })) settled = without;
+    if (without !== undefined && yields(tokenizer, learned, { under: settled, without, heard })) settled = without;
   }
   return settled;
 }
@@ -77,10 +102,6 @@ export async function settle<Learned extends ValuedDefault, Answer extends Writt
 /** Whether two defaults are about the same argument. */
 export function samePlace(left: Place, right: Place): boolean {
   return left.tool === right.tool && left.parameter === right.parameter;
-}
-
-function textOf(argument: unknown): string {
-  return typeof argument === "string" ? argument : JSON.stringify(argument);
 }
 
 function isSureOf(tokenizer: Tokenizer, { tokens, logProbs }: WrittenAnswer, parameter: string): boolean {

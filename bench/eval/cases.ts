@@ -10,6 +10,7 @@ import { fill } from "../../trainer/pretrain/phrases.ts";
 import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
+import type { Heard } from "../../shared/yielding.ts";
 import { EVAL_HINTS, EVAL_NOTES } from "../phrases.ts";
 
 /** A prompt, and what the policy should do with it: a call with these arguments, or a reply. */
@@ -27,6 +28,8 @@ export type GuidedCase = {
   plain: number[];
   guided: number[];
   tools: readonly ToolDefinition[];
+  /** The conversation of both prompts. */
+  heard: Heard;
   answer: number[];
   tool: string;
   parameter: string;
@@ -44,6 +47,7 @@ export class Cases {
   readonly #trainServices: ReadonlySet<string>;
   readonly #context: number;
   #tooLong = 0;
+  #unsaid = 0;
 
   constructor({
     tokenizer,
@@ -65,6 +69,11 @@ export class Cases {
   /** Drawn places that were left out because their last exchange and its tools alone are longer than the context. */
   get tooLong(): number {
     return this.#tooLong;
+  }
+
+  /** Drawn values that the user did state, but only in exchanges for which the context has no room: who reads the prompt cannot know them. */
+  get unsaid(): number {
+    return this.#unsaid;
   }
 
   conversations(): Conversation[] {
@@ -142,8 +151,23 @@ export class Cases {
       const plain = this.#prompt(conversation, at, {});
       const guided = this.#prompt(conversation, at, kind === "hint" ? { hint: text } : { notes: [text] });
       if (plain === undefined || guided === undefined) continue;
+      const spoken = (steps: readonly Step[]): boolean => bySpeech(steps, steps.length, call).stated.includes(parameter);
+      if (spoken(conversation.steps.slice(0, at)) && !spoken(conversation.steps.slice(guided.from, at))) {
+        this.#unsaid += 1;
+        continue;
+      }
       const { tools } = conversation;
-      cases.push({ plain, guided, tools, answer, tool: call.tool.name, parameter: parameter.name, wanted });
+      const heard = { messages: toMessages(conversation.system, conversation.steps.slice(guided.from, at)), tools };
+      cases.push({
+        plain: plain.tokens,
+        guided: guided.tokens,
+        tools,
+        heard,
+        answer,
+        tool: call.tool.name,
+        parameter: parameter.name,
+        wanted,
+      });
     }
     return cases;
   }
@@ -154,7 +178,7 @@ export class Cases {
     if (prompt === undefined) return [];
     const step = place.conversation.steps[place.at];
     const call = step?.kind === "call" ? { name: step.tool.name, arguments: callArguments(step.tool, step.values) } : undefined;
-    return [{ prompt, tools: place.conversation.tools, call, seen: this.#isSeen(place) }];
+    return [{ prompt: prompt.tokens, tools: place.conversation.tools, call, seen: this.#isSeen(place) }];
   }
 
   #isSeen({ conversation, at }: Place): boolean {
@@ -163,17 +187,17 @@ export class Cases {
     return services.every((service) => this.#trainServices.has(service));
   }
 
-  /** The conversation before step `at`; the oldest exchanges go where it would not fit the context. */
+  /** The conversation before step `at`, from step `from` on: the oldest exchanges go where it would not fit the context. */
   #prompt(
     { system, tools, steps }: Conversation,
     at: number,
     guidance: { hint?: string; notes?: readonly string[] },
-  ): number[] | undefined {
+  ): { tokens: number[]; from: number } | undefined {
     const starts = steps.slice(0, at).flatMap((step, index) => (step.kind === "user" ? [index] : []));
-    for (const start of [0, ...starts.slice(1)]) {
-      const messages: PromptMessage[] = withGuidance(toMessages(system, steps.slice(start, at)), guidance);
-      const prompt = this.#tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-      if (prompt.length + ANSWER_TOKENS <= this.#context) return prompt;
+    for (const from of [0, ...starts.slice(1)]) {
+      const messages: PromptMessage[] = withGuidance(toMessages(system, steps.slice(from, at)), guidance);
+      const tokens = this.#tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+      if (tokens.length + ANSWER_TOKENS <= this.#context) return { tokens, from };
     }
     this.#tooLong += 1;
     return undefined;

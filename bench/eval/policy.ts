@@ -67,9 +67,9 @@ export class EvaluatedPolicy {
     const [guided, plain] = [cases.map((each) => each.guided), cases.map((each) => each.plain)];
     const under = await this.written(`${label}, under them`, guided, { maxTokens, tools });
     const without = await this.written(`${label}, without them`, plain, { maxTokens, tools });
-    return cases.map(({ tool, parameter }, index) => {
+    return cases.map(({ tool, parameter, heard }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
-      return yields(this.#tokenizer, { tool, parameter, corrected: [] }, { under: a, without: b }) ? b.text : a.text;
+      return yields(this.#tokenizer, { tool, parameter, corrected: [] }, { under: a, without: b, heard }) ? b.text : a.text;
     });
   }
 

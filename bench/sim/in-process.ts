@@ -112,7 +112,7 @@ export class InProcessSystem implements LearningSystem {
     const answers: Sampled[] = [];
     for (const [request, answer] of zipStrict(requests, sampled)) {
       const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => (await this.#sample([request], before))[0];
-      answers.push(await settle(this.#base.tokenizer, answer, { defaults: this.#defaults, ask }));
+      answers.push(await settle(this.#base.tokenizer, answer, { defaults: this.#defaults, heard: request, ask }));
     }
     return answers;
   }

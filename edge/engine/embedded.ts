@@ -40,7 +40,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   return {
-    answer: (signal) => toAnswer(new YieldingAnswer({ policy, completion, completionOf, defaults: relevant }, signal), turn.policy),
+    answer: (signal) =>
+      toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), turn.policy),
   };
 }
 

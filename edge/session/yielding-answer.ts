@@ -5,7 +5,7 @@
  */
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -26,6 +26,7 @@ export type YieldingTurn = {
   readonly completion: YieldingCompletion;
   /** The same under another version, or with fewer notes in its prompt. */
   readonly completionOf: (asked: Asked) => YieldingCompletion;
+  readonly heard: Heard;
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];
 };
@@ -72,11 +73,12 @@ export class YieldingAnswer {
 
   /** The answer that goes out for one that begins with a call which something is a default for. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
-    const { completion, defaults } = this.#turn;
+    const { completion, defaults, heard } = this.#turn;
     const noted = await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults }));
     const { tokenizer } = this.#turn.policy;
     const settled = await settle(tokenizer, noted, {
       defaults: noted.defaults,
+      heard,
       ask: (learned, { completion: { notes } }) => this.#askBefore(learned, { notes: notes.filter((note) => !samePlace(note, learned)) }),
     });
     this.#completion = settled.completion;
@@ -93,7 +95,7 @@ export class YieldingAnswer {
     if (without === undefined) return under;
     const yielding = notes.filter((note) => {
       const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
-      return yields(this.#turn.policy.tokenizer, about, { under, without });
+      return yields(this.#turn.policy.tokenizer, about, { under, without, heard: this.#turn.heard });
     });
     if (yielding.length === 0) return under;
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;

@@ -42,8 +42,12 @@ function requestWords(messages: readonly ChatMessage[]): string {
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const request = messages.slice(0, asked + 1);
   const settled = request.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
-  // "one" is a pronoun more often than a number.
-  return wordsBy(request.slice(settled + 1), "user").replace(/\bone\b/gi, "");
+  return withoutPronoun(wordsBy(request.slice(settled + 1), "user"));
+}
+
+/** "one" is a pronoun more often than a number. */
+function withoutPronoun(words: string): string {
+  return words.replace(/\bone\b/gi, "");
 }
 
 /** Whether the assistant or a tool has named the value, and for no other argument of the call: the user may have agreed to it. */
@@ -55,6 +59,15 @@ export function wasOffered(
   const results = writtenForm(value) === "number" ? "" : wordsBy(messages, "tool");
   const offers = `${wordsBy(messages, "assistant")}\n${results}`;
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+}
+
+/** Whether the user or the assistant has named the value, and for no other argument of the call. */
+export function wasNamed(
+  messages: readonly ChatMessage[],
+  { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
+): boolean {
+  const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
+  return mentions(withoutPronoun(words), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
 export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assistant" | "tool"): string {

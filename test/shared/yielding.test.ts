@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { readCheckpoint } from "../../trainer/model/checkpoint.ts";
-import { holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { type Heard, holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 
@@ -20,6 +20,24 @@ function calls(name: string, args: object, unsure?: string): WrittenAnswer {
   const logProbs = tokens.map((_, index) => (span !== undefined && index === span.from ? UNSURE : SURE));
   return { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] };
 }
+const heard: Heard = {
+  messages: [{ role: "user", content: "A hotel in Faro with 1 room. No, 3 rooms. 5 stars." }],
+  tools: [
+    {
+      type: "function",
+      function: {
+        name: "SearchHotel",
+        parameters: {
+          type: "object",
+          properties: {
+            ...{ location: { type: "string" }, number_of_rooms: { type: "string" }, stars: { type: "string" } },
+            ...{ kind: { type: "string", default: "hotel" }, wifi: { type: "string", enum: ["True", "False"] } },
+          },
+        },
+      },
+    },
+  ],
+};
 const text = (words: string): WrittenAnswer => ({ tokens: tokenizer.encode(words), logProbs: [], call: undefined });
 
 describe("a default", () => {
@@ -27,38 +45,69 @@ describe("a default", () => {
   const without = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" });
 
   it("stays where the policy without it leaves the argument open", () => {
-    expect(yields(tokenizer, ROOMS, { under, without: calls("SearchHotel", { location: "Porto" }) })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { heard, under, without: calls("SearchHotel", { location: "Porto" }) })).toBe(false);
   });
 
   it("yields where the policy without it is sure of another value", () => {
-    expect(yields(tokenizer, ROOMS, { under, without })).toBe(true);
+    expect(yields(tokenizer, ROOMS, { heard, under, without })).toBe(true);
   });
 
   it("stays where the policy is not sure that the argument comes at all, or says the same", () => {
     const guess = calls("SearchHotel", { location: "Porto", number_of_rooms: "1" }, "number_of_rooms");
-    expect(yields(tokenizer, ROOMS, { under, without: guess })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { heard, under, without: guess })).toBe(false);
     const same = calls("SearchHotel", { location: "Porto", number_of_rooms: "2" });
-    expect(yields(tokenizer, ROOMS, { under, without: same })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { heard, under, without: same })).toBe(false);
   });
 
   it("yields where it made the policy name a third value, or leave out what it says by itself", () => {
     const third = calls("SearchHotel", { number_of_rooms: "4", location: "Porto" });
-    expect(yields(tokenizer, ROOMS, { under: third, without })).toBe(true);
-    expect(yields(tokenizer, ROOMS, { under: calls("SearchHotel", { location: "Porto" }), without })).toBe(true);
+    expect(yields(tokenizer, ROOMS, { heard, under: third, without })).toBe(true);
+    expect(yields(tokenizer, ROOMS, { heard, under: calls("SearchHotel", { location: "Porto" }), without })).toBe(true);
   });
 
   it("stays where the policy says again what was corrected", () => {
-    expect(yields(tokenizer, { ...ROOMS, corrected: ["1"] }, { under, without })).toBe(false);
-    expect(yields(tokenizer, { ...ROOMS, corrected: ["3", "1"] }, { under, without })).toBe(false);
-    expect(yields(tokenizer, { ...ROOMS, corrected: ["3"] }, { under, without })).toBe(true);
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["1"] }, { heard, under, without })).toBe(false);
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["3", "1"] }, { heard, under, without })).toBe(false);
+    expect(yields(tokenizer, { ...ROOMS, corrected: ["3"] }, { heard, under, without })).toBe(true);
   });
 
   it("is about its own tool and its own argument", () => {
     const elsewhere = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
-    expect(yields(tokenizer, { ...ROOMS, parameter: "location" }, { under, without: elsewhere })).toBe(true);
-    expect(yields(tokenizer, { ...ROOMS, tool: "GetWeather" }, { under, without: elsewhere })).toBe(false);
-    expect(yields(tokenizer, ROOMS, { under, without: text("How many rooms?") })).toBe(false);
-    expect(yields(tokenizer, ROOMS, { under: text("How many rooms?"), without })).toBe(false);
+    expect(yields(tokenizer, { ...ROOMS, parameter: "location" }, { heard, under, without: elsewhere })).toBe(true);
+    expect(yields(tokenizer, { ...ROOMS, tool: "GetWeather" }, { heard, under, without: elsewhere })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { heard, under, without: text("How many rooms?") })).toBe(false);
+    expect(yields(tokenizer, ROOMS, { heard, under: text("How many rooms?"), without })).toBe(false);
+  });
+
+  it("stays where nobody has said the number, the truth, or what the schema falls back on", () => {
+    const yieldsTo = (parameter: string, args: object, words: string): boolean => {
+      const about = { tool: "SearchHotel", parameter, corrected: [] };
+      const said: Heard = { ...heard, messages: [{ role: "user", content: words }] };
+      return yields(tokenizer, about, {
+        heard: said,
+        under: calls("SearchHotel", { [parameter]: "none" }),
+        without: calls("SearchHotel", args),
+      });
+    };
+    expect(yieldsTo("number_of_rooms", { number_of_rooms: "3" }, "A hotel at 3 pm.")).toBe(false);
+    expect(yieldsTo("number_of_rooms", { number_of_rooms: "3" }, "A hotel with three rooms.")).toBe(true);
+    expect(yieldsTo("number_of_rooms", { number_of_rooms: "3", stars: "3" }, "A hotel of 3 stars.")).toBe(false);
+    expect(yieldsTo("number_of_rooms", { number_of_rooms: "1" }, "Find me one.")).toBe(false);
+    expect(yieldsTo("wifi", { wifi: "True" }, "A hotel.")).toBe(false);
+    expect(yieldsTo("wifi", { wifi: "True" }, "A hotel with wifi.")).toBe(true);
+    expect(yieldsTo("kind", { kind: "hotel" }, "Somewhere to sleep.")).toBe(false);
+    expect(yieldsTo("kind", { kind: "hotel" }, "A hotel.")).toBe(true);
+    expect(yieldsTo("kind", { kind: "hostel" }, "Somewhere cheap to sleep.")).toBe(true);
+    expect(yieldsTo("location", { location: "New York" }, "A hotel in NYC.")).toBe(true);
+  });
+
+  it("yields to what the assistant read back", () => {
+    const messages: Heard["messages"] = [
+      { role: "assistant", content: "A hotel with 1 room, right?" },
+      { role: "user", content: "Yes." },
+    ];
+    expect(yields(tokenizer, ROOMS, { heard: { ...heard, messages }, under, without })).toBe(true);
+    expect(yields(tokenizer, ROOMS, { heard: { ...heard, messages: [] }, under, without })).toBe(false);
   });
 
   it("is held by a call that has its value, as text or as JSON", () => {
@@ -82,7 +131,7 @@ describe("settle", () => {
       asked.push(before);
       return said[before];
     };
-    return { answer: await settle(tokenizer, answer, { defaults: [stars, rooms], ask }), asked };
+    return { answer: await settle(tokenizer, answer, { defaults: [stars, rooms], heard, ask }), asked };
   }
 
   it("asks about what the call has, and about nothing else", async () => {

@@ -77,8 +77,8 @@ async function toldBy(
   const asked = lessons.filter(({ context }) => !mustStay(context));
   const rows = asked.map(({ studentPrompt: prompt, own: answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: parent, vocabSize });
-  const told = zipStrict(asked, scores).filter(([{ own: tokens }, { logProbs }]) =>
-    tells(tokenizer, about, { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] }),
+  const told = zipStrict(asked, scores).filter(([{ own: tokens, context: heard }, { logProbs }]) =>
+    tells(tokenizer, about, { without: { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] }, heard }),
   );
   return new Set(told.map(([lesson]) => lesson));
 }

@@ -18,6 +18,17 @@ const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHote
 
 const call = (args: object): number[] => [openId, ...tokenizer.encode(spacedJson({ name: "SearchHotel", arguments: args })), closeId];
 
+const text = { type: "string" };
+const HEARD = {
+  messages: [{ role: "user" as const, content: "1 room, 3 rooms, 5 stars, 2 stars." }],
+  tools: [
+    {
+      type: "function" as const,
+      function: { name: "SearchHotel", parameters: { type: "object", properties: { rooms: text, stars: text } } },
+    },
+  ],
+};
+
 const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
 /** A policy that answers as `script` says for the notes in its prompt and the version that is asked. */
@@ -44,7 +55,7 @@ function prepared(
     },
   } as unknown as Policy;
   const completionOf = ({ by, notes: kept }: Asked) => ({ ...by, notes: kept }) as unknown as YieldingCompletion;
-  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, defaults } };
+  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard: HEARD, defaults } };
 }
 
 async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {

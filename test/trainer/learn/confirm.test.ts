@@ -23,10 +23,10 @@ const answer = (rooms: string): number[] => [
   tokenizer.eosId,
 ];
 
-function lesson(kind: "silent" | "stated", rooms: string): Lesson {
+function lesson(kind: "silent" | "stated", rooms: string, words = "1 hotel in Porto, for 3"): Lesson {
   const tokens = answer(rooms);
   const stated = kind === "stated" ? { stated: rooms } : {};
-  const context = { kind, origin: "generated", messages: [user("A hotel in Porto")], tools: [SEARCH], tool: "SearchHotel", ...stated };
+  const context = { kind, origin: "generated", messages: [user(words)], tools: [SEARCH], tool: "SearchHotel", ...stated };
   return { context, guidance: "none", teacherPrompt: [5], studentPrompt: [5], answer: tokens, own: tokens };
 }
 
@@ -108,6 +108,8 @@ describe("a default as it is served", () => {
     expect((await lookedAt(held)).honoured).toBe(0);
     expect(await refusedWith(await hold([says("silent", "2", "1")]), "2")).toBeUndefined();
     expect(await refusedWith(await hold([says("silent", "2", "3")], Math.log(0.4)), "2")).toBeUndefined();
+    const unsaid = { ...lesson("silent", "2", "A hotel in Porto"), own: answer("3") };
+    expect(await refusedWith(await hold([unsaid]), "2")).toBeUndefined();
   });
 
   it("is asked of defaults alone", async () => {
