@@ -159,7 +159,10 @@ async function tryPreference(
   answers.forEach((answer, index) =>
     say(`    fresh: ${describe(answer)}${outcome.freshCalledBefore[index] ? "" : " (no call before either)"}`),
   );
-  outcome.statedKept = await keptOf(system, preference);
+  const won = await keptOf(system, preference);
+  outcome.statedKept = won.map(({ kept }) => kept);
+  for (const { request, answer } of won.filter(({ kept }) => !kept))
+    say(`    stated, and lost: "${request.messages.at(-1)?.content}" ${answer === undefined ? "" : describe(answer)}`);
   outcome.unrelated = await pairExact(system, unrelated);
   say(
     `  fresh ${tally(outcome.freshHonoured)}, stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`,

@@ -71,7 +71,7 @@ async function tryPreference(system: ServedSystem, preference: Preference, rando
     seconds,
     honoured: answers.map(({ calls }) => reaction(preference, calls) === "honoured"),
     calledBefore: before.map(({ calls }) => reaction(preference, calls) !== "elsewhere"),
-    statedKept: await keptOf(system, preference),
+    statedKept: (await keptOf(system, preference)).map(({ kept }) => kept),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * When a default yields: a note in the prompt, or what a version has learned. A default is about what nobody has said: where
- * the policy names the argument without it, and is sure of it, that is what somebody has said. A small policy that has a
+ * the policy fills the argument without it, surely or in somebody's own words, that was said. A small policy that has a
  * default, in its prompt or in its weights, may read the user less well.
  */
 import { argumentSpan } from "./argument-span.ts";
@@ -33,10 +33,7 @@ export type ValuedDefault = DefaultFor & { readonly value: string };
 
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
-/**
- * Whether what was said overrules a default: the policy, asked without it, calls the same tool and fills the argument by itself,
- * surely, with another value than under it.
- */
+/** Whether what was said overrules a default: the policy, asked without it, calls the same tool and tells another value than under it. */
 export function yields(
   tokenizer: Tokenizer,
   about: DefaultFor,
@@ -48,9 +45,10 @@ export function yields(
 }
 
 /**
- * Whether an answer that was given without a default fills its argument, surely: with what somebody has said. The very value that
- * was corrected proves nothing: the policy had made it up. So it may have with a number, a truth, or what the schema names for those
- * who say nothing: these have to stand in somebody's words. Other values have too many names for that to be asked ("NYC", "next Friday").
+ * Whether an answer that was given without a default fills its argument with what somebody has said: its value stands in somebody's
+ * words, or the policy is sure of it, since many values have other names ("NYC", "next Friday"). Numbers, truths and what the schema
+ * names for those who say nothing are easily made up, and other numbers stand everywhere: there both are asked. The very
+ * value that was corrected proves nothing: the policy had made it up.
  */
 export function tells(
   tokenizer: Tokenizer,
@@ -61,12 +59,12 @@ export function tells(
   const own = args[parameter];
   if (own === undefined) return false;
   const value = argumentText(own);
-  if (corrected.includes(value) || !isSureOf(tokenizer, without, parameter)) return false;
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);
-  if (read === undefined) return false;
+  if (corrected.includes(value) || read === undefined) return false;
+  const [named, sure] = [wasNamed(messages, { parameter: read, value, args }), isSureOf(tokenizer, without, parameter)];
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
-  return !isCommon || wasNamed(messages, { parameter: read, value, args });
+  return isCommon ? named && sure : named || sure;
 }
 
 /** Whether an answer's call has the default's value. */

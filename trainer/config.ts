@@ -44,10 +44,10 @@ export const UpdateSettings = z.object({
   /** Share of the held-back stated contexts won before in which the user's value must still win. */
   statedBar: z.number().min(0).max(1).default(0.85),
   /**
-   * Whether versions carry what they learn as defaults that yield to what the user says, and are confirmed so. Off until it is measured
-   * whole: a base that is sure of values that nobody stated then speaks for silent users, too.
+   * Whether versions carry what they learn as defaults that yield to what the user says, and are confirmed so. Off, weights alone
+   * decide: what a user states is then lost in a third of the cases (bench:learn).
    */
-  defaultsYield: z.boolean().default(false),
+  defaultsYield: z.boolean().default(true),
   /** ln p_teacher − ln p_student of the teacher's answers, nats; below it there is nothing to distil. */
   minLiftNats: z.number().min(0).default(0.5),
 });

@@ -31,8 +31,11 @@ export function isExact({ call }: Pick<FreshRequest, "call">, answer: Pick<Answe
   );
 }
 
-/** Stated requests that the base without an adapter wins, and whether the served policy still does. */
-export async function keptOf(system: LearningSystem, { tool, parameter, stated }: Preference): Promise<boolean[]> {
+/** A request that the base without an adapter answers with the value that its user states. */
+export type Won = { readonly request: FreshRequest; readonly answer: Answer | undefined; readonly kept: boolean };
+
+/** Stated requests that the base without an adapter wins, what is served now, and whether the user's value still wins. */
+export async function keptOf(system: LearningSystem, { tool, parameter, stated }: Preference): Promise<Won[]> {
   const won = (request: FreshRequest, { calls }: Answer): boolean =>
     calls.some(
       ({ name, arguments: args }) => name === tool && argumentText(args[parameter]) === argumentText(request.call.arguments[parameter]),
@@ -41,5 +44,8 @@ export async function keptOf(system: LearningSystem, { tool, parameter, stated }
   const before = await system.answer(asked, { bare: true });
   const winners = asked.filter((request, index) => before[index] !== undefined && won(request, before[index]));
   const after = await system.answer(winners);
-  return winners.map((request, index) => after[index] !== undefined && won(request, after[index]));
+  return winners.map((request, index) => {
+    const answer = after[index];
+    return { request, answer, kept: answer !== undefined && won(request, answer) };
+  });
 }

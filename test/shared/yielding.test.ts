@@ -101,6 +101,13 @@ describe("a default", () => {
     expect(yieldsTo("location", { location: "New York" }, "A hotel in NYC.")).toBe(true);
   });
 
+  it("yields to a name that was said, even where the policy is not sure", () => {
+    const place = { tool: "SearchHotel", parameter: "location", corrected: [] };
+    const unsure = (location: string): WrittenAnswer => calls("SearchHotel", { location }, "location");
+    expect(yields(tokenizer, place, { heard, under, without: unsure("Faro") })).toBe(true);
+    expect(yields(tokenizer, place, { heard, under, without: unsure("Lagos") })).toBe(false);
+  });
+
   it("yields to what the assistant read back", () => {
     const messages: Heard["messages"] = [
       { role: "assistant", content: "A hotel with 1 room, right?" },
