@@ -79,11 +79,15 @@ async function main(): Promise<void> {
       config,
       now: () => new Date(),
       loadAdapter,
-      gate: (request) => inTurn(() => gate(request)),
+      gate: (request) => inTurn(() => gate.examine(request)),
       reviewNotes: createNoteReview({ engine, base, loadAdapter }),
       writeAdapter,
       runtime: describeRuntime(config, device),
     };
+    // What this costs now the first update would wait for; whatever is wrong it meets again, and tells.
+    inTurn(() => gate.prepare()).catch((thrown: unknown) => {
+      if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
+    });
     const openLoop: FollowOptions["openLoop"] = (line, lease) =>
       new LineLoop(line, { ...shared, edge: createEdgeClient({ edge: url, key, signal: stop.signal, lease }) });
     // Leases are given back after the stop, by a client that does not hear of it.

@@ -25,6 +25,7 @@ export type MetricName =
   | "policy:stale"
   | "cursor:advanced"
   | "defaults:left"
+  | "gate:unprepared"
   | "rebuild:begun"
   | "rebuild:finished"
   | "note:absorbed"

@@ -71,7 +71,7 @@ export class SteppedSystem {
     this.base = parts.base;
     this.engine = parts.engine;
     this.edge = parts.edge;
-    this.gate = createGate(parts);
+    this.gate = createGate(parts).examine;
     this.port = createEdgeClient({ edge: parts.edge.url, key: parts.edge.keys.trainer });
     this.#folder = parts.folder;
     this.#passing = parts.passing;

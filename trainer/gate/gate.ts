@@ -38,6 +38,11 @@ export type GateRequest = {
   readonly suite: readonly SuiteCase[];
 };
 export type Gate = (request: GateRequest) => Promise<GateReport>;
+export type OpenGate = {
+  readonly examine: Gate;
+  /** Asks the base what every report needs of it, seconds of work: done ahead, the first candidate waits for less. */
+  readonly prepare: () => Promise<void>;
+};
 
 type GateDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
@@ -54,7 +59,7 @@ const MOST_KNOWN = 4; // policies whose answers to the probes are kept
 /** What a policy says to every probe, held to the tools' schemas, and to those that are ready without a grammar. */
 type Probed = { readonly held: readonly Answered[]; readonly free: readonly Answered[] };
 
-export function createGate(deps: GateDependencies): Gate {
+export function createGate(deps: GateDependencies): OpenGate {
   const { engine } = deps;
   const { vocabSize } = deps.base.config;
   const probes = drawProbes().filter((probe) => fits(promptOf(deps, probe).length, PROBE_TOKENS));
@@ -75,14 +80,19 @@ export function createGate(deps: GateDependencies): Gate {
     for (const oldest of known.keys()) if (known.size > MOST_KNOWN && oldest !== BASE) known.delete(oldest);
     return said;
   };
-  return async ({ parent, candidate, suite }) => {
+  const askBase = async (): Promise<{ rows: readonly Row[]; likely: readonly RowScore[] }> => {
+    const base = await probe(null, undefined);
+    const rows = probes.map((each, index) => ({ prompt: promptOf(deps, each), answer: at(base.held, index).tokens }));
+    likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
+    return { rows, likely: likelihoods };
+  };
+  const examine: Gate = async ({ parent, candidate, suite }) => {
     const before = parent === null ? undefined : PARENT;
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
     await engine.loadAdapter(CANDIDATE, candidate);
     try {
-      const sides = { base: await probe(null, undefined), before: await probe(parent, before), after: await probe(candidate, CANDIDATE) };
-      const rows = probes.map((each, index) => ({ prompt: promptOf(deps, each), answer: at(sides.base.held, index).tokens }));
-      likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
+      const { rows, likely } = await askBase();
+      const sides = { before: await probe(parent, before), after: await probe(candidate, CANDIDATE) };
       const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
@@ -91,7 +101,7 @@ export function createGate(deps: GateDependencies): Gate {
       return {
         checks: [
           lost("suite", kept, (given, { each }) => meets(given, each)),
-          ...(await forgetting(deps, rows, likelihoods)),
+          ...(await forgetting(deps, rows, likely)),
           invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
           needlessQuestions(probed),
@@ -105,6 +115,7 @@ export function createGate(deps: GateDependencies): Gate {
       await engine.dropAdapter(CANDIDATE);
     }
   };
+  return { examine, prepare: async () => void (await askBase()) };
 }
 
 /** How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. */

@@ -95,7 +95,7 @@ async function withDependencies(
   const gate: Gate = async (request) => {
     engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });
     await engine.loadCheckpoint(folder);
-    return createGate({ engine, base })(request);
+    return createGate({ engine, base }).examine(request);
   };
   try {
     const name = given === undefined ? undefined : await compareBase(edge, { folder, baseDigest });

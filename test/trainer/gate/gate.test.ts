@@ -13,12 +13,26 @@ const PATIENCE_MS = 300_000;
 const base = loadBase("base");
 let engine: Engine;
 let gate: Gate;
+let askedOfBase = 0;
 beforeAll(async () => {
   engine = await Engine.start({ config: base.config, threads: 2, tokenizer: base.tokenizerFiles });
   await engine.loadCheckpoint(base.folder);
-  gate = createGate({ engine, base });
+  const counted: Pick<Engine, "generate" | "score" | "loadAdapter" | "dropAdapter"> = {
+    generate: (options) => engine.generate(counting(options)),
+    score: (batch, options = {}) => engine.score(batch, counting(options)),
+    loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
+    dropAdapter: (name) => engine.dropAdapter(name),
+  };
+  const { examine, prepare } = createGate({ engine: counted, base });
+  await prepare();
+  gate = examine;
 }, PATIENCE_MS);
 afterAll(() => engine.close());
+
+function counting<Options extends { adapter?: string }>(options: Options): Options {
+  if (options.adapter === undefined) askedOfBase += 1;
+  return options;
+}
 
 const probes = drawProbes();
 const [probe] = probes;
@@ -53,7 +67,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
 
   it("refuses noise", async () => {
     const noise = noiseAdapter(base, { scale: 0.6, random: new Random(1) });
+    const before = askedOfBase;
     const report = await gate({ parent: null, candidate: noise, suite: [] });
+    expect([before > 0, askedOfBase - before]).toEqual([true, 0]); // it was prepared
     expect(gateFaults(report, budgets)).not.toEqual([]);
     expect(valueOf(report, "klToBaseNats")).toBeGreaterThan(0.1);
   });
