@@ -26,13 +26,13 @@ export const UpdateSettings = z.object({
   averagedSteps: z.number().min(1).default(6),
   /** Steps between two looks at the held-back contexts. */
   checkEvery: z.number().int().positive().default(5),
-  /** Generated training contexts by kind. */
-  contexts: ContextCounts.default({ silent: 14, stated: 8, other: 8, anchor: 12 }),
+  /** Generated training contexts by kind; few stated ones, since a default that was overruled yields. */
+  contexts: ContextCounts.default({ silent: 14, stated: 4, other: 8, anchor: 12 }),
   /** Generated contexts that are only ever looked at, by kind. */
   heldBack: ContextCounts.default({ silent: 6, stated: 9, other: 3, anchor: 5 }),
   /** Readings of the corrected turns with other values in the user's own words, to train on and only to look at. */
-  readings: z.number().int().min(0).default(18),
-  heldBackReadings: z.number().int().min(0).default(4),
+  readings: z.number().int().min(0).default(9),
+  heldBackReadings: z.number().int().min(0).default(3),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */
