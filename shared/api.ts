@@ -156,6 +156,8 @@ export type ListedTurn = {
   /** Whose version answered. */
   readonly policyLine: string;
   readonly policyVersion: number;
+  /** The version of before a default that was learned, whose answer went out since the user had said otherwise; null where none yielded. */
+  readonly yieldedTo: { readonly line: string; readonly version: number } | null;
   /** The last message that the policy answered, and the answer; null where it was given up. */
   readonly prompt: ChatMessage | null;
   readonly answer: ChatMessage | null;
@@ -202,6 +204,8 @@ export type MadeKey = ListedKey & { readonly key: string };
 /** Who is logged in, and what a request that changes something has to carry as `x-csrf-token`. */
 export type Login = {
   readonly key: Pick<ListedKey, "id" | "name" | "agents">;
+  /** Who talks in the playground: the key itself, as a user. With scope `personal` also the line that this teaches. */
+  readonly user: string;
   readonly csrf: string;
   readonly expiresAt: string;
 };

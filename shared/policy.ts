@@ -10,12 +10,12 @@ import { LearnedDefault, MOST_DEFAULTS } from "./learned-defaults.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
+import { SHARED_LINE } from "./shared-line.ts";
 
 export const Digest = z.string().regex(DIGEST, "must be a lower-case hex SHA-256");
 export const Version = z.number().int().min(0);
 
-/** The line that serves everybody who has no line of their own. */
-export const SHARED_LINE = "shared";
+export { SHARED_LINE };
 
 /** The line that a user's turns teach; a personal line is named by its user, whose id is scoped to an API key. */
 export function lineOf({ scope }: Pick<LearningSettings, "scope">, user: string): string {

@@ -92,6 +92,7 @@ function toListed(
     line,
     policyLine: finished?.policyLine ?? aborted?.policyLine ?? line,
     policyVersion: finished?.policyVersion ?? aborted?.policyVersion ?? 0,
+    yieldedTo: finished?.yieldedTo ?? null,
     prompt: finished?.messages.at(-1) ?? null,
     answer: finished?.answer ?? null,
     finishReason: finished?.finishReason ?? `aborted: ${aborted?.reason ?? "unknown"}`,

@@ -11,7 +11,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { KeyRow } from "../db/keys.ts";
 import { deleteLogin, findLogin, insertLogin } from "../db/logins.ts";
 import type { AppEnv } from "../env.ts";
-import { randomHex } from "../session/identity.ts";
+import { randomHex, scopedUser } from "../session/identity.ts";
 
 const COOKIE = "nextstate_login";
 const TOKEN_DIGITS = 64;
@@ -39,7 +39,7 @@ export async function loginOf(context: Context<AppEnv>): Promise<LoggedIn | unde
         details: { code: "csrf" },
       },
     );
-  return { key: found.key, login: toLogin(found.key, csrf, found.login.expiresAt) };
+  return { key: found.key, login: await toLogin(found.key, csrf, found.login.expiresAt) };
 }
 
 export async function beginLogin(context: Context<AppEnv>, key: KeyRow): Promise<Login> {
@@ -65,8 +65,8 @@ export function cookieOf(url: string) {
   return { name: secure ? `__Host-${COOKIE}` : COOKIE, httpOnly: true, sameSite: "Strict", path: "/", secure } as const;
 }
 
-function toLogin({ id, name, agents }: KeyRow, csrf: string, expiresAt: number): Login {
-  return { key: { id, name, agents }, csrf, expiresAt: new Date(expiresAt).toISOString() };
+async function toLogin({ id, name, agents }: KeyRow, csrf: string, expiresAt: number): Promise<Login> {
+  return { key: { id, name, agents }, user: await scopedUser(id, undefined), csrf, expiresAt: new Date(expiresAt).toISOString() };
 }
 
 function csrfOf(token: string): Promise<string> {

@@ -1,10 +1,9 @@
 /** GET /api/agents/:agent/stream: what happens to an agent, as it happens (server-sent events, WHATWG HTML §9.2). */
 import { z } from "zod";
-import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
 import type { App, Env } from "../env.ts";
-import { agentParam, found, queryOf } from "./params.ts";
+import { agentParam, found, LineQuery, queryOf } from "./params.ts";
 
 /** A move of the line is told of after this at most; so is an event whose notice was lost. */
 const LOOK_MS = 1_000;
@@ -13,23 +12,25 @@ const PING_MS = 15_000;
 const LONGEST_MS = 60_000;
 const PAGE = 50;
 /** Where to go on from: a browser sends it as `Last-Event-ID` when it comes back. */
-export const StreamQuery = z.object({ cursor: z.coerce.number().int().min(0).optional() });
+export const StreamQuery = LineQuery.extend({ cursor: z.coerce.number().int().min(0).optional() });
 
 export function mountStream(app: App): void {
   app.get("/api/agents/:agent/stream", async (context) => {
     const agent = agentParam(context);
-    const { cursor } = queryOf(context, StreamQuery);
+    const { cursor, line } = queryOf(context, StreamQuery);
     found(await agentOf(context.env, agent).read(), `agent ${agent}`);
     const last = Number.parseInt(context.req.header("last-event-id") ?? "", 10);
     const from = Number.isInteger(last) ? last : (cursor ?? (await lastSeq(context.env)));
     context.header("content-type", "text/event-stream; charset=utf-8");
     context.header("cache-control", "no-cache");
-    return context.body(streamOf(context.env, { agent, from, signal: context.req.raw.signal }));
+    return context.body(streamOf(context.env, { agent, line, from, signal: context.req.raw.signal }));
   });
 }
 
-function streamOf(env: Env, { agent, from, signal }: { agent: string; from: number; signal: AbortSignal }): ReadableStream<Uint8Array> {
-  const steps = tell(env, { agent, from, signal });
+type Told = { readonly agent: string; readonly line: string; readonly from: number; readonly signal: AbortSignal };
+
+function streamOf(env: Env, told: Told): ReadableStream<Uint8Array> {
+  const steps = tell(env, told);
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
@@ -41,11 +42,8 @@ function streamOf(env: Env, { agent, from, signal }: { agent: string; from: numb
   });
 }
 
-/** `event` for every entry of the log, without its payload; `release` for every move of the line; `trainer` for what its trainer says. */
-async function* tell(
-  env: Env,
-  { agent, from, signal }: { agent: string; from: number; signal: AbortSignal },
-): AsyncGenerator<string, void> {
+/** `event` for every entry of the agent's log, without its payload; `release` for every move of the line; `trainer` for what its trainer says. */
+async function* tell(env: Env, { agent, line, from, signal }: Told): AsyncGenerator<string, void> {
   let cursor = from;
   let revision = -1;
   let seenAt = "";
@@ -54,16 +52,16 @@ async function* tell(
   const endsAt = Date.now() + LONGEST_MS;
   yield "retry: 1000\n\n";
   while (!signal.aborted && Date.now() < endsAt) {
-    const head = await agentOf(env, agent).head(SHARED_LINE);
-    if (head === undefined) return;
-    if (head.revision !== revision) {
+    const head = await agentOf(env, agent).head(line);
+    // A user's line begins with what a trainer hears of them.
+    if (head !== undefined && head.revision !== revision) {
       const { stable, latest, canary, parent } = head;
       revision = head.revision;
       toldAt = Date.now();
       const shown = canary === null ? null : { version: canary.version, share: canary.share };
       yield message("release", { revision, stable, canary: shown, parent, latest, cursor: head.cursor });
     }
-    const trainer = await agentOf(env, agent).trainer(SHARED_LINE);
+    const trainer = await agentOf(env, agent).trainer(line);
     if (trainer !== null && trainer.seenAt !== seenAt) {
       seenAt = trainer.seenAt;
       toldAt = Date.now();

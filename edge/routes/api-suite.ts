@@ -13,7 +13,7 @@ import { checkDepth } from "../openai/depth.ts";
 import { AnyTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
 import { definitionOf } from "../tools/offer.ts";
-import { actorOf, agentParam, found, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
+import { actorOf, agentParam, found, lineQuery, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
 
 export const CaseRequest = z.strictObject({
   name: z.string().min(1).max(200),
@@ -56,10 +56,10 @@ export function mountSuite(app: App): void {
   });
 
   app.delete("/api/agents/:agent/suite/:case", async (context) => {
-    const name = agentParam(context);
+    const [name, line] = [agentParam(context), lineQuery(context)];
     const { case: caseId } = parseWith(z.object({ case: z.string().min(1).max(100) }), context.req.param());
-    const dropped = await agentOf(context.env, name).dropCase(SHARED_LINE, caseId, actorOf(context));
-    if (dropped !== true) found(undefined, `case ${caseId} of agent ${name}`);
+    const dropped = await agentOf(context.env, name).dropCase(line, caseId, actorOf(context));
+    if (dropped !== true) found(undefined, `case ${caseId} of ${titleOf(name, line)}`);
     return context.json({ status: "deleted", caseId });
   });
 }

@@ -1,20 +1,20 @@
 /** GET /api/agents/:agent/trainer: what the trainer is doing, and what is missing until it learns again. */
 import type { NextUpdate, TrainerView } from "../../shared/api.ts";
 import { type Audience, type Evidence, weigh } from "../../shared/influence.ts";
-import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
-import { agentParam, found } from "./params.ts";
+import { agentParam, found, lineQuery } from "./params.ts";
 
 export function mountTrainer(app: App): void {
   app.get("/api/agents/:agent/trainer", async (context) => {
-    const name = agentParam(context);
+    const [name, line] = [agentParam(context), lineQuery(context)];
     const agent = agentOf(context.env, name);
     const { settings } = found(await agent.read(), `agent ${name}`);
-    const influence = found(await agent.influence(SHARED_LINE), `agent ${name}`);
+    // A user who has said nothing yet has no line, and a trainer may be about to begin it.
+    const influence = await agent.influence(line);
     const { enabled, minSignals, maxWaitMs } = settings.learning;
-    const next = { learning: enabled, minSignals, maxWaitMs, unheard: unheardIn(influence) };
-    const view: TrainerView = { trainer: await agent.trainer(SHARED_LINE), next };
+    const next = { learning: enabled, minSignals, maxWaitMs, unheard: influence === undefined ? [] : unheardIn(influence) };
+    const view: TrainerView = { trainer: await agent.trainer(line), next };
     return context.json(view);
   });
 }

@@ -229,12 +229,13 @@ export class TurnRun {
   /** Aborts the turn. @returns the error as a client may read it */
   #fail({ opened }: Running, thrown: unknown): ErrorRecord {
     const { store } = this.#host;
+    const { session, store: stored } = this.#request;
     const { aborted: abandoned } = this.#place.signal;
     const reason = abandoned ? CLIENT_LEFT : toErrorRecord(thrown).message;
     if (!abandoned) logError("turn:failed", thrown, { turnId: this.turnId });
     store.transaction(() => {
       store.abortTurn(this.turnId);
-      store.enqueue(turnAborted({ session: this.#request.session, turnId: this.turnId, now: Date.now() }, { ...opened, reason }));
+      if (stored) store.enqueue(turnAborted({ session, turnId: this.turnId, now: Date.now() }, { ...opened, reason }));
     });
     return shownError(thrown);
   }

@@ -156,6 +156,17 @@ describe("store: false", () => {
     expect(contents.filter((content) => content.includes(secret))).toEqual([]);
   });
 
+  it("does not log an answer either that its client did not wait for", async () => {
+    const { post, events, counted } = await agentFor("left");
+    const leaving = new AbortController();
+    const extra = { ...LONG, stream: true, store: false };
+    const response = await post([says("one")], { extra, signal: leaving.signal });
+    await response.body?.getReader().read();
+    leaving.abort();
+    await counted({ aborted: 1 });
+    expect(await events()).toEqual([]);
+  });
+
   it("takes no feedback on what it did not keep", async () => {
     const { ask } = await agentFor("private");
     const { id } = await ask([says("one")], { extra: { store: false } });
