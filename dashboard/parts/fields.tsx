@@ -1,16 +1,17 @@
 /** Fields of a form over an agent's settings: each says what the edge would not have of it, by the path that the edge names. */
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useId } from "preact/hooks";
+import { useContext } from "preact/hooks";
+import { Field } from "./field.tsx";
 
 /** What the edge refused, such as `learning.judge.url`. */
 export type RefusedSetting = { readonly path: string; readonly message: string };
 export const Refused = createContext<RefusedSetting | undefined>(undefined);
 
-type Named = { label: string; /** Of the setting, as the edge names it. */ path: string };
+type Named = { label: string; /** Of the setting, as the edge names it; a field without one is told by whoever made it. */ path?: string };
 
-function useProblem(path: string): string | undefined {
+function useProblem(path: string | undefined): string | undefined {
   const refused = useContext(Refused);
-  return refused?.path === path ? refused.message : undefined;
+  return path !== undefined && refused?.path === path ? refused.message : undefined;
 }
 
 type TextField = Named & {
@@ -23,31 +24,28 @@ type TextField = Named & {
   max?: number;
   step?: number | "any";
   placeholder?: string;
+  problem?: string | undefined;
   onInput: (value: string) => void;
 };
 
-export function TextField({ label, path, value, pattern, type = "text", onInput, ...given }: TextField) {
-  const told = useId();
+export function TextField({ label, path, value, pattern, type = "text", problem, onInput, ...given }: TextField) {
   const misshapen = pattern !== undefined && value !== "" && !pattern[0].test(value);
   const kind = type === "number" ? ({ type } as const) : ({ type: "text" } as const);
-  const problem = useProblem(path) ?? (misshapen ? pattern[1] : undefined);
+  const refused = useProblem(path);
   return (
-    <div>
-      <label>
-        {label}
+    <Field label={label} problem={refused ?? problem ?? (misshapen ? pattern[1] : undefined)}>
+      {(told) => (
         <input
           {...given}
           {...kind}
+          {...told}
           value={value}
           spellcheck={false}
           {...(pattern === undefined ? {} : { pattern: pattern[0].source, title: pattern[1] })}
-          aria-invalid={problem === undefined ? undefined : true}
-          aria-describedby={problem === undefined ? undefined : told}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
         />
-      </label>
-      {problem !== undefined && <small id={told}>{problem}</small>}
-    </div>
+      )}
+    </Field>
   );
 }
 
@@ -73,16 +71,12 @@ type ChoiceField<Value extends string> = Named & {
 };
 
 export function ChoiceField<Value extends string>({ label, path, value, choices, onChange }: ChoiceField<Value>) {
-  const told = useId();
-  const problem = useProblem(path);
   return (
-    <div>
-      <label>
-        {label}
+    <Field label={label} problem={useProblem(path)}>
+      {(told) => (
         <select
+          {...told}
           value={value}
-          aria-invalid={problem === undefined ? undefined : true}
-          aria-describedby={problem === undefined ? undefined : told}
           // The options are the keys.
           onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
         >
@@ -92,9 +86,8 @@ export function ChoiceField<Value extends string>({ label, path, value, choices,
             </option>
           ))}
         </select>
-      </label>
-      {problem !== undefined && <small id={told}>{problem}</small>}
-    </div>
+      )}
+    </Field>
   );
 }
 

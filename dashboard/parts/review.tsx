@@ -5,6 +5,7 @@ import type { ListedTurn } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { type AnswerForm, answerFormOf, argumentsProblem, suppliedAnswer } from "../supplied-answer.ts";
 import { Dialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
 
 type Reviewed = { agent: string; turn: ListedTurn };
 
@@ -83,7 +84,6 @@ function AnswerFields({ form, onChange }: { form: AnswerForm; onChange: (form: A
         <textarea value={reply} onInput={({ currentTarget }) => onChange({ ...form, reply: currentTarget.value })} />
       </label>
       {calls.map((call, index) => {
-        const problem = argumentsProblem(call.args);
         return (
           <fieldset key={index}>
             <legend>{call.name === "" ? "a call" : call.name}</legend>
@@ -91,19 +91,18 @@ function AnswerFields({ form, onChange }: { form: AnswerForm; onChange: (form: A
               Tool
               <input required value={call.name} onInput={({ currentTarget }) => setCall(index, { name: currentTarget.value })} />
             </label>
-            <label>
-              Arguments, as JSON
-              <textarea
-                class="code"
-                rows={4}
-                spellcheck={false}
-                value={call.args}
-                aria-invalid={problem === undefined ? undefined : true}
-                aria-describedby={`call-${index}-problem`}
-                onInput={({ currentTarget }) => setCall(index, { args: currentTarget.value })}
-              />
-            </label>
-            <small id={`call-${index}-problem`}>{problem}</small>
+            <Field label="Arguments, as JSON" problem={argumentsProblem(call.args)}>
+              {(told) => (
+                <textarea
+                  {...told}
+                  class="code"
+                  rows={4}
+                  spellcheck={false}
+                  value={call.args}
+                  onInput={({ currentTarget }) => setCall(index, { args: currentTarget.value })}
+                />
+              )}
+            </Field>
             <button type="button" class="link" onClick={() => onChange({ ...form, calls: calls.filter((_, at) => at !== index) })}>
               remove<span class="visually-hidden"> the call of {call.name}</span>
             </button>

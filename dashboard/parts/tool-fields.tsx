@@ -1,6 +1,6 @@
 /** One tool in fields, each with what is wrong in it beside it. */
-import { useId } from "preact/hooks";
 import { type ParameterForm, problemsOf, type ToolForm, TYPES } from "../tool-forms.ts";
+import { TextField } from "./fields.tsx";
 
 type Fields = { form: ToolForm; taken: boolean; onChange: (form: ToolForm) => void };
 
@@ -13,13 +13,13 @@ export function ToolFields({ form, taken, onChange }: Fields) {
   return (
     <>
       <div class="grid">
-        <Field
+        <TextField
           label="Tool"
           value={form.name}
           problem={taken ? "another tool has this name" : problems.get("name")}
           onInput={(name) => onChange({ ...form, name })}
         />
-        <Field label="What it does" value={form.description} onInput={(description) => onChange({ ...form, description })} />
+        <TextField label="What it does" value={form.description} onInput={(description) => onChange({ ...form, description })} />
       </div>
       {form.parameters.map((each, index) => {
         const problemOf = (field: string): string | undefined => problems.get(`parameters.${index}.${field}`);
@@ -27,7 +27,7 @@ export function ToolFields({ form, taken, onChange }: Fields) {
         return (
           <fieldset key={index} class="parameter">
             <legend>{each.name === "" ? "new parameter" : each.name}</legend>
-            <Field label="Name" value={each.name} problem={problemOf("name")} onInput={(name) => set({ name })} />
+            <TextField label="Name" value={each.name} problem={problemOf("name")} onInput={(name) => set({ name })} />
             <label>
               Type
               <select value={each.type} onChange={({ currentTarget }) => set({ type: typeOf(currentTarget.value) })}>
@@ -38,9 +38,14 @@ export function ToolFields({ form, taken, onChange }: Fields) {
                 ))}
               </select>
             </label>
-            <Field label="Description" value={each.description} onInput={(description) => set({ description })} />
-            <Field label="Choices, by commas" value={each.choices} problem={problemOf("type")} onInput={(choices) => set({ choices })} />
-            <Field label="Default" value={each.fallback} problem={problemOf("fallback")} onInput={(fallback) => set({ fallback })} />
+            <TextField label="Description" value={each.description} onInput={(description) => set({ description })} />
+            <TextField
+              label="Choices, by commas"
+              value={each.choices}
+              problem={problemOf("type")}
+              onInput={(choices) => set({ choices })}
+            />
+            <TextField label="Default" value={each.fallback} problem={problemOf("fallback")} onInput={(fallback) => set({ fallback })} />
             <label class="choice">
               <input type="checkbox" checked={each.required} onChange={({ currentTarget }) => set({ required: currentTarget.checked })} />
               required
@@ -59,26 +64,6 @@ export function ToolFields({ form, taken, onChange }: Fields) {
         Add a parameter
       </button>
     </>
-  );
-}
-
-type FieldOf = { label: string; value: string; problem?: string | undefined; onInput: (value: string) => void };
-
-function Field({ label, value, problem, onInput }: FieldOf) {
-  const told = useId();
-  return (
-    <div>
-      <label>
-        {label}
-        <input
-          value={value}
-          aria-invalid={problem === undefined ? undefined : true}
-          aria-describedby={problem === undefined ? undefined : told}
-          onInput={({ currentTarget }) => onInput(currentTarget.value)}
-        />
-      </label>
-      {problem !== undefined && <small id={told}>{problem}</small>}
-    </div>
   );
 }
 

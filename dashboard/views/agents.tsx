@@ -7,6 +7,7 @@ import { send } from "../api.ts";
 import type { Listed } from "../dashboard.tsx";
 import { count } from "../../shared/count.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
 import { Empty } from "../parts/shown.tsx";
 import type { Resource } from "../resource.ts";
 
@@ -55,23 +56,22 @@ function NewAgent({ taken, onMade, onClose }: { taken: readonly string[]; onMade
   };
   return (
     <Dialog title="New agent" verb="Make it" disabled={name === "" || isTaken} onConfirm={make} onClose={onClose}>
-      <label>
-        Name
-        <input
-          name="name"
-          required
-          pattern={AGENT_NAME.source}
-          value={name}
-          aria-invalid={isTaken ? true : undefined}
-          aria-describedby="name-rule"
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
-      <small id="name-rule">
-        {isTaken
-          ? `There is an agent ${name} already; choose another name.`
-          : "Lower-case letters, digits and hyphens. Clients name it as their model."}
-      </small>
+      <Field
+        label="Name"
+        problem={isTaken ? `There is an agent ${name} already; choose another name.` : undefined}
+        note="Lower-case letters, digits and hyphens. Clients name it as their model."
+      >
+        {(told) => (
+          <input
+            {...told}
+            name="name"
+            required
+            pattern={AGENT_NAME.source}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
     </Dialog>
   );
 }

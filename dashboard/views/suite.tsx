@@ -5,6 +5,7 @@ import type { SuiteCase } from "../../shared/suite.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
@@ -19,13 +20,14 @@ const PAGING: Paging<{ cases: SuiteCase[] }, SuiteCase> = {
   size: 100,
 };
 
-export function Suite({ agent, live }: AgentView) {
-  const suite = usePages(API.cases.at({ agent }), PAGING, live.head?.latest ?? 0);
+export function Suite({ agent, line, live }: AgentView) {
+  const suite = usePages(API.cases.at({ agent }, { line }), PAGING, live.head?.latest ?? 0);
   const [adding, setAdding] = useState(false);
   const { run, busy, error } = useAction();
-  const drop = (caseId: string): void =>
+  // What people have written is asked of everybody's line, wherever it is shown.
+  const drop = ({ caseId, source }: SuiteCase): void =>
     run(async () => {
-      await send(API.deleteCase.at({ agent, case: caseId }));
+      await send(API.deleteCase.at({ agent, case: caseId }, source === "person" ? {} : { line }));
       suite.reload();
     });
   return (
@@ -46,7 +48,7 @@ export function Suite({ agent, live }: AgentView) {
               <article key={each.caseId}>
                 <header class="row">
                   <h2>{each.name}</h2>
-                  <button type="button" class="small secondary" disabled={busy} onClick={() => drop(each.caseId)}>
+                  <button type="button" class="small secondary" disabled={busy} onClick={() => drop(each)}>
                     Delete
                   </button>
                 </header>
@@ -103,17 +105,9 @@ function NewCase({ agent, onMade, onClose }: { agent: string; onMade: () => void
           <input value={contains} onInput={({ currentTarget }) => setContains(currentTarget.value)} />
         </label>
       ) : (
-        <label>
-          Arguments that it has to have, as JSON; others are free
-          <textarea
-            class="code"
-            value={args}
-            aria-invalid={problem === undefined ? undefined : true}
-            aria-describedby="arguments-problem"
-            onInput={({ currentTarget }) => setArgs(currentTarget.value)}
-          />
-          <small id="arguments-problem">{problem}</small>
-        </label>
+        <Field label="Arguments that it has to have, as JSON; others are free" problem={problem}>
+          {(told) => <textarea {...told} class="code" value={args} onInput={({ currentTarget }) => setArgs(currentTarget.value)} />}
+        </Field>
       )}
     </Dialog>
   );
