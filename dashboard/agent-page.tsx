@@ -1,6 +1,12 @@
 /** One agent: its sections, and what all of them know of what is happening now. */
 import { AGENT_NAME } from "../shared/agent-name.ts";
+import type { Login } from "../shared/api.ts";
+import type { LineHead } from "../shared/policy.ts";
+import { SHARED_LINE } from "../shared/shared-line.ts";
+import { useLocation } from "preact-iso";
+import { addressOf, type Line } from "./address.ts";
 import { useLive, type Live } from "./live.ts";
+import { LineChooser } from "./parts/line-chooser.tsx";
 import { Audit } from "./views/audit.tsx";
 import { Conversations } from "./views/conversations.tsx";
 import { Notes } from "./views/notes.tsx";
@@ -13,7 +19,15 @@ import { Versions } from "./views/versions.tsx";
 import { Problem } from "./parts/shown.tsx";
 
 /** What every view of an agent is given. */
-export type AgentView = { readonly agent: string; readonly live: Live; readonly item?: string | undefined; readonly onChanged: () => void };
+export type AgentView = Line & {
+  readonly live: Live;
+  /** Whether its users have lines of their own. */
+  readonly personal: boolean;
+  /** Who talks in the playground. */
+  readonly user: string;
+  readonly item?: string | undefined;
+  readonly onChanged: () => void;
+};
 
 const SECTIONS = {
   overview: { title: "Overview", view: Overview },
@@ -33,14 +47,21 @@ const ITEM = /^[A-Za-z0-9_]+$/;
 
 type Params = { readonly agent: string; readonly section?: string; readonly item?: string };
 
-export function AgentPage({ params, onChanged }: { params: Params; onChanged: () => void }) {
+type Page = { params: Params; agents: readonly LineHead[]; login: Login; onChanged: () => void };
+
+export function AgentPage({ params, agents, login, onChanged }: Page) {
   const { agent, item = "0" } = params;
-  if (!AGENT_NAME.test(agent) || !ITEM.test(item)) return <Problem error="There is no such page; choose an agent above." />;
-  return <Sections {...params} onChanged={onChanged} />;
+  const { line = SHARED_LINE } = useLocation().query;
+  if (![item, line].every((name) => ITEM.test(name)) || !AGENT_NAME.test(agent))
+    return <Problem error="There is no such page; choose an agent above." />;
+  const personal = agents.find((each) => each.agent === agent)?.settings.learning.scope === "personal";
+  return <Sections {...params} line={line} personal={personal} user={login.user} onChanged={onChanged} />;
 }
 
-function Sections({ agent, section = "overview", item, onChanged }: Params & { onChanged: () => void }) {
-  const live = useLive(agent);
+type Shown = Params & Omit<AgentView, "live" | "item">;
+
+function Sections({ agent, line, section = "overview", item, ...known }: Shown) {
+  const live = useLive({ agent, line });
   if (!isSection(section))
     return <Problem error={`There is no ${section} of an agent; choose one of ${Object.keys(SECTIONS).join(", ")}.`} />;
   const View = section === "versions" && item !== undefined ? Version : SECTIONS[section].view;
@@ -50,15 +71,16 @@ function Sections({ agent, section = "overview", item, onChanged }: Params & { o
         {(Object.keys(SECTIONS) as Section[]).map((name) => (
           <a
             key={name}
-            href={name === "overview" ? `/agents/${agent}` : `/agents/${agent}/${name}`}
+            href={addressOf({ agent, line }, name === "overview" ? "" : name)}
             aria-current={name === section ? "page" : undefined}
           >
             {SECTIONS[name].title}
           </a>
         ))}
+        <LineChooser agent={agent} line={line} live={live} section={section === "overview" ? "" : section} user={known.user} />
         <span class={live.connected ? "live on" : "live"}>{live.connected ? "live" : "connecting"}</span>
       </nav>
-      <View key={agent} agent={agent} live={live} item={item} onChanged={onChanged} />
+      <View key={`${agent}/${line}`} agent={agent} line={line} live={live} item={item} {...known} />
     </>
   );
 }

@@ -7,6 +7,8 @@ import { request } from "./api.ts";
 export type Answering = {
   readonly agent: string;
   readonly messages: readonly Said[];
+  /** Of that version. */
+  readonly line: string;
   /** Null: what answers users now, kept and learned from. */
   readonly version: number | null;
   /** The conversation's name. */
@@ -27,11 +29,11 @@ type Chunk = { choices?: { delta: Delta }[]; error?: { message: string } };
 
 /** @throws {ApiError} and what the stream says went wrong */
 export async function chat(
-  { agent, messages, version, session }: Answering,
+  { agent, line, messages, version, session }: Answering,
   onPartial: (message: Answer) => void,
 ): Promise<{ message: Answer; version: number }> {
   const response = await request(API.playground.at({ agent }), {
-    version,
+    ...(version === null ? {} : { version, line }),
     session_id: session,
     messages,
     stream: true,

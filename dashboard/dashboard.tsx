@@ -86,11 +86,11 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
       </header>
       <main class="container-fluid" id="view">
         <Loaded from={listed}>
-          {() => (
+          {({ agents }) => (
             <Router>
               <Route path="/" component={Agents} listed={listed} />
               <Route path="/keys" component={Keys} login={login} />
-              <Route path="/agents/:agent/:section?/:item?" component={AgentPage} onChanged={listed.reload} />
+              <Route path="/agents/:agent/:section?/:item?" component={AgentPage} agents={agents} login={login} onChanged={listed.reload} />
               <Route default component={NotFound} />
             </Router>
           )}

@@ -1,6 +1,7 @@
 /** What happens to an agent, as it happens: the newest events and moves, and a count that views load again by. */
 import { API } from "../shared/api-routes.ts";
 import type { TrainerReport } from "../shared/api.ts";
+import type { Line } from "./address.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export type Happening = { readonly seq: number; readonly kind: string; readonly createdAt: string; readonly turnId: string };
@@ -26,12 +27,12 @@ const SHOWN = 12;
 const GATHER_MS = 500;
 const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined, happenings: [] };
 
-export function useLive(agent: string): Live {
+export function useLive({ agent, line }: Line): Live {
   const [live, setLive] = useState<Live>(NOTHING);
   const gathered = useRef<number | undefined>(undefined);
   useEffect(() => {
     setLive(NOTHING);
-    const source = new EventSource(API.stream.at({ agent }).path);
+    const source = new EventSource(API.stream.at({ agent }, { line }).path);
     const tick = (): void => {
       gathered.current ??= window.setTimeout(() => {
         gathered.current = undefined;
@@ -59,6 +60,6 @@ export function useLive(agent: string): Live {
       clearTimeout(gathered.current);
       gathered.current = undefined;
     };
-  }, [agent]);
+  }, [agent, line]);
   return live;
 }

@@ -1,5 +1,7 @@
 /** An answer as the versions that learned from it saw it: each token in the colour of its advantage, and the same as a list. */
 import type { TrainedOn } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf } from "../address.ts";
 import { number } from "../format.ts";
 import { Table } from "./table.tsx";
 
@@ -9,19 +11,20 @@ export function HeatMaps({ agent, trained }: { agent: string; trained: readonly 
   return (
     <>
       {trained.map((each) => (
-        <HeatMap key={`${each.version}/${each.eventId}`} agent={agent} trained={each} />
+        <HeatMap key={`${each.line}/${each.version}/${each.eventId}`} agent={agent} trained={each} />
       ))}
     </>
   );
 }
 
-function HeatMap({ agent, trained: { version, pieces } }: { agent: string; trained: TrainedOn }) {
+function HeatMap({ agent, trained: { line, version, pieces } }: { agent: string; trained: TrainedOn }) {
   const most = Math.max(0, ...pieces.map(([, advantage]) => Math.abs(advantage)));
   const moved = pieces.filter(([, advantage]) => advantage !== 0);
   return (
     <figure class="heat">
       <figcaption>
-        <a href={`/agents/${agent}/versions/${version}`}>Version {version}</a> learned from it:{" "}
+        <a href={addressOf({ agent, line }, `versions/${version}`)}>Version {version}</a>
+        {line !== SHARED_LINE && " of the user's own"} learned from it:{" "}
         {moved.length === 0 ? "no token of it was moved by itself, only what was taught beside it" : <Legend />}
       </figcaption>
       <pre>

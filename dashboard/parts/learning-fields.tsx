@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { LearningSettings } from "../../shared/agent.ts";
 import type { JudgeSettings } from "../../shared/judge.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
+import { AudienceFields } from "./audience-fields.tsx";
 import { ChoiceField, NumberField, Switch, TextField } from "./fields.tsx";
 
 const NOTES = { user: "the same user's", agent: "everybody's", off: "nobody's" } as const;
@@ -70,6 +71,7 @@ export function LearningFields({ settings, onChange, children }: Fields<Learning
           onChange={(objective) => set({ objective })}
         />
       </div>
+      <AudienceFields settings={settings} onChange={set} />
       <JudgeFields
         settings={settings.judge}
         votes={settings.votes}

@@ -1,4 +1,5 @@
 /** The versions of a line as a graph: each hangs on the version it was made from, newest to the right. */
+import { addressOf, type Line } from "../address.ts";
 import { rowsOf, type Node } from "../lineage-rows.ts";
 import { Scroll } from "./shown.tsx";
 
@@ -7,7 +8,7 @@ const ROW = 56;
 const RADIUS = 17;
 const MARGIN = 30;
 
-export function Lineage({ agent, versions }: { agent: string; versions: readonly Node[] }) {
+export function Lineage({ agent, line, versions }: Line & { versions: readonly Node[] }) {
   const sorted = versions.toSorted((a, b) => a.version - b.version);
   const rows = rowsOf(sorted);
   const column = new Map(sorted.map(({ version }, index) => [version, index]));
@@ -27,7 +28,12 @@ export function Lineage({ agent, versions }: { agent: string; versions: readonly
             />
           ))}
         {sorted.map(({ version, status }) => (
-          <a key={version} href={`/agents/${agent}/versions/${version}`} class={status} aria-label={`version ${version}, ${status}`}>
+          <a
+            key={version}
+            href={addressOf({ agent, line }, `versions/${version}`)}
+            class={status}
+            aria-label={`version ${version}, ${status}`}
+          >
             <circle cx={x(version)} cy={y(version)} r={RADIUS} />
             <text x={x(version)} y={y(version)}>
               {version}

@@ -2,6 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import type { Line } from "../address.ts";
 import { get, send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { useAction } from "../resource.ts";
@@ -9,28 +11,28 @@ import { whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./shown.tsx";
 
-type Moving = { agent: string; version: number; onMoved: () => void; onClose: () => void };
+type Moving = Line & { version: number; onMoved: () => void; onClose: () => void };
 
 /** A line may have more versions than a page: what is left is worked out from all of them. */
-async function readVersions(agent: string): Promise<ListedVersion[]> {
+async function readVersions({ agent, line }: Line): Promise<ListedVersion[]> {
   const all: ListedVersion[] = [];
   for (let oldest: number | undefined; oldest !== 0;) {
-    const { versions } = await get(API.versions.at({ agent }, { before: oldest }));
+    const { versions } = await get(API.versions.at({ agent }, { line, before: oldest }));
     all.push(...versions);
     oldest = versions.at(-1)?.version ?? 0;
   }
   return all;
 }
 
-export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
+export function RollbackDialog({ agent, line, version, onMoved, onClose }: Moving) {
   const [versions, setVersions] = useState<readonly ListedVersion[]>();
   const { run, error } = useAction();
-  useEffect(() => run(async () => setVersions(await readVersions(agent))), [agent]);
+  useEffect(() => run(async () => setVersions(await readVersions({ agent, line }))), [agent, line]);
   const [quarantine, setQuarantine] = useState(true);
   const [reason, setReason] = useState("");
   const left = whatIsLeft(versions ?? [], version);
   const move = async (): Promise<void> => {
-    await send(API.rollback.at({ agent }), {
+    await send(API.rollback.at({ agent }, { line }), {
       to: version,
       quarantine,
       ...(reason === "" ? {} : { reason }),
@@ -54,6 +56,12 @@ export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
             ? "No version in use is left."
             : `Left: ${left.versions.map((each) => `version ${each.version}`).join(", ")}, with ${count(left.events.size, "event")} that nothing else has learned from.`}
       </p>
+      {line !== SHARED_LINE && (
+        <p>
+          It is the line of <code>{line}</code>: nobody else&#39;s answers change.
+          {version === 0 && " Version 0 of it never answers; what everybody gets does."}
+        </p>
+      )}
       {left.hints.size > 0 && (
         <ul>
           {[...left.hints].map((hint) => (
@@ -75,10 +83,10 @@ export function RollbackDialog({ agent, version, onMoved, onClose }: Moving) {
   );
 }
 
-export function PromoteDialog({ agent, version, onMoved, onClose }: Moving) {
+export function PromoteDialog({ agent, line, version, onMoved, onClose }: Moving) {
   const [reason, setReason] = useState("");
   const move = async (): Promise<void> => {
-    await send(API.promote.at({ agent }), { version, ...(reason === "" ? {} : { reason }) });
+    await send(API.promote.at({ agent }, { line }), { version, ...(reason === "" ? {} : { reason }) });
     onMoved();
   };
   return (

@@ -2,6 +2,7 @@
 import { API } from "../../shared/api-routes.ts";
 import type { NextUpdate, TrainerReport, TrainerView } from "../../shared/api.ts";
 import { count } from "../../shared/count.ts";
+import type { Line } from "../address.ts";
 import { time } from "../format.ts";
 import type { Live } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -10,9 +11,9 @@ import { Loaded, Tile } from "./shown.tsx";
 /** A trainer that watches speaks every half minute at least; one at work more often. */
 const SILENT_MS = 90_000;
 
-export function TrainerNow({ agent, live }: { agent: string; live: Live }) {
+export function TrainerNow({ agent, line, live }: Line & { live: Live }) {
   // Of settings, and of what others have said, the stream tells nothing by itself.
-  const trainer = useResource(API.trainer.at({ agent }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
+  const trainer = useResource(API.trainer.at({ agent }, { line }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
   return (
     <Loaded from={trainer}>
       {(view) => <Shown view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />}

@@ -2,6 +2,7 @@
 import { API } from "../../shared/api-routes.ts";
 import type { Arm, Sample } from "../../shared/api.ts";
 import type { VersionStatus } from "../../shared/release.ts";
+import type { Line } from "../address.ts";
 import { number, percent, time } from "../format.ts";
 import { useResource } from "../resource.ts";
 import { Table } from "./table.tsx";
@@ -16,13 +17,15 @@ const MEASURES: readonly (readonly [keyof Arm, string, (mean: number) => string]
 /** Moves that a trial ends or begins by. */
 const MOVES: ReadonlySet<string> = new Set(["promote", "rollback", "ask"]);
 
-type Tried = { agent: string; version: number; status: VersionStatus };
+type Tried = Line & { version: number; status: VersionStatus };
 
-export function Trial({ agent, version, status }: Tried) {
-  const release = useResource(status === "canary" ? API.release.at({ agent }) : null);
+export function Trial({ agent, line, version, status }: Tried) {
+  const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null);
   const audit = useResource(version === 0 ? null : API.audit.at({ agent }));
   const canary = release.data?.canary;
-  const moves = (audit.data?.audit ?? []).filter((row) => MOVES.has(row.move) && (row.from === version || row.to === version));
+  const moves = (audit.data?.audit ?? []).filter(
+    (row) => row.line === line && MOVES.has(row.move) && (row.from === version || row.to === version),
+  );
   if (canary?.version !== version && moves.length === 0) return null;
   return (
     <>

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf } from "../address.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { useAction } from "../resource.ts";
@@ -11,7 +13,21 @@ import { Review } from "./review.tsx";
 import { Problem, RewardBadge } from "./shown.tsx";
 
 export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFilter: (user: string) => void }) {
-  const { prompt, answer, next, feedback, judgements, trained, createdAt, user, policyVersion, sessionId, finishReason } = turn;
+  const {
+    prompt,
+    answer,
+    next,
+    feedback,
+    judgements,
+    trained,
+    createdAt,
+    user,
+    policyLine,
+    policyVersion,
+    yieldedTo,
+    sessionId,
+    finishReason,
+  } = turn;
   return (
     <article class="turn">
       <header class="row">
@@ -19,7 +35,8 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
           <time dateTime={createdAt}>{time(createdAt)}</time>
         </a>
         <span>
-          <a href={`/agents/${agent}/versions/${policyVersion}`}>version {policyVersion}</a> ·{" "}
+          <a href={addressOf({ agent, line: policyLine }, `versions/${policyVersion}`)}>version {policyVersion}</a>
+          {policyLine !== SHARED_LINE && " of their own"} ·{" "}
           <button type="button" class="link" onClick={() => onFilter(user)}>
             {user}
           </button>
@@ -27,6 +44,13 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       </header>
       {prompt !== null && <Message message={prompt} />}
       {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
+      {yieldedTo !== null && (
+        <p class="note">
+          A default that version {policyVersion} has learned yielded to what the user had said:{" "}
+          <a href={addressOf({ agent, line: yieldedTo.line }, `versions/${yieldedTo.version}`)}>version {yieldedTo.version}</a>
+          {yieldedTo.line !== SHARED_LINE && " of their own"} gave this answer.
+        </p>
+      )}
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
         <div key={eventId} class="words">

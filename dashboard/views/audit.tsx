@@ -1,6 +1,8 @@
 /** Who moved what and why, what was looked at and not learned from, and what is kept from being learned. */
 import { API } from "../../shared/api-routes.ts";
 import type { AuditRow, QuarantinedEvent } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
@@ -17,7 +19,7 @@ const PAGING: Paging<{ audit: AuditRow[] }, AuditRow> = {
   size: 50,
 };
 
-export function Audit({ agent, live }: AgentView) {
+export function Audit({ agent, line, live }: AgentView) {
   const rows = usePages(API.audit.at({ agent }, { limit: 50 }), PAGING, live.ticks);
   return (
     <section>
@@ -26,12 +28,19 @@ export function Audit({ agent, live }: AgentView) {
         {() => (
           <>
             <Table label="Moves, newest first" columns={["when", "move", "by", "stable version", "why"]}>
-              {rows.items.map(({ id, createdAt, move, actor, from, to, reason, refused }) => (
+              {rows.items.map(({ id, line: of, createdAt, move, actor, from, to, reason, refused }) => (
                 <tr key={id}>
                   <td>
                     <time dateTime={createdAt}>{time(createdAt)}</time>
                   </td>
-                  <td>{move}</td>
+                  <td>
+                    {move}
+                    {of !== SHARED_LINE && (
+                      <small class="block">
+                        of <a href={addressOf({ agent, line: of }, "versions")}>{of}</a>
+                      </small>
+                    )}
+                  </td>
                   <td>
                     <code>{actor}</code>
                   </td>
@@ -55,7 +64,7 @@ export function Audit({ agent, live }: AgentView) {
               ))}
             </Table>
             <More what="moves" pages={rows} />
-            <Quarantine agent={agent} version={live.ticks} />
+            <Quarantine agent={agent} line={line} version={live.ticks} />
           </>
         )}
       </Loaded>
@@ -70,8 +79,8 @@ const BARRED: Paging<{ events: QuarantinedEvent[] }, QuarantinedEvent> = {
   size: 100,
 };
 
-function Quarantine({ agent, version }: { agent: string; version: number }) {
-  const barred = usePages(API.quarantined.at({ agent }), BARRED, version);
+function Quarantine({ agent, line, version }: Line & { version: number }) {
+  const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED, version);
   const { run, busy, error } = useAction();
   const free = (eventId: string): void =>
     run(async () => {
@@ -94,7 +103,7 @@ function Quarantine({ agent, version }: { agent: string; version: number }) {
                     <time dateTime={createdAt}>{time(createdAt)}</time>
                   </td>
                   <td>
-                    <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>its conversation</a>
+                    <a href={conversationOf(agent, turnId)}>its conversation</a>
                   </td>
                   <td>
                     <code>{actor}</code>

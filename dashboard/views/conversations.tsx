@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
@@ -21,8 +22,9 @@ const TYPED_MS = 300; // what is being typed is not asked for letter by letter
 const EVERYTHING: Filter = { words: "", reward: "any", version: "", user: "" };
 
 /** @param item a session's id: that conversation alone */
-export function Conversations({ agent, live, item }: AgentView) {
-  const [filter, setFilter] = useState(EVERYTHING);
+export function Conversations({ agent, line, live, item }: AgentView) {
+  // A line is named by its user.
+  const [filter, setFilter] = useState({ ...EVERYTHING, user: line === SHARED_LINE ? "" : line });
   const asked = useSettled(filter);
   const turns = usePages(API.turns.at({ agent }, queryOf(asked, item)), PAGING, live.ticks);
   return (
@@ -36,7 +38,7 @@ export function Conversations({ agent, live, item }: AgentView) {
         {() => (
           <>
             {turns.items.length === 0 && (
-              <Empty>{asked === EVERYTHING ? "No turn yet." : "No turn of this agent has all of that. Ask for less."}</Empty>
+              <Empty>{isEverything(asked) ? "No turn yet." : "No turn of this agent has all of that. Ask for less."}</Empty>
             )}
             {turns.items.map((turn) => (
               <Turn key={turn.turnId} agent={agent} turn={turn} onFilter={(user) => setFilter({ ...filter, user })} />
@@ -62,6 +64,10 @@ function useSettled(filter: Filter): Filter {
 function queryOf({ words, reward, version, user }: Filter, session: string | undefined): Record<string, string | number> {
   const asked = { words: words.trim(), reward: reward === "any" ? "" : reward, version: version.trim(), user, session: session ?? "" };
   return { limit: PAGE, ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== "")) };
+}
+
+function isEverything({ words, reward, version, user }: Filter): boolean {
+  return words.trim() === "" && reward === "any" && version.trim() === "" && user === "";
 }
 
 function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {

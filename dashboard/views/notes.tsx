@@ -1,6 +1,7 @@
 /** Corrections that are in force as words, until the weights have them: each with its source, and how it is taken out. */
 import { API } from "../../shared/api-routes.ts";
 import type { Note, NoteStatus } from "../../shared/note.ts";
+import { conversationOf } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
@@ -25,12 +26,12 @@ const PAGING: Paging<{ notes: Note[] }, Note> = {
   size: 100,
 };
 
-export function Notes({ agent, live }: AgentView) {
-  const notes = usePages(API.notes.at({ agent }), PAGING, live.ticks);
+export function Notes({ agent, line, live }: AgentView) {
+  const notes = usePages(API.notes.at({ agent }, { line }), PAGING, live.ticks);
   const { run, busy, error } = useAction();
   const drop = (noteId: string): void =>
     run(async () => {
-      await send(API.dropNote.at({ agent, note: noteId }));
+      await send(API.dropNote.at({ agent, note: noteId }, { line }));
       notes.reload();
     });
   return (
@@ -47,7 +48,7 @@ export function Notes({ agent, live }: AgentView) {
               {notes.items.map((note) => (
                 <tr key={note.noteId}>
                   <td>
-                    <a href={`/agents/${agent}/conversations/${note.turnId.split("/")[0] ?? ""}`}>{note.text}</a>
+                    <a href={conversationOf(agent, note.turnId)}>{note.text}</a>
                   </td>
                   <td>
                     <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { count } from "../../shared/count.ts";
@@ -27,18 +28,24 @@ const HAPPENED: Readonly<Record<string, string>> = {
   "user:deleted": "forgot a user",
 };
 
-export function Overview({ agent, live }: AgentView) {
+export function Overview({ agent, line, personal, live }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
-  const release = useResource(API.release.at({ agent }), live.ticks);
+  const release = useResource(API.release.at({ agent }, { line }), live.ticks);
   const series = useResource(API.series.at({ agent }, { step }), live.ticks);
-  const versions = useResource(API.versions.at({ agent }), live.head?.latest ?? 0);
+  const versions = useResource(API.versions.at({ agent }, { line }), live.head?.latest ?? 0);
   return (
     <section>
       <h1>{agent}</h1>
-      <Loaded from={release}>{(shown) => <Tiles release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
-      <TrainerNow agent={agent} live={live} />
+      {personal && line === SHARED_LINE && (
+        <p>
+          Its users each teach a line of their own, over this one, which answers whoever has taught nothing yet. A line is chosen above once
+          it has begun.
+        </p>
+      )}
+      <Loaded from={release}>{(shown) => <Tiles line={line} release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
+      <TrainerNow agent={agent} line={line} live={live} />
       <header class="row">
-        <h2>Over time</h2>
+        <h2>Over time{line === SHARED_LINE ? "" : ", all users"}</h2>
         <label>
           <span class="visually-hidden">Interval</span>
           <select value={step} onChange={({ currentTarget }) => setStep(currentTarget.value === "day" ? "day" : "hour")}>
@@ -54,12 +61,15 @@ export function Overview({ agent, live }: AgentView) {
   );
 }
 
-function Tiles({ release, versions }: { release: Release; versions: readonly ListedVersion[] }) {
+type Shown = { line: string; release: Release; versions: readonly ListedVersion[] };
+
+function Tiles({ line, release, versions }: Shown) {
   const { stable, canary, audience, turnsPerDay, waiting } = release;
+  const bare = line === SHARED_LINE ? "the bare base" : "nothing of its own: everybody's version answers this user";
   const made = versions.find(({ version }) => version === stable);
   return (
     <div class="tiles">
-      <Tile label="Answers" note={stable === 0 ? "the bare base" : made === undefined ? undefined : `since ${time(made.createdAt)}`}>
+      <Tile label="Answers" note={stable === 0 ? bare : made === undefined ? undefined : `since ${time(made.createdAt)}`}>
         version {stable}
       </Tile>
       <Tile label="On trial" note={canary === null ? "nothing" : `${percent(canary.share)} of new conversations; ${canary.verdict.reason}`}>

@@ -6,8 +6,11 @@ import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { AgentSettings } from "../../shared/agent.ts";
 import { API } from "../../shared/api-routes.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import type { Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { chat, type Answering, type Said } from "../chat.ts";
+import { type Live, useLive } from "../live.ts";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Problem } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
@@ -23,9 +26,9 @@ const SIDE_NAMES = ["Answers", "Beside it"] as const;
 
 const sidesOf = (whos: readonly Who[]): Side[] => whos.map((who) => ({ who, messages: [], answered: undefined }));
 
-export function Playground({ agent, live }: AgentView) {
+export function Playground({ agent, line, personal, user, live }: AgentView) {
   const { query } = useLocation();
-  const listed = useResource(API.versions.at({ agent }), live.head?.latest ?? 0);
+  const listed = useResource(API.versions.at({ agent }, { line }), live.head?.latest ?? 0);
   const settings = useResource(API.agent.at({ agent }));
   const [sides, setSides] = useState<readonly Side[]>(() =>
     sidesOf([whoOf(query["version"]) ?? "now", whoOf(query["beside"]) ?? []].flat()),
@@ -44,7 +47,7 @@ export function Playground({ agent, live }: AgentView) {
   const answer = async (side: Side, index: number, added: readonly Said[]): Promise<void> => {
     let messages = [...side.messages, ...added];
     for (let calls = 0; calls <= MOST_CALLS; calls += 1) {
-      const asked: Answering = { agent, messages, version: side.who === "now" ? null : side.who, session: session.current };
+      const asked: Answering = { agent, line, messages, version: side.who === "now" ? null : side.who, session: session.current };
       const before = messages;
       put(index, { messages });
       const { message, version } = await chat(asked, (partial) => put(index, { messages: [...before, partial] }));
@@ -78,6 +81,7 @@ export function Playground({ agent, live }: AgentView) {
       <p>
         What answers users now is kept and learned from: correct it, and watch a note and then a version come of it. A version that is
         chosen by its number answers here alone, and nothing of that is kept.
+        {personal && ` Here you are a user of your own, ${user}: what you teach answers you, and nobody else.`}
       </p>
       <div class="grid compare">
         {SIDE_NAMES.map((name, place) => (
@@ -117,7 +121,9 @@ export function Playground({ agent, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
-      {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && <TrainerNow agent={agent} live={live} />}
+      {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && (
+        <TeacherNow agent={agent} line={line} own={personal ? user : SHARED_LINE} live={live} />
+      )}
       <form class="say" onSubmit={say}>
         <label>
           <span class="visually-hidden">Say</span>
@@ -134,6 +140,15 @@ export function Playground({ agent, live }: AgentView) {
       </form>
     </section>
   );
+}
+
+/** What the trainer makes of what is said here, on the line that it teaches. */
+function TeacherNow({ agent, line, own, live }: Line & { own: string; live: Live }) {
+  return own === line ? <TrainerNow agent={agent} line={line} live={live} /> : <ElsewhereNow agent={agent} line={own} />;
+}
+
+function ElsewhereNow({ agent, line }: Line) {
+  return <TrainerNow agent={agent} line={line} live={useLive({ agent, line })} />;
 }
 
 /** What there is to ask for, before anything is said. */

@@ -7,6 +7,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { ApiError, send } from "../api.ts";
 import { engineFormOf, engineOf } from "../engine-form.ts";
 import { EngineFields, EngineNow } from "../parts/engine-fields.tsx";
+import { Field } from "../parts/field.tsx";
 import { NumberField, Refused, type RefusedSetting, Switch } from "../parts/fields.tsx";
 import { LearningFields } from "../parts/learning-fields.tsx";
 import { ReleaseFields } from "../parts/release-fields.tsx";
@@ -76,7 +77,7 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
           refused={refused?.path.startsWith("tools") === true ? refused : undefined}
           onChange={({ tools: changed }) => setTools(changed)}
         />
-        <JsonList name="servers" label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
+        <JsonList label="MCP servers, whose tools the edge runs" rows={4} value={servers} onChange={setServers}>
           {'[{"label": "…", "url": "https://…"}]'}; a secret is named, never written here.
         </JsonList>
         <NumberField
@@ -107,7 +108,6 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
 }
 
 type ListProps = {
-  name: string;
   label: string;
   rows: number;
   value: string;
@@ -116,24 +116,20 @@ type ListProps = {
 };
 
 /** A list as JSON; what is wrong with it takes the place of what is said of it. */
-function JsonList({ name, label, rows, value, onChange, children }: ListProps) {
-  const problem = problemOf(value);
+function JsonList({ label, rows, value, onChange, children }: ListProps) {
   return (
-    <>
-      <label>
-        {label}
+    <Field label={label} problem={problemOf(value)} note={children}>
+      {(told) => (
         <textarea
+          {...told}
           class="code"
           rows={rows}
           spellcheck={false}
           value={value}
-          aria-invalid={problem === undefined ? undefined : true}
-          aria-describedby={`${name}-problem`}
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
-      </label>
-      <small id={`${name}-problem`}>{problem ?? children}</small>
-    </>
+      )}
+    </Field>
   );
 }
 

@@ -3,37 +3,28 @@ import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, ShownVersion } from "../../shared/api.ts";
 import type { GateBudgets, GateCheck } from "../../shared/release.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
+import { CHECKS } from "../gate-words.ts";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
 import { Trial } from "../parts/trial.tsx";
 import { Table } from "../parts/table.tsx";
 import { useResource } from "../resource.ts";
 
-const CHECKS: Readonly<Record<keyof GateBudgets, string>> = {
-  suite: "cases of the suite lost",
-  klToBaseNats: "distance from the base, KL in nats per token",
-  anchorNllNats: "likelihood lost on the base's answers, nats per token",
-  invalidCalls: "calls that break their schema",
-  needlessCalls: "needless calls",
-  needlessQuestions: "needless questions",
-  length: "answers shrunk or grown, |ln ratio|",
-  flattery: "giving in to a user who is wrong",
-  repetition: "answers that repeat themselves",
-};
-
-export function Version({ agent, live, item, onChanged }: AgentView) {
+export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const version = Number(item);
-  const shown = useResource(API.version.at({ agent, version }), live.head?.stable ?? 0);
+  const shown = useResource(API.version.at({ agent, version }, { line }), live.head?.stable ?? 0);
   const settings = useResource(API.agent.at({ agent }));
   const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (): void => {
     shown.reload();
     onChanged();
   };
-  const dialog = { agent, version, onMoved: moved, onClose: () => setAsking(undefined) };
+  const dialog = { agent, line, version, onMoved: moved, onClose: () => setAsking(undefined) };
   return (
     <section>
       <Loaded from={shown}>
@@ -55,24 +46,32 @@ export function Version({ agent, live, item, onChanged }: AgentView) {
               )}
             </header>
             <p>
-              {each.version === 0 ? "The bare base" : `Made from version ${each.parent}`}, {time(each.createdAt)}.{" "}
-              {each.imported !== null && "Trained elsewhere and imported; nobody here can rebuild it. "}
+              {each.version === 0 ? "The bare base" : `Made from version ${each.parent}`}
+              {each.over !== null && (
+                <>
+                  {" "}
+                  of this user, over{" "}
+                  <a href={addressOf({ agent, line: SHARED_LINE }, `versions/${each.over}`)}>everybody&#39;s {each.over}</a>
+                </>
+              )}
+              , {time(each.createdAt)}. {each.imported !== null && "Trained elsewhere and imported; nobody here can rebuild it. "}
               {each.metrics !== null &&
                 `${each.metrics.steps} steps over ${count(each.metrics.contexts, "context")} in ${seconds(each.metrics.seconds)}; loss ${number(each.metrics.lossBefore)} → ${number(each.metrics.loss)}.`}
             </p>
             {each.version > 0 && each.status !== "deleted" && each.status !== "refused" && (
               <p>
-                <a href={`/agents/${agent}/playground?version=${each.version}&beside=${each.parent}`}>
+                <a href={addressOf({ agent, line }, `playground?version=${each.version}&beside=${each.parent}`)}>
                   Ask version {each.version} and version {each.parent} the same
                 </a>
                 , in the playground.
               </p>
             )}
             <Answers changes={each.changes} />
+            <Defaults learned={each.defaults} />
             <Learned version={each} agent={agent} />
-            <Trial agent={agent} version={each.version} status={each.status} />
+            <Trial agent={agent} line={line} version={each.version} status={each.status} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
-            <Files version={each} agent={agent} />
+            <Files version={each} agent={agent} line={line} />
             {asking === "rollBack" && <RollbackDialog {...dialog} />}
             {asking === "promote" && <PromoteDialog {...dialog} />}
           </>
@@ -106,6 +105,29 @@ function Answers({ changes }: { changes: ListedVersion["changes"] }) {
   );
 }
 
+function Defaults({ learned }: { learned: ListedVersion["defaults"] }) {
+  if (learned.length === 0) return null;
+  return (
+    <>
+      <h2>What it uses where the user names nothing</h2>
+      <Table label="Learned defaults" columns={["tool", "argument", "default", "instead of"]}>
+        {learned.map(({ tool, parameter, value, corrected }) => (
+          <tr key={`${tool}/${parameter}`}>
+            <td>{tool}</td>
+            <td>
+              <code>{parameter}</code>
+            </td>
+            <td>
+              <code>{value}</code>
+            </td>
+            <td>{corrected === null ? "nothing" : <code>{corrected}</code>}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
 function Learned({ version: { events }, agent }: { version: ShownVersion; agent: string }) {
   if (events.length === 0) return null;
   return (
@@ -115,7 +137,7 @@ function Learned({ version: { events }, agent }: { version: ShownVersion; agent:
         {events.map(({ eventId, turnId, user, reward, votes, hint, share, liftNats }) => (
           <tr key={eventId}>
             <td>
-              <a href={`/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`}>{hint ?? "no hint"}</a>
+              <a href={conversationOf(agent, turnId)}>{hint ?? "no hint"}</a>
             </td>
             <td>
               <code>{user}</code>
@@ -182,7 +204,7 @@ function Meter({ value, most }: { value: number; most: number | undefined }) {
   );
 }
 
-function Files({ version: { version, adapter, policyDigest }, agent }: { version: ShownVersion; agent: string }) {
+function Files({ version: { version, adapter, policyDigest }, agent, line }: Line & { version: ShownVersion }) {
   return (
     <>
       <h2>Files</h2>
@@ -192,11 +214,11 @@ function Files({ version: { version, adapter, policyDigest }, agent }: { version
       {adapter !== null && (
         <p>
           A LoRA adapter of rank {adapter.rank} in PEFT's format:{" "}
-          <a href={API.versionFile.at({ agent, version, file: "adapter_model.safetensors" }).path} download>
+          <a href={API.versionFile.at({ agent, version, file: "adapter_model.safetensors" }, { line }).path} download>
             adapter_model.safetensors
           </a>
           ,{" "}
-          <a href={API.versionFile.at({ agent, version, file: "adapter_config.json" }).path} download>
+          <a href={API.versionFile.at({ agent, version, file: "adapter_config.json" }, { line }).path} download>
             adapter_config.json
           </a>
         </p>

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, VersionPage } from "../../shared/api.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, seconds, time } from "../format.ts";
@@ -19,8 +21,8 @@ const PAGING: Paging<VersionPage, ListedVersion> = {
 };
 type Asked = { move: "rollBack" | "promote"; version: number };
 
-export function Versions({ agent, live, onChanged }: AgentView) {
-  const page = usePages(API.versions.at({ agent }), PAGING, live.ticks);
+export function Versions({ agent, line, live, onChanged }: AgentView) {
+  const page = usePages(API.versions.at({ agent }, { line }), PAGING, live.ticks);
   const [asked, setAsked] = useState<Asked>();
   const moved = (): void => {
     page.reload();
@@ -33,15 +35,19 @@ export function Versions({ agent, live, onChanged }: AgentView) {
       <Loaded from={page}>
         {() => (
           <>
-            <Lineage agent={agent} versions={page.items} />
+            <Lineage agent={agent} line={line} versions={page.items} />
             <Table label="Versions, newest first" columns={["version", "status", "what it learned", "how", "made", "moves"]}>
               {page.items.map((version) => (
-                <Row key={version.version} agent={agent} version={version} onAsk={setAsked} />
+                <Row key={version.version} agent={agent} line={line} version={version} onAsk={setAsked} />
               ))}
             </Table>
             <More what="versions" pages={page} />
-            {asked?.move === "rollBack" && <RollbackDialog agent={agent} version={asked.version} onMoved={moved} onClose={close} />}
-            {asked?.move === "promote" && <PromoteDialog agent={agent} version={asked.version} onMoved={moved} onClose={close} />}
+            {asked?.move === "rollBack" && (
+              <RollbackDialog agent={agent} line={line} version={asked.version} onMoved={moved} onClose={close} />
+            )}
+            {asked?.move === "promote" && (
+              <PromoteDialog agent={agent} line={line} version={asked.version} onMoved={moved} onClose={close} />
+            )}
           </>
         )}
       </Loaded>
@@ -49,20 +55,25 @@ export function Versions({ agent, live, onChanged }: AgentView) {
   );
 }
 
-function Row({ agent, version: each, onAsk }: { agent: string; version: ListedVersion; onAsk: (asked: Asked) => void }) {
-  const { version, status, hints, events, metrics, createdAt, parent } = each;
+function Row({ agent, line, version: each, onAsk }: Line & { version: ListedVersion; onAsk: (asked: Asked) => void }) {
+  const { version, status, hints, events, metrics, createdAt, parent, over } = each;
   const users = new Set(events.map(({ user }) => user)).size;
   return (
     <tr>
       <th scope="row">
-        <a href={`/agents/${agent}/versions/${version}`}>{version}</a>
+        <a href={addressOf({ agent, line }, `versions/${version}`)}>{version}</a>
         {version > 0 && <small> from {parent}</small>}
+        {over !== null && (
+          <small class="block">
+            over <a href={addressOf({ agent, line: SHARED_LINE }, `versions/${over}`)}>everybody&#39;s {over}</a>
+          </small>
+        )}
       </th>
       <td>
         <StatusBadge status={status} />
       </td>
       <td>
-        {version === 0 ? "the bare base" : hints.length === 0 ? "–" : hints.join(" ")}
+        {version === 0 ? baseOf(line) : hints.length === 0 ? "–" : hints.join(" ")}
         {events.length > 0 && (
           <small class="block">
             {count(events.length, "event")} of {count(users, "user")}
@@ -96,4 +107,8 @@ function Row({ agent, version: each, onAsk }: { agent: string; version: ListedVe
       </td>
     </tr>
   );
+}
+
+function baseOf(line: string): string {
+  return line === SHARED_LINE ? "the bare base" : "nothing yet: everybody's version answers";
 }

@@ -1,0 +1,15 @@
+/** Where the views of an agent are. What is of a user's own line has its name behind it; the shared line's has none. */
+import { SHARED_LINE } from "../shared/shared-line.ts";
+
+export type Line = { readonly agent: string; readonly line: string };
+
+/** @param section such as `versions/1`, with a query of its own or none */
+export function addressOf({ agent, line }: Line, section = ""): string {
+  const path = section === "" ? `/agents/${agent}` : `/agents/${agent}/${section}`;
+  return line === SHARED_LINE ? path : `${path}${path.includes("?") ? "&" : "?"}line=${line}`;
+}
+
+/** The conversation of a turn. */
+export function conversationOf(agent: string, turnId: string): string {
+  return `/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`;
+}
