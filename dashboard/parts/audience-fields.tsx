@@ -76,7 +76,7 @@ function TrustedFields({ settings: { trusted }, onChange }: Fields) {
       ))}
       <div class="row">
         <label>
-          Key
+          A key to trust
           <select value={chosen} disabled={open.length === 0} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
             <option value="">{open.length === 0 ? "there is no other client key" : "choose one"}</option>
             {open.map(({ id, name }) => (

@@ -124,6 +124,53 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await context.close();
   });
 
+  it("sets whom a correction teaches, who is trusted, and what a version may cost", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    const agent = "budgeted";
+    await putAgent(edge, agent, { learning: { trusted: { key_gone: 0.25 } } });
+    const { id } = (await call(edge, "admin", "POST /api/keys", { kind: "client", name: "the founders" })).body;
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${agent}/settings`);
+    const settings = async () => (await call(edge, "admin", `GET /api/agents/${agent}`)).body.settings;
+    const save = page.getByRole("button", { name: "Save" });
+    const isValid = (label: string): Promise<boolean> => page.getByLabel(label).evaluate((input: HTMLInputElement) => input.validity.valid);
+
+    await page.getByLabel("A correction teaches").selectOption("personal");
+    await page.getByLabel("and everybody's policy, once enough users").check();
+    await page.getByLabel("Users whose own policies have learned the same").fill("1");
+    expect(await isValid("Users whose own policies")).toBe(false);
+    await page.getByLabel("Users whose own policies").fill("6");
+
+    await page.getByRole("button", { name: "remove a key that is not there any more" }).click();
+    await page.getByLabel("A key to trust").selectOption(id);
+    await page.getByRole("button", { name: "Trust it" }).click();
+    await page.getByLabel(`the founders (${id})`).fill("1.5");
+    expect(await isValid(`the founders (${id})`)).toBe(false);
+    await page.getByLabel(`the founders (${id})`).fill("0.5");
+
+    await page.getByText("What a version may cost at the gate").click();
+    await page.getByLabel("needless questions, share of them").fill("0.4");
+    await page.getByLabel("distance from the base, KL in nats").fill("0");
+    await page.getByText("When a trial is decided").click();
+    await page.getByLabel("Judged conversations of each version").fill("80");
+    expect(await violationsIn(page)).toEqual([]);
+    // A field that is wrong keeps all from being sent, and is shown where it was folded away.
+    await page.getByText("What a version may cost at the gate").click();
+    await save.click();
+    await expect.poll(() => page.getByLabel("distance from the base, KL in nats").isVisible()).toBe(true);
+    expect(await settings()).toMatchObject({ learning: { scope: "shared" } });
+    await page.getByLabel("distance from the base, KL in nats").fill("0.5");
+    await save.click();
+    await page.getByText("Saved.").waitFor(SLOWLY);
+    expect(await settings()).toMatchObject({
+      learning: { scope: "personal", sharedFrom: 6, trusted: { [id]: 0.5 } },
+      release: { gate: { budgets: { needlessQuestions: 0.4, klToBaseNats: 0.5 } }, canary: { minSessions: 80 } },
+    });
+    expect((await settings()).learning.trusted).not.toHaveProperty("key_gone");
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   it("takes the answer as it should have been, and shows it with the turn", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
