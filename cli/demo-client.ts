@@ -27,6 +27,7 @@ const Versions = z.object({
 const EventsPage = z.object({ events: z.array(LoggedEvent), cursor: z.number() });
 const Refusal = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 const Audit = z.object({ audit: z.array(z.object({ id: z.number(), refused: z.array(Refusal) })) });
+const Trainer = z.object({ trainer: z.object({ phase: z.string(), done: z.number(), of: z.number() }).nullable() });
 const Notes = z.object({ notes: z.array(Note) });
 const Args = z.record(z.string(), z.unknown());
 
@@ -81,6 +82,11 @@ export class DemoClient {
   /** The agent's last moves, newest first, with what the trainer refused to learn from. */
   async audit(): Promise<z.infer<typeof Audit>["audit"]> {
     return Audit.parse(await this.#api("/audit")).audit;
+  }
+
+  /** What the trainer says that it is doing; null while none has said anything. */
+  async trainer(): Promise<z.infer<typeof Trainer>["trainer"]> {
+    return Trainer.parse(await this.#api("/trainer")).trainer;
   }
 
   /** The note that the event gave; undefined while there is none. */

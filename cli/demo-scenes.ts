@@ -1,10 +1,11 @@
 /**
  * What the demo's user may talk about, and the tools that the client then has. The client plays the back
- * end, as any application plays its own. Nothing here is known to the product. The shipped base is small, so the demo
+ * end, as any application plays its own. Nothing of it is known to the policy. The shipped base is small, so the demo
  * takes the first scene in which it makes the call by itself.
  */
 import type OpenAI from "openai";
 import { z } from "zod";
+import { EXAMPLE_INSTRUCTIONS, EXAMPLE_WORDS, GET_WEATHER, RESERVE_TABLE } from "../shared/example.ts";
 
 export type Tool = OpenAI.Chat.Completions.ChatCompletionFunctionTool;
 
@@ -30,15 +31,10 @@ type Arguments = Readonly<Record<string, string>>;
 
 export type Wish = { value: string; correction: string };
 
-export const SYSTEM = "You are a helpful assistant. Today is Friday, 2019-03-01.";
+export const SYSTEM = EXAMPLE_INSTRUCTIONS;
 
 /** What the user says to a question, such as whether the details are right. */
-export const YES = "Yes, that is right.";
-
-const weather = tool("GetWeather", "Get the weather of a certain location on a date", ["city"], {
-  city: text("Name of the city"),
-  date: { ...text("Date for the weather"), default: "2019-03-01" },
-});
+export const YES = EXAMPLE_WORDS.yes;
 
 const hotel = tool(
   "ReserveHotel",
@@ -52,14 +48,6 @@ const hotel = tool(
     number_of_rooms: { ...text("Number of rooms in the reservation"), enum: ["1", "2", "3"], default: "1" },
   },
 );
-
-const table = tool("ReserveRestaurant", "Reserve a table at a restaurant", ["restaurant_name", "city", "time"], {
-  restaurant_name: text("Name of the restaurant"),
-  city: text("City in which the restaurant is located"),
-  time: text("Time of the reservation"),
-  date: { ...text("Date of the reservation"), default: "2019-03-01" },
-  party_size: { ...text("Party size for the reservation"), enum: ["1", "2", "3", "4", "5", "6"], default: "2" },
-});
 
 const bus = tool("FindBus", "Find a bus from one city to another", ["from_location", "to_location", "leaving_date"], {
   from_location: text("City where the bus is leaving from"),
@@ -93,14 +81,14 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "a table",
-    tools: [table, weather],
+    tools: [RESERVE_TABLE, GET_WEATHER],
     parameter: "party_size",
     wishes: [
-      { value: "4", correction: "No, the party size should be 4. I always eat with my family." },
+      { value: "4", correction: EXAMPLE_WORDS.correction },
       { value: "5", correction: "No, the party size should be 5. I always eat with my family." },
     ],
-    first: "Please reserve a table at Olive Garden in San Jose at 7 pm.",
-    fresh: "I want to reserve a table at Sushi Confidential in Campbell at 7:30 pm.",
+    first: EXAMPLE_WORDS.request,
+    fresh: EXAMPLE_WORDS.again,
     states: {
       first: { restaurant_name: "Olive Garden", city: "San Jose" },
       fresh: { restaurant_name: "Sushi Confidential", city: "Campbell" },
@@ -109,7 +97,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "a bus",
-    tools: [bus, weather],
+    tools: [bus, GET_WEATHER],
     parameter: "travelers",
     wishes: [
       { value: "2", correction: "No, the number of travelers should be 2. I never travel alone." },
@@ -125,7 +113,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "a restaurant",
-    tools: [restaurants, weather],
+    tools: [restaurants, GET_WEATHER],
     parameter: "price_range",
     wishes: [
       { value: "inexpensive", correction: "No, the price range should be inexpensive. I always look for something cheap." },

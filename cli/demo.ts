@@ -15,6 +15,7 @@ import { DemoClient } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
+import { Progress } from "./nextstate/progress.ts";
 
 const USAGE = `npm run demo -- [options]
   --url <url>       where the system listens (http://127.0.0.1:8787)
@@ -146,15 +147,19 @@ async function waitForVersion(
 ): Promise<number> {
   const started = Date.now();
   let seen = lastMove;
+  const watch = new Progress("  trainer");
   for (;;) {
+    await showTrainer(client, watch);
     const moves = (await client.audit()).filter(({ id }) => id > seen);
     for (const { eventId, code, detail } of moves.toReversed().flatMap(({ refused }) => refused)) {
       if (eventId === corrected) throw new StepFailed(`the trainer refused to learn from the correction: ${code} (${detail})`);
-      say(`  not learned from: ${code} (${detail})`);
+      // What was approved of is no news.
+      if (code !== "judge/notNegative") say(`  not learned from: ${code} (${detail})`);
     }
     seen = moves[0]?.id ?? seen;
     const now = await client.versions();
     if (now.latest > latest && now.stable === now.latest) {
+      watch.end();
       say(`  version ${now.latest} after ${Math.round((Date.now() - started) / 1000)} s`);
       showLineage(now.versions.find(({ version }) => version === now.latest));
       return now.latest;
@@ -162,6 +167,13 @@ async function waitForVersion(
     if (Date.now() - started > LEARNING_MS) throw new StepFailed(`a new version expected within ${LEARNING_MS / 1000} s, got none`);
     await pause();
   }
+}
+
+async function showTrainer(client: DemoClient, watch: Progress): Promise<void> {
+  const trainer = await client.trainer();
+  if (trainer === null) return;
+  const { phase, done, of } = trainer;
+  watch.update(of === 0 ? 0 : done / of, phase);
 }
 
 function showLineage(version: Partial<PolicyVersion> | undefined): void {

@@ -59,12 +59,16 @@ export type ReleaseSettings = z.infer<typeof ReleaseSettings>;
 /** A case that moved, for people: the last words of its prompt, and both answers. */
 export const GateCase = z.object({ name: z.string(), before: z.string(), after: z.string() });
 
+const Counted = z.number().int().min(0);
+
 export const GateCheck = z.object({
   name: z.enum(GATE_CHECKS as [GateCheckName, ...GateCheckName[]]),
   /** Never negative, lower is better, in the budget's unit. */
   value: z.number().min(0),
   /** How many cases it was measured on; 0 says that there was nothing to ask. */
-  asked: z.number().int().min(0),
+  asked: Counted,
+  /** Of checks that count what is right: how many the parent and the candidate got right, of all. Reports of before have none. */
+  right: z.object({ before: Counted, after: Counted, of: Counted }).optional(),
   /** Those that the candidate lost, at most a few. */
   cases: z.array(GateCase).max(10),
 });

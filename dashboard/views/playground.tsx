@@ -6,9 +6,11 @@ import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { AgentSettings } from "../../shared/agent.ts";
 import { API } from "../../shared/api-routes.ts";
+import { EXAMPLE_INSTRUCTIONS, EXAMPLE_WORDS, GET_WEATHER, RESERVE_TABLE } from "../../shared/example.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { send } from "../api.ts";
 import { chat, type Answering, type Said } from "../chat.ts";
 import { type Live, useLive } from "../live.ts";
 import { Message } from "../parts/messages.tsx";
@@ -21,6 +23,7 @@ import { useAction, useResource } from "../resource.ts";
 type Who = "now" | number;
 type Side = { readonly who: Who; readonly messages: readonly Said[]; readonly answered: number | undefined };
 
+const EXAMPLE_TOOLS = [RESERVE_TABLE, GET_WEATHER];
 const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
 const SIDE_NAMES = ["Answers", "Beside it"] as const;
 
@@ -110,7 +113,9 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
                 ? `What answers users${side.answered === undefined ? "" : `: version ${side.answered}`}`
                 : `Version ${side.who}`}
             </h2>
-            {side.messages.length === 0 && settings.data !== undefined && <Begin agent={agent} settings={settings.data.settings} />}
+            {side.messages.length === 0 && settings.data !== undefined && (
+              <Begin agent={agent} settings={settings.data.settings} onGiven={settings.reload} />
+            )}
             {side.messages.map((message, at) => (
               <Message key={at} message={message} />
             ))}
@@ -124,6 +129,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
       {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && (
         <TeacherNow agent={agent} line={line} own={personal ? user : SHARED_LINE} live={live} />
       )}
+      {isExample(settings.data?.settings.tools ?? []) && !waiting && <ExampleWords onChosen={setSaid} />}
       <form class="say" onSubmit={say}>
         <label>
           <span class="visually-hidden">Say</span>
@@ -152,16 +158,48 @@ function ElsewhereNow({ agent, line }: Line) {
 }
 
 /** What there is to ask for, before anything is said. */
-function Begin({ agent, settings: { tools, mcpServers } }: { agent: string; settings: AgentSettings }) {
+function Begin({ agent, settings, onGiven }: { agent: string; settings: AgentSettings; onGiven: () => void }) {
+  const { run, busy, error } = useAction();
+  const { tools, mcpServers } = settings;
+  const give = (): void =>
+    run(async () => {
+      const instructions = settings.instructions === "" ? EXAMPLE_INSTRUCTIONS : settings.instructions;
+      await send(API.putAgent.at({ agent }), { ...settings, instructions, tools: EXAMPLE_TOOLS });
+      onGiven();
+    });
   if (tools.length + mcpServers.length === 0)
     return (
-      <Empty>
-        This agent has no tools yet, and what a correction names is an argument of a tool's call:{" "}
-        <a href={`/agents/${agent}/settings`}>give it one</a>, or ask it something.
-      </Empty>
+      <>
+        <Empty>
+          This agent has no tools yet, and what a correction names is an argument of a tool&#39;s call. Give it{" "}
+          <a href={`/agents/${agent}/settings`}>tools of your own</a>, or, to see it learn, two that reserve a table and tell the weather.
+        </Empty>
+        <button type="button" class="small" disabled={busy} aria-busy={busy} onClick={give}>
+          Give it the example&#39;s tools
+        </button>
+        <Problem error={error} />
+      </>
     );
   const does = tools.map(({ function: { name, description = name } }) => description);
   return <Empty>Ask for something that its tools do{does.length === 0 ? "" : `: ${does.join("; ")}`}.</Empty>;
+}
+
+/** What can be said to the example, each put where one writes. */
+function ExampleWords({ onChosen }: { onChosen: (words: string) => void }) {
+  return (
+    <div class="note try" role="group" aria-label="Words to try">
+      Try, in this order:{" "}
+      {Object.values(EXAMPLE_WORDS).map((words) => (
+        <button key={words} type="button" class="small secondary" onClick={() => onChosen(words)}>
+          {words}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function isExample(tools: AgentSettings["tools"]): boolean {
+  return tools.some(({ function: { name } }) => name === RESERVE_TABLE.function.name);
 }
 
 function whoOf(value: string | undefined): Who | undefined {

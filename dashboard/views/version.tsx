@@ -161,8 +161,8 @@ function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budget
       {report === null ? (
         <Empty>It was not gated: it is the base, or the agent's gate was off.</Empty>
       ) : (
-        <Table label="Gate report" columns={["check", "measured", "budget now", "of cases"]}>
-          {report.map(({ name, value, asked, cases }) => (
+        <Table label="Gate report" columns={["check", "measured", "budget now", "of cases", "right before → after"]}>
+          {report.map(({ name, value, asked, right, cases }) => (
             <tr key={name}>
               <td>
                 {CHECKS[name]}
@@ -186,6 +186,7 @@ function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budget
               </td>
               <td>{budgets === undefined ? "–" : number(budgets[name])}</td>
               <td>{asked}</td>
+              <td>{right === undefined ? "–" : `${right.before} → ${right.after} of ${right.of}`}</td>
             </tr>
           ))}
         </Table>

@@ -19,7 +19,14 @@ const SHOWN_CHARS = 300;
 export function lost<P extends Pair>(name: GateCheckName, pairs: readonly P[], isRight: (answer: Answered, pair: P) => boolean): GateCheck {
   const had = pairs.filter((pair) => isRight(pair.before, pair));
   const gone = had.filter((pair) => !isRight(pair.after, pair));
-  return { name, value: had.length === 0 ? 0 : gone.length / had.length, asked: had.length, cases: gone.slice(0, SHOWN).map(toCase) };
+  const right = { before: had.length, after: pairs.filter((pair) => isRight(pair.after, pair)).length, of: pairs.length };
+  return {
+    name,
+    value: had.length === 0 ? 0 : gone.length / had.length,
+    asked: had.length,
+    right,
+    cases: gone.slice(0, SHOWN).map(toCase),
+  };
 }
 
 /** Calls drawn without a grammar; a turn in which no call was made lost nothing here. */

@@ -44,9 +44,11 @@ describe("a check", () => {
       name: "needlessCalls",
       value: 0.5,
       asked: 2,
+      right: { before: 2, after: 1, of: 3 },
       cases: [{ name: "a idle probe", before: "Goodbye.", after: 'SetAlarm {"time":"07:00"}' }],
     });
-    expect(lost("suite", [], () => true)).toEqual({ name: "suite", value: 0, asked: 0, cases: [] });
+    const none = { before: 0, after: 0, of: 0 };
+    expect(lost("suite", [], () => true)).toEqual({ name: "suite", value: 0, asked: 0, right: none, cases: [] });
   });
 
   it("tells questions asked where all was said", () => {
