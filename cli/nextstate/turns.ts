@@ -2,6 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { clip, paint, say, show, time } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -64,10 +65,14 @@ async function newest(
   return found;
 }
 
-function describe({ createdAt, policyVersion, user, sessionId, seq, ...turn }: ListedTurn): void {
-  say(`${paint("bold", `#${seq}`)}  ${time(createdAt)}  ${paint("cyan", `v${policyVersion}`)}  ${paint("dim", `${user}  ${sessionId}`)}`);
+function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessionId, seq, ...turn }: ListedTurn): void {
+  say(
+    `${paint("bold", `#${seq}`)}  ${time(createdAt)}  ${paint("cyan", named(policyLine, policyVersion))}  ${paint("dim", `${user}  ${sessionId}`)}`,
+  );
   if (turn.prompt !== null) part(turn.prompt.role, messageText(turn.prompt));
   part("assistant", turn.answer === null ? turn.finishReason : messageText(turn.answer));
+  if (yieldedTo !== null)
+    part("yielded", `a learned default, to what the user had said: ${named(yieldedTo.line, yieldedTo.version)} gave the answer`);
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
   for (const { score, correction, comment, answer } of turn.feedback) {
     const said = [score, correction, comment].filter((each) => each !== undefined).join("  ");
@@ -80,6 +85,10 @@ function describe({ createdAt, policyVersion, user, sessionId, seq, ...turn }: L
     if (refused !== undefined) part("no hint", `${refused.code}: ${refused.detail}`);
   }
   say();
+}
+
+function named(line: string, version: number): string {
+  return line === SHARED_LINE ? `v${version}` : `v${version} of their own`;
 }
 
 function part(who: string, text: string): void {

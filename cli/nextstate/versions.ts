@@ -84,6 +84,8 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
         : `${count(metrics.steps, "step")}, loss ${round(metrics.lossBefore)} → ${round(metrics.loss)}, KL to parent ${round(metrics.klToParentNats)} nats, ${Math.round(metrics.seconds)} s`,
   });
   for (const hint of made.hints) say(`  hint  ${clip(hint, 160)}`);
+  for (const { tool, parameter, value, corrected } of made.defaults)
+    say(`  default  ${clip(`${tool}: ${parameter} is ${value}${corrected === null ? "" : `, no longer ${corrected}`}`, 160)}`);
   describeGate(made.gate, budgets);
   for (const { prompt, before, after } of made.changes) {
     say(`\n${paint("dim", "prompt")}  ${harmless(prompt)}`);

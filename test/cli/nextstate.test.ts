@@ -52,7 +52,8 @@ async function publish(agent: string, seq: number): Promise<unknown> {
   const events = [lineage(`${agent}-${seq}`, seq)];
   const made = manifestOf({ agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq, events });
   const changes = [{ prompt: "A hotel, please.", before: "SearchHotel({})", after: 'SearchHotel({"number_of_rooms": "2"})' }];
-  const manifest = { ...made, hints: ["number_of_rooms should be 2."], changes };
+  const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: "1" }];
+  const manifest = { ...made, hints: ["number_of_rooms should be 2."], defaults, changes };
   return (await call(edge, "trainer", `POST ${line}/versions`, { parent, manifest })).body;
 }
 
@@ -165,6 +166,7 @@ describe("nextstate versions, rollback and promote", () => {
 
   it("shows one with its gate against the agent's budgets, and what changed", async () => {
     const text = await said("versions line 2");
+    expect(text).toContain("\n  default  SearchHotel: number_of_rooms is 2, no longer 1\n");
     expect(text).toMatch(/\nneedlessCalls +0 +0\.2 +0 +holds\n/);
     expect(text).toContain("The gate holds.");
     expect(text).toMatch(/\nprompt +A hotel, please\.\nbefore +SearchHotel\(\{\}\)\nafter +SearchHotel/);
