@@ -12,6 +12,8 @@ import { type Scene, SCENES, SYSTEM } from "../cli/demo-scenes.ts";
 import { Talk } from "../cli/demo-talk.ts";
 import { startSystem } from "../cli/system.ts";
 import type { AuditRow, ListedVersion, TrainerView } from "../shared/api.ts";
+import { zipStrict } from "../shared/assert.ts";
+import { EXAMPLE_WORDS } from "../shared/example.ts";
 import { say } from "./bench.ts";
 import { launch } from "./browser.ts";
 
@@ -31,6 +33,12 @@ const TO_WEBP = `async (png, quality) => {
   canvas.getContext("2d").drawImage(image, 0, 0);
   return canvas.toDataURL("image/webp", quality).split(",")[1];
 }`;
+
+/** Run by the page: what is wanted stands at the lower edge, with what came after it above. */
+const TO_ITS_END = (element: Element): void => element.scrollIntoView({ block: "end" });
+
+/** What the shipped base reads at once. */
+const LESSONS = SCENES.filter(({ name }) => name === "a table" || name === "a restaurant");
 
 const { values: options } = parseArgs({
   options: {
@@ -96,13 +104,9 @@ async function live(stage: Stage, ask: Ask, client: DemoClient): Promise<void> {
     learning: { maxWaitMs: 1_000, objective: options.quick ? "paper" : "hybrid" },
     release: { gate: { enabled: !options.quick } },
   });
-  for (const [user, scene] of [
-    ["ann", SCENES[0]],
-    ["ben", SCENES[1]],
-    ["cleo", SCENES[2]],
-  ] as const)
-    await new Talk(client, { tools: scene?.tools ?? fail("a scene"), user }).askFor(scene?.unrelated ?? "");
-  for (const [round, scene] of SCENES.slice(0, 2).entries()) {
+  for (const [user, scene] of zipStrict(["ann", "ben", "cleo"], SCENES.slice(0, 3)))
+    await new Talk(client, { tools: scene.tools, user }).askFor(scene.unrelated);
+  for (const [round, scene] of LESSONS.entries()) {
     if (!(await teach(client, scene, round === 0 ? "ann" : "ben"))) continue;
     await waitFor(ask, ({ trainer }) => trainer?.phase === "updating" && trainer.done > 0);
     await take(stage, "learning", `/agents/${options.agent}`, (page) => page.locator(".chart canvas").first().waitFor());
@@ -146,6 +150,7 @@ async function waitFor(ask: Ask, holds: (view: TrainerView) => boolean): Promise
 
 /** What is taken once everything has happened. */
 async function pictures(stage: Stage, ask: Ask): Promise<void> {
+  await furnish(stage);
   const { versions } = await ask<{ versions: ListedVersion[] }>("GET", "/versions");
   const shown = versions.find(({ status, changes }) => status === "stable" && changes.length > 0) ?? versions[0];
   const version = shown?.version ?? 0;
@@ -156,20 +161,40 @@ async function pictures(stage: Stage, ask: Ask): Promise<void> {
   await take(stage, "versions", `${about}/versions`);
   await take(stage, "version", `${about}/versions/${version}`);
   await take(stage, "conversations", `${about}/conversations`, async (page) => {
-    await page.getByLabel("Words").fill("number of rooms");
+    await page.getByLabel("Words").fill("should be");
     await page.waitForTimeout(1_500); // asked for once nobody types, and answered
   });
   const [taught] = shown?.events ?? [];
   if (taught !== undefined)
     await take(stage, "conversation", `${about}/conversations/${taught.turnId.split("/", 1)[0]}`, (page) =>
-      page.locator(".heat").first().scrollIntoViewIfNeeded(),
+      page.locator("article.turn:has(.heat)").first().evaluate(TO_ITS_END),
     );
   await take(stage, "playground", `${about}/playground?version=${version}&beside=0`, async (page) => {
-    await page.getByLabel("Say").fill(SCENES[0]?.fresh ?? "");
-    await page.getByRole("button", { name: "Send" }).click();
-    await page.locator("form.say button[aria-busy=false]").waitFor({ timeout: 60_000 });
+    const calls = page.locator(".talk .call");
+    for (const words of [EXAMPLE_WORDS.again, EXAMPLE_WORDS.yes, EXAMPLE_WORDS.yes]) {
+      // Both ask back, or one has called already and waits for its result.
+      if ((await calls.count()) > 0) break;
+      await page.getByLabel("Say").fill(words);
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.locator("form.say button[aria-busy=false]").waitFor({ timeout: 60_000 });
+    }
   });
   for (const view of ["notes", "suite", "audit", "settings"]) await take(stage, view, `${about}/${view}`);
+}
+
+/** An agent whose clients bring their tools along has none to be asked about in the playground: it is given the example's, there. */
+async function furnish({ browser, url, key }: Stage): Promise<void> {
+  const context = await browser.newContext({ baseURL: url });
+  const page = await context.newPage();
+  await page.request.post("/api/login", { data: { key } });
+  await page.goto(`/agents/${options.agent}/playground`);
+  const give = page.getByRole("button", { name: "Give it the example's tools" });
+  await give.or(page.getByText("Ask for something that its tools do")).waitFor();
+  if (await give.isVisible()) {
+    await give.click();
+    await page.getByText("Ask for something that its tools do").waitFor();
+  }
+  await context.close();
 }
 
 /** One view in both schemes, as WebP: the browser itself writes it. */
@@ -192,10 +217,6 @@ async function take({ browser, url, key }: Stage, name: string, path: string, ar
     await writeFile(join(options.out, `${name}-${colorScheme}.webp`), bytes);
     say(`${name}-${colorScheme}.webp ${bytes.length} bytes`);
   }
-}
-
-function fail(what: string): never {
-  throw new Error(`${what} expected, got none`);
 }
 
 await main();

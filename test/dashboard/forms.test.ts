@@ -3,6 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
 import type { LoggedEvent } from "../../shared/events.ts";
+import { EXAMPLE_INSTRUCTIONS, EXAMPLE_WORDS, GET_WEATHER, RESERVE_TABLE } from "../../shared/example.ts";
 import { call, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
 import { SEARCH } from "../trainer/hotel.ts";
@@ -167,6 +168,22 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
       release: { gate: { budgets: { needlessQuestions: 0.4, klToBaseNats: 0.5 } }, canary: { minSessions: 80 } },
     });
     expect((await settings()).learning.trusted).not.toHaveProperty("key_gone");
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("gives an agent without tools an example's, and what to say to it", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    await putAgent(edge, "bare", { maxToolSteps: 3 });
+    await logIn(page, edge.keys.admin);
+    await page.goto("/agents/bare/playground");
+    await page.getByRole("button", { name: "Give it the example's tools" }).click();
+    await page.getByText("Ask for something that its tools do: Reserve a table").waitFor(SLOWLY);
+    await page.getByRole("group", { name: "Words to try" }).getByRole("button", { name: EXAMPLE_WORDS.request }).click();
+    expect(await page.getByLabel("Say").inputValue()).toBe(EXAMPLE_WORDS.request);
+    expect(await violationsIn(page)).toEqual([]);
+    const { settings } = (await call(edge, "admin", "GET /api/agents/bare")).body;
+    expect(settings).toMatchObject({ maxToolSteps: 3, instructions: EXAMPLE_INSTRUCTIONS, tools: [RESERVE_TABLE, GET_WEATHER] });
     expect(problems).toEqual([]);
     await context.close();
   });
