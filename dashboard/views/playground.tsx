@@ -65,14 +65,18 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
     event.preventDefault();
     const content = said;
     setSaid("");
-    run(() => Promise.all(sides.map((side, index) => answer(side, index, [{ role: "user", content }]))));
+    // Who waits for a result hears nothing else.
+    const listening = (side: Side): boolean => openCalls(side.messages).length === 0;
+    run(() =>
+      Promise.all(sides.map((side, index) => (listening(side) ? answer(side, index, [{ role: "user", content }]) : Promise.resolve()))),
+    );
   };
   const choose = (place: number, value: string): void => {
     const others = sides.map(({ who }) => who).filter((_, at) => at !== place);
     const who = whoOf(value);
     begin(place === 0 ? [who ?? "now", ...others] : [...others, ...(who === undefined ? [] : [who])]);
   };
-  const waiting = sides.some(({ messages }) => openCalls(messages).length > 0);
+  const waiting = sides.every(({ messages }) => openCalls(messages).length > 0);
   return (
     <section>
       <header class="row">
@@ -187,14 +191,14 @@ function Begin({ agent, settings, onGiven }: { agent: string; settings: AgentSet
 /** What can be said to the example, each put where one writes. */
 function ExampleWords({ onChosen }: { onChosen: (words: string) => void }) {
   return (
-    <div class="note try" role="group" aria-label="Words to try">
+    <section class="note try" aria-label="Words to try">
       Try, in this order:{" "}
       {Object.values(EXAMPLE_WORDS).map((words) => (
-        <button key={words} type="button" class="small secondary" onClick={() => onChosen(words)}>
+        <button key={words} type="button" class="small secondary outline" onClick={() => onChosen(words)}>
           {words}
         </button>
       ))}
-    </div>
+    </section>
   );
 }
 

@@ -186,7 +186,7 @@ function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budget
               </td>
               <td>{budgets === undefined ? "–" : number(budgets[name])}</td>
               <td>{asked}</td>
-              <td>{right === undefined ? "–" : `${right.before} → ${right.after} of ${right.of}`}</td>
+              <td>{right === undefined || right.of === 0 ? "–" : `${right.before} → ${right.after} of ${right.of}`}</td>
             </tr>
           ))}
         </Table>

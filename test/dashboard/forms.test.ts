@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await page.goto("/agents/bare/playground");
     await page.getByRole("button", { name: "Give it the example's tools" }).click();
     await page.getByText("Ask for something that its tools do: Reserve a table").waitFor(SLOWLY);
-    await page.getByRole("group", { name: "Words to try" }).getByRole("button", { name: EXAMPLE_WORDS.request }).click();
+    await page.getByRole("region", { name: "Words to try" }).getByRole("button", { name: EXAMPLE_WORDS.request }).click();
     expect(await page.getByLabel("Say").inputValue()).toBe(EXAMPLE_WORDS.request);
     expect(await violationsIn(page)).toEqual([]);
     const { settings } = (await call(edge, "admin", "GET /api/agents/bare")).body;
