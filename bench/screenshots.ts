@@ -37,6 +37,8 @@ const TO_WEBP = `async (png, quality) => {
 /** Run by the page: what is wanted stands at the lower edge, with what came after it above. */
 const TO_ITS_END = (element: Element): void => element.scrollIntoView({ block: "end" });
 
+const TO_ITS_START = (element: Element): void => element.scrollIntoView({ block: "start" });
+
 /** What the shipped base reads at once. */
 const LESSONS = SCENES.filter(({ name }) => name === "a table" || name === "a restaurant");
 
@@ -48,6 +50,8 @@ const { values: options } = parseArgs({
     state: { type: "string" },
     // Another agent of that folder: `assistant`, which `npm run demo` has taught.
     agent: { type: "string", default: "travel-desk" },
+    // One view, such as `overview`.
+    only: { type: "string" },
     // By the published recipe and without a gate, for whoever is after the pictures alone: a version in a minute, not one to be proud of.
     quick: { type: "boolean", default: false },
   },
@@ -151,6 +155,7 @@ async function waitFor(ask: Ask, holds: (view: TrainerView) => boolean): Promise
 /** What is taken once everything has happened. */
 async function pictures(stage: Stage, ask: Ask): Promise<void> {
   await furnish(stage);
+  await waitFor(ask, ({ trainer }) => trainer?.phase === "watching");
   const { versions } = await ask<{ versions: ListedVersion[] }>("GET", "/versions");
   const shown = versions.find(({ status, changes }) => status === "stable" && changes.length > 0) ?? versions[0];
   const version = shown?.version ?? 0;
@@ -179,6 +184,10 @@ async function pictures(stage: Stage, ask: Ask): Promise<void> {
       await page.locator("form.say button[aria-busy=false]").waitFor({ timeout: 60_000 });
     }
   });
+  await take(stage, "budgets", `${about}/settings`, async (page) => {
+    await page.getByText("What a version may cost at the gate").click();
+    await page.locator("legend", { hasText: "Learning" }).evaluate(TO_ITS_START);
+  });
   for (const view of ["notes", "suite", "audit", "settings"]) await take(stage, view, `${about}/${view}`);
 }
 
@@ -199,6 +208,7 @@ async function furnish({ browser, url, key }: Stage): Promise<void> {
 
 /** One view in both schemes, as WebP: the browser itself writes it. */
 async function take({ browser, url, key }: Stage, name: string, path: string, arrange: (page: Page) => Promise<unknown> = async () => {}) {
+  if (options.only !== undefined && options.only !== name) return;
   for (const colorScheme of SCHEMES) {
     const context = await browser.newContext({ baseURL: url, colorScheme, viewport: VIEWPORT });
     const page = await context.newPage();

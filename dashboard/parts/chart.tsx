@@ -3,6 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
+const TIME_PX = 75; // a time of day, with room around it
+const MARK_PX = 30;
+
 export type Line = { readonly label: string; readonly values: readonly (number | null)[]; readonly color: string; readonly bars?: boolean };
 export type Mark = { readonly at: number; readonly label: string };
 
@@ -70,7 +73,7 @@ function optionsOf({
       x: { time: true, range: (_, min, max) => [min, Math.max(max, ...marks().map(({ at }) => at))] },
       ...(range === undefined ? {} : { y: { range: [range[0], range[1]] } }),
     },
-    axes: [axis, axis],
+    axes: [{ ...axis, space: TIME_PX }, axis],
     cursor: { points: { size: 7 } },
     series: [
       {},
@@ -107,7 +110,10 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], ink: string): void {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(label, x + 4, bbox.top + 12 * devicePixelRatio);
+    // The newest stands at the edge, where its number has no room behind it.
+    const isLast = x + MARK_PX * devicePixelRatio > bbox.left + bbox.width;
+    ctx.textAlign = isLast ? "right" : "left";
+    ctx.fillText(label, isLast ? x - 4 : x + 4, bbox.top + 12 * devicePixelRatio);
   }
   ctx.restore();
 }

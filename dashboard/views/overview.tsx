@@ -16,7 +16,7 @@ import { useResource } from "../resource.ts";
 
 type Step = "hour" | "day";
 
-const FEWEST_POINTS = 4;
+const FEWEST_POINTS = 3;
 
 const HAPPENED: Readonly<Record<string, string>> = {
   "turn:finished": "answered a turn",

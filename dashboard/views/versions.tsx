@@ -73,7 +73,7 @@ function Row({ agent, line, version: each, onAsk }: Line & { version: ListedVers
         <StatusBadge status={status} />
       </td>
       <td>
-        {version === 0 ? baseOf(line) : hints.length === 0 ? "–" : hints.join(" ")}
+        {version === 0 ? baseOf(line) : hints.length > 0 ? hints.join(" ") : events.length > 0 ? "supplied answers, or rewards" : "–"}
         {events.length > 0 && (
           <small class="block">
             {count(events.length, "event")} of {count(users, "user")}
