@@ -34,10 +34,11 @@ const TO_WEBP = `async (png, quality) => {
   return canvas.toDataURL("image/webp", quality).split(",")[1];
 }`;
 
+type Placed = { scrollIntoView(options: { block: "start" | "end" }): void };
 /** Run by the page: what is wanted stands at the lower edge, with what came after it above. */
-const TO_ITS_END = (element: Element): void => element.scrollIntoView({ block: "end" });
+const TO_ITS_END = (element: Placed): void => element.scrollIntoView({ block: "end" });
 
-const TO_ITS_START = (element: Element): void => element.scrollIntoView({ block: "start" });
+const TO_ITS_START = (element: Placed): void => element.scrollIntoView({ block: "start" });
 
 /** What the shipped base reads at once. */
 const LESSONS = SCENES.filter(({ name }) => name === "a table" || name === "a restaurant");
