@@ -101,6 +101,7 @@ Ask it something:
              "city": {"type": "string", "description": "Name of the city"}}}}}]}'
 
 Next: \`${demoCommand(system, { state, base })}\` in another terminal corrects it once and watches it learn, and roll back.
+Or do so yourself: in the dashboard, open \`assistant\`, Playground, and give it the example's tools.
 Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
 `;
 }
