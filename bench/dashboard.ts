@@ -43,6 +43,7 @@ const LISTS: Readonly<Record<string, string>> = {
   "one conversation": `turns?session=${sessionOf(77)}`,
   events: "events?cursor=1000",
   audit: "audit",
+  lines: "lines",
   versions: "versions",
   notes: "notes",
   suite: "suite",
