@@ -19,7 +19,7 @@ beforeAll(async () => {
   await engine.loadCheckpoint(base.folder);
   const counted: Pick<Engine, "generate" | "score" | "loadAdapter" | "dropAdapter"> = {
     generate: (options) => engine.generate(counting(options)),
-    score: (batch, options = {}) => engine.score(batch, counting(options)),
+    score: (batch, options) => engine.score(batch, counting(options ?? {})),
     loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
     dropAdapter: (name) => engine.dropAdapter(name),
   };
