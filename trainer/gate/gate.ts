@@ -54,6 +54,7 @@ const PARENT = "gate.parent";
 const CANDIDATE = "gate.candidate";
 const PROBE_TOKENS = 64; // a call of the probes takes fewer; what goes on for longer than that is going round in circles
 const BASE = "base";
+const BASE_AT_ONCE = 6; // probes: it is asked when a trainer has just begun, and the judge waits for no more than one such call
 const MOST_KNOWN = 4; // policies whose answers to the probes are kept
 
 /** What a policy says to every probe, held to the tools' schemas, and to those that are ready without a grammar. */
@@ -68,9 +69,10 @@ export function createGate(deps: GateDependencies): OpenGate {
   const known = new Map<string, Probed>();
   let likelihoods: readonly RowScore[] | undefined; // of the base: 40 MB of the shipped one
   const ask = async (adapter: string | undefined): Promise<Probed> => {
-    const held = await answer(deps, supposing(probes, known.get(BASE)?.held), { adapter, maxTokens: PROBE_TOKENS });
+    const how = { adapter, maxTokens: PROBE_TOKENS, atOnce: adapter === undefined ? BASE_AT_ONCE : probes.length };
+    const held = await answer(deps, supposing(probes, known.get(BASE)?.held), how);
     const own = held.filter((_, index) => at(probes, index).kind === "ready");
-    return { held, free: await answer(deps, supposing(ready, own), { adapter, maxTokens: PROBE_TOKENS, free: true }) };
+    return { held, free: await answer(deps, supposing(ready, own), { ...how, free: true }) };
   };
   const probe = async (tensors: AdapterTensors | null, adapter: string | undefined): Promise<Probed> => {
     const key = tensors === null ? BASE : digestOf(tensors);
@@ -138,15 +140,17 @@ async function forgetting(
   ];
 }
 
-/** Greedy answers, read. */
+/** Greedy answers, read; `atOnce` questions in a call. */
 async function answer(
   deps: GateDependencies,
   asked: readonly Question[],
-  how: { adapter: string | undefined; maxTokens: number; free?: boolean },
+  { atOnce = asked.length, ...how }: { adapter: string | undefined; maxTokens: number; free?: boolean; atOnce?: number },
 ): Promise<Answered[]> {
   const { engine, base } = deps;
   const ask = askGreedily(engine, { ...how, eosId: base.tokenizer.eosId, seed: 0 });
-  const answers = await ask(asked.map((question) => ({ ...question, prompt: promptOf(deps, question) })));
+  const answers: (readonly number[])[] = [];
+  for (let start = 0; start < asked.length; start += atOnce)
+    answers.push(...(await ask(asked.slice(start, start + atOnce).map((question) => ({ ...question, prompt: promptOf(deps, question) })))));
   return answers.map((tokens) => read(base, tokens));
 }
 
