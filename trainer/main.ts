@@ -6,6 +6,7 @@
  */
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { z } from "zod";
@@ -38,6 +39,7 @@ import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
+const PREPARE_AFTER_MS = 30_000; // who starts a trainer and corrects at once has their note first
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
@@ -85,9 +87,11 @@ async function main(): Promise<void> {
       runtime: describeRuntime(config, device),
     };
     // What this costs now the first update would wait for; whatever is wrong it meets again, and tells.
-    inTurn(() => gate.prepare()).catch((thrown: unknown) => {
-      if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
-    });
+    sleep(PREPARE_AFTER_MS, undefined, { signal: stop.signal })
+      .then(() => inTurn(() => gate.prepare()))
+      .catch((thrown: unknown) => {
+        if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
+      });
     const openLoop: FollowOptions["openLoop"] = (line, lease) =>
       new LineLoop(line, { ...shared, edge: createEdgeClient({ edge: url, key, signal: stop.signal, lease }) });
     // Leases are given back after the stop, by a client that does not hear of it.
