@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ModelConfig } from "../shared/model-config.ts";
 import { CHAT_TEMPLATE } from "../trainer/pretrain/chat-template.ts";
 import { tokenizerJson, trainBpe } from "../trainer/pretrain/bpe.ts";
+import { parseSafetensors, toFloat32, writeSafetensors } from "../shared/safetensors.ts";
 import { randomCheckpoint, toHuggingFaceConfig } from "./random-checkpoint.ts";
 
 export type NamedFiles = Map<string, Uint8Array<ArrayBuffer>>;
@@ -46,4 +47,17 @@ export function randomBaseFiles(config: ModelConfig, seed: number): NamedFiles {
     ["tokenizer.json", json(tokenizerJson(trainBpe(new Map(), 0)))],
     ["tokenizer_config.json", json({ chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" })],
   ]);
+}
+
+/** The same base cut off after its first layers: a smaller model with the same vocabulary, which says nothing sensible. */
+export function firstLayers(files: NamedFiles, layers: number): NamedFiles {
+  const read = (name: string): Uint8Array<ArrayBuffer> => files.get(name) ?? new Uint8Array();
+  const config = JSON.parse(new TextDecoder().decode(read("config.json"))) as object;
+  const kept = Array.from(parseSafetensors(read("model.safetensors"))).filter(
+    ([name]) => Number(/^model\.layers\.(\d+)\./.exec(name)?.[1] ?? -1) < layers,
+  );
+  const tensors = new Map(kept.map(([name, tensor]) => [name, { shape: tensor.shape, values: toFloat32(tensor) }]));
+  return new Map(files)
+    .set("config.json", new TextEncoder().encode(JSON.stringify({ ...config, num_hidden_layers: layers })))
+    .set("model.safetensors", writeSafetensors(tensors, { type: "F32" }));
 }

@@ -1,7 +1,8 @@
 /**
  * `npm run bench:edge`: the embedded policy in a real workerd, timed from outside: decoding speed, what a schema adds
  * to it, what a second turn costs beside the first, 16 answers at once, and the same model and prompt in onnxruntime-node; and what the
- * product's Worker takes to start, of the second that Cloudflare allows; and what it costs that a user's own adapter is not in memory. Medians over interleaved rounds. On `base/` where it is there, else on random weights of its sizes.
+ * product's Worker takes to start, of the second that Cloudflare allows; and what it costs that a user's own adapter is not in memory. Medians over interleaved rounds. On `base/` where it is there, else on random weights of its sizes;
+ * the speed that is asked for at 4M parameters is measured on the base's first five layers, which are so many.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -9,7 +10,7 @@ import { parseModelConfig } from "../shared/model-config.ts";
 import { FREE_FORM } from "../shared/grammar/answer-form.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
 import { Engine } from "../trainer/engine/engine.ts";
-import { BASE_FOLDER, hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
+import { BASE_FOLDER, firstLayers, hasBase, type NamedFiles, randomBaseFiles, readBaseFiles, SHIPPED_SIZES } from "./base-files.ts";
 import { atLeast, atMost, median, report, say } from "./bench.ts";
 import { childCpuSeconds } from "./process-time.ts";
 import { type PolicyWorker, startPolicyWorker } from "./edge-host.ts";
@@ -18,6 +19,7 @@ import { userSwap } from "./user-swap.ts";
 import type { PostedAnswer, PostedRequest } from "./edge-protocol.ts";
 
 const DECODE_TOKENS_PER_SECOND = 800; // the bar, at 4M float32 parameters
+const BAR_LAYERS = 5;
 const PROMPT_TOKENS = 400;
 const DECODED_TOKENS = 160;
 const NEW_TOKENS = 40;
@@ -44,17 +46,29 @@ let asked = 0;
 
 async function main(): Promise<void> {
   const files = neverEnding(hasBase() ? await readBaseFiles() : randomBaseFiles(SHIPPED_SIZES, seed));
+  const smallFiles = firstLayers(files, BAR_LAYERS);
   const worker = await startPolicyWorker(files);
+  const small = await startPolicyWorker(smallFiles);
   const engine = await startEngine(files);
   try {
-    await measure({ worker, engine, files });
+    await measure({ worker, small, engine, parameters: countParameters(files), smallParameters: countParameters(smallFiles), files });
   } finally {
-    await Promise.all([worker.close(), engine.close()]);
+    await Promise.all([worker.close(), small.close(), engine.close()]);
   }
 }
 
-async function measure({ worker, engine, files }: { worker: PolicyWorker; engine: Engine; files: NamedFiles }): Promise<void> {
+type Measured = {
+  readonly worker: PolicyWorker;
+  readonly small: PolicyWorker;
+  readonly engine: Engine;
+  readonly files: NamedFiles;
+  readonly parameters: number;
+  readonly smallParameters: number;
+};
+
+async function measure({ worker, small, engine, files, parameters, smallParameters }: Measured): Promise<void> {
   const decoded: number[] = [];
+  const decodedSmall: number[] = [];
   const deep: number[] = [];
   const newSchema: number[] = [];
   const knownSchema: number[] = [];
@@ -62,10 +76,12 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
   const aggregate: number[] = [];
   const turns: Awaited<ReturnType<typeof twoTurns>>[] = [];
   await twoTurns(worker); // compiles, fills caches
+  await decodeRate(small, 16);
   await onnxRate(engine);
   const perCpuSecond = await decodeRatePerCpuSecond(worker);
   for (let round = 1; round <= Number(options.rounds); round++) {
     decoded.push(await decodeRate(worker, 16));
+    decodedSmall.push(await decodeRate(small, 16));
     // A schema that nobody has sent yet, and the same again: what its masks cost to make, and to use.
     const form = bookings(round);
     newSchema.push(await decodeRate(worker, 16, form));
@@ -75,7 +91,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     turns.push(await twoTurns(worker));
     aggregate.push(await concurrentRate(worker));
     say(
-      `round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`,
+      `round ${round}: ${decoded.at(-1)?.toFixed(0)} tokens/s, ${decodedSmall.at(-1)?.toFixed(0)} of five layers (onnxruntime-node ${onnx.at(-1)?.toFixed(0)}), turns ${turns.at(-1)?.firstMs.toFixed(0)} and ${turns.at(-1)?.secondMs.toFixed(0)} ms`,
     );
   }
   const startUp = await startUpMs(Number(options.rounds));
@@ -84,7 +100,6 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
   if (swap !== null)
     say(`a user's first token ${swap.absentMs.toFixed(0)} ms, ${swap.residentMs.toFixed(0)} ms with the adapter in memory`);
   const secondPrefill = Math.max(...turns.map(({ secondPrefilled }) => secondPrefilled));
-  const parameters = countParameters(files);
   report({
     bench: "edge",
     conditions: {
@@ -99,6 +114,7 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
     },
     figures: {
       decodeTokensPerSecond: median(decoded),
+      fiveLayers: { parameters: smallParameters, decodeTokensPerSecond: median(decodedSmall) },
       decodeTokensPerCpuSecond: perCpuSecond,
       constrained: { newSchemaTokensPerSecond: median(newSchema), knownSchemaTokensPerSecond: median(knownSchema) },
       decodeTokensPerSecondAfter400: median(deep),
@@ -112,8 +128,8 @@ async function measure({ worker, engine, files }: { worker: PolicyWorker; engine
       memoryBytes: (await worker.stats())["memoryBytes"],
     },
     bars: [
-      atLeast("decode tokens/s", median(decoded), DECODE_TOKENS_PER_SECOND, "tokens/s"),
-      atLeast("parameters", parameters, 3_900_000, "parameters"),
+      atLeast("decode tokens/s at 4M parameters", median(decodedSmall), DECODE_TOKENS_PER_SECOND, "tokens/s"),
+      atLeast("parameters of the model that is held to it", smallParameters, 3_990_000, "parameters"),
       atMost("time per token that a schema adds", median(decoded.map((rate, round) => rate / (newSchema[round] ?? NaN) - 1)), 0.1, "share"),
       atMost("start-up of the Worker", startUp, START_UP_MS, "ms"),
       atMost("first token of a user whose adapter is not in memory, beyond one whose is", swap?.swapMs ?? null, SWAP_MS, "ms"),

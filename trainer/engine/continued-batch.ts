@@ -6,21 +6,26 @@ import type { Adapter } from "./adapters.ts";
 import { bucketOf, type PositionBatch, positionFeeds, type PreparedBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
 import { packBatch } from "./packing.ts";
+import { type PickPositions, type Share, shareOut } from "./shares.ts";
 
 // Each size is a compiled graph, which costs less than the empty tokens of a few runs.
 const TAIL_SIZES = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 384, 512, 768] as const;
 const SLOT_ROUND = 128;
+const ATTENDED = 640; // slots; attending to them takes as long as a token's matrices do
 const MAX_TAIL = 192; // without an adapter, a row with more to compute than this saves little
 
+export type PreparedShare<Batch extends PositionBatch> = PreparedBatch<Batch> & Pick<Share<Batch>, "indices">;
+
 /**
- * Rows behind an invocation go on after kept prefixes: always under an adapter that has one, under the bare base where it is
- * worth while. Else rows of a base that is run by layer are packed where that makes fewer of them. @throws {input/invalid} for a row without the adapter's invocation before its first position
+ * What is run at once of a batch. Rows behind an invocation go on after kept prefixes: always under an adapter that has one, under the
+ * bare base where it is worth while. Else rows of a base that is run by layer are packed where that makes fewer of them.
+ * @throws {input/invalid} for a row without the adapter's invocation before its first position
  */
 export async function prepareBatch<Batch extends PositionBatch>(
-  { config, prefixes, byLayer, invocation: own }: EngineContext,
-  adapter: Adapter | undefined,
-  batch: Batch,
-): Promise<PreparedBatch<Batch>> {
+  { config, prefixes, byLayer, invocation: own, sessions }: EngineContext,
+  { adapter, batch, pick }: { adapter: Adapter | undefined; batch: Batch; pick: PickPositions<Batch> },
+): Promise<PreparedShare<Batch>[]> {
+  const count = sessions.lanes;
   const invocation = adapter === undefined ? own : adapter.invocation;
   const split = invocation === undefined ? undefined : splitBatch(batch, invocation);
   if (split === undefined && adapter?.invocation !== undefined)
@@ -28,25 +33,34 @@ export async function prepareBatch<Batch extends PositionBatch>(
       "input/invalid",
       `tokens: the adapter's invocation ${adapter.invocation.join()} before the first position of every row expected`,
     );
-  if (split === undefined || (adapter === undefined && split.batch.length > MAX_TAIL))
-    return (byLayer && packBatch(batch, config)) ?? { batch, bucket: bucketOf(batch), feeds: positionFeeds(batch) };
+  if (split === undefined || (adapter === undefined && split.batch.length > MAX_TAIL)) {
+    const costs = new Array<number>(batch.rows).fill(1);
+    return shareOut(batch, { count, costs, pick }).map(({ batch: share, indices }) => {
+      const packed = byLayer && packBatch(share, config);
+      return { ...(packed ?? { batch: share, bucket: bucketOf(share), feeds: positionFeeds(share) }), indices };
+    });
+  }
   const rows = await prefixes.of(split.prefixes);
-  const longest = Math.max(...split.prefixes.map(({ length }) => length));
-  const slots = Math.min(config.contextTokens, Math.ceil(Math.max(longest, 1) / SLOT_ROUND) * SLOT_ROUND);
-  const times = new BigInt64Array(split.batch.tokens.length);
-  split.prefixes.forEach(({ length }, row) => {
-    for (let step = 0; step < split.batch.length; step += 1)
-      times[step * batch.rows + row] = BigInt(Math.min(length + step, config.contextTokens - 1));
+  const costs = split.prefixes.map((prefix) => 1 + prefix.length / ATTENDED);
+  return shareOut(split.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
+    const lengths = split.prefixes.slice(from, to).map(({ length }) => length);
+    const slots = Math.min(config.contextTokens, Math.ceil(Math.max(...lengths, 1) / SLOT_ROUND) * SLOT_ROUND);
+    const times = new BigInt64Array(share.tokens.length);
+    lengths.forEach((length, row) => {
+      for (let step = 0; step < share.length; step += 1)
+        times[step * share.rows + row] = BigInt(Math.min(length + step, config.contextTokens - 1));
+    });
+    return {
+      batch: share,
+      bucket: { ...bucketOf(share), slots },
+      feeds: {
+        ...positionFeeds(share),
+        ...prefixes.feeds(rows.slice(from, to), { rows: share.rows, slots, lane }),
+        times: { values: times, shape: [times.length, 1] },
+      },
+      indices,
+    };
   });
-  return {
-    batch: split.batch,
-    bucket: { ...bucketOf(split.batch), slots },
-    feeds: {
-      ...positionFeeds(split.batch),
-      ...prefixes.feeds(rows, { rows: batch.rows, slots }),
-      times: { values: times, shape: [times.length, 1] },
-    },
-  };
 }
 
 /** Every row cut where its invocation activates; undefined where one has none before its first position. */

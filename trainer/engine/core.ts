@@ -5,7 +5,8 @@ import { loadWeights } from "../model/load-weights.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
 import { checkCompute } from "../onnx/device.ts";
 import { Random } from "../random.ts";
-import { type AdapterLoss, type AdapterStepOptions, type LossBatch, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
+import { type AdapterLoss, type AdapterStepOptions, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
+import type { LossBatch } from "./loss-batch.ts";
 import { type Adapter, type AdapterCreation, AdapterStore, type AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
@@ -18,10 +19,12 @@ import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
 import { SessionCache } from "./session-cache.ts";
 
 const SHARED = "shared";
+const MOST_LANES = 4; // a batch of a few dozen answers is no work for more
 
 export class EngineCore implements EngineCalls {
   readonly #context: EngineContext;
   readonly #full: FullTrainer;
+  readonly #fullSessions: SessionCache;
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
@@ -32,14 +35,13 @@ export class EngineCore implements EngineCalls {
       tokenizer === undefined || reader === undefined
         ? undefined
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
-    const parts = {
-      config,
-      parameters: new ParameterBuffer(listParameters(config)),
-      sessions: new SessionCache({ threads, device }),
-    };
+    const layers = byLayer === false ? undefined : byLayer;
+    // Layers come one after the other, and are large enough for all threads.
+    const lanes = layers === undefined && device === "cpu" ? Math.min(threads, MOST_LANES) : 1;
+    const sessions = new SessionCache({ threads: Math.floor(threads / lanes), lanes, device });
+    const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
-    const layers = byLayer === false ? undefined : byLayer;
     this.#context = {
       ...parts,
       byLayer: layers,
@@ -49,7 +51,9 @@ export class EngineCore implements EngineCalls {
       invocation: opens.length < 2 ? undefined : opens,
     };
     this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
-    this.#full = new FullTrainer(this.#context);
+    // Its batches are large enough for all threads, too.
+    this.#fullSessions = lanes === 1 ? sessions : new SessionCache({ threads, device });
+    this.#full = new FullTrainer({ ...this.#context, sessions: this.#fullSessions });
     this.#adapters = new AdapterStore(config);
   }
 
@@ -123,8 +127,9 @@ export class EngineCore implements EngineCalls {
   }
 
   /** Closes every session. */
-  close(): Promise<void> {
-    return this.#context.sessions.close();
+  async close(): Promise<void> {
+    await this.#context.sessions.close();
+    await this.#fullSessions.close();
   }
 
   /** The context with the keys and values of a scope. */

@@ -75,7 +75,7 @@ export class FullTrainer {
     this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters);
     for (const parameter of this.#context.parameters.parameters) {
       const part = outputs[gradientOf(parameter.name)];
-      if (part !== undefined) addInto(this.#gradient.view(parameter), part);
+      if (part !== undefined) this.#gradient.add(parameter, part);
       else invariant(parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
     }
     const [embedding] = this.#context.parameters.parameters;
@@ -149,10 +149,6 @@ export function meanLoss(logProbs: Float32Array, weights: Float32Array): BatchLo
   });
   if (!Number.isFinite(sum)) throw new AppError("train/nonFinite", `loss: a finite sum expected, got ${sum}`);
   return { loss: total === 0 ? 0 : sum / total, tokens };
-}
-
-function addInto(sum: Float32Array, part: Float32Array): void {
-  for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (part[index] ?? 0);
 }
 
 /** Adds row i of `rows` [M, D] to the row of `sum` [V, D] that token i names. */

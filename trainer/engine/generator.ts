@@ -10,7 +10,7 @@ import { MASKED } from "../model/attention.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
 import { Random } from "../random.ts";
-import type { Feeds, Tensor } from "../onnx/session.ts";
+import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
@@ -93,7 +93,14 @@ export class Generator {
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const mostTokens = MAX_CACHE_BYTES / (2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT);
-    while (sorted.length > 0) await this.#generateGroup(takeGroup(sorted, mostTokens));
+    const { lanes } = this.#context.sessions;
+    while (sorted.length > 0) {
+      const groups = takeGroups(sorted, { mostTokens, lanes });
+      // For all of them first, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
+      const prefixes = this.#prefixesOf(groups.flatMap(({ rows: each }) => each));
+      if (prefixes !== undefined) await this.#context.prefixes.of(prefixes);
+      await Promise.all(groups.map((group) => this.#generateGroup(group)));
+    }
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
@@ -158,22 +165,29 @@ export class Generator {
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
     const create = (): Float32Array[] =>
-      Array.from({ length: layerCount }, () => new Float32Array(slots * bucketRows(rows) * kvHeadCount * headDim));
+      Array.from({ length: layerCount }, () => sharedFloats(slots * bucketRows(rows) * kvHeadCount * headDim));
     return { keys: create(), values: create(), filled: 0 };
+  }
+
+  /** What precedes each answer's opening, where that is the base's to read. @throws {input/invalid} where the adapter's invocation does not end every prompt */
+  #prefixesOf(rows: readonly Row[]): Int32Array[] | undefined {
+    const { invocation: own } = this.#context;
+    const invocation = this.#adapter === undefined ? own : this.#adapter.invocation;
+    const starts = rows.map(({ prompt }) => (invocation === undefined ? undefined : activatedFrom(prompt, invocation)));
+    const opening = (invocation?.length ?? 0) - 1;
+    if (starts.every((start, row) => start !== undefined && start === at(rows, row).prompt.length - opening))
+      return rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening));
+    if (this.#adapter?.invocation === undefined) return undefined;
+    throw new AppError("input/invalid", `prompts: an end in the adapter's invocation ${this.#adapter.invocation.join()} expected`);
   }
 
   /** The logits after every prompt. Where the base reads what precedes the answer, that is looked up, and its opening alone computed. */
   async #open(group: Group, cache: Cache): Promise<Float32Array> {
-    const { prefixes, invocation: own } = this.#context;
-    const invocation = this.#adapter === undefined ? own : this.#adapter.invocation;
-    const starts = group.rows.map(({ prompt }) => (invocation === undefined ? undefined : activatedFrom(prompt, invocation)));
-    const opening = (invocation?.length ?? 0) - 1;
-    if (!starts.every((start, row) => start !== undefined && start === at(group.rows, row).prompt.length - opening)) {
-      if (this.#adapter?.invocation === undefined) return this.#prefill(group, cache);
-      throw new AppError("input/invalid", `prompts: an end in the adapter's invocation ${this.#adapter.invocation.join()} expected`);
-    }
+    const prefixes = this.#prefixesOf(group.rows);
+    if (prefixes === undefined) return this.#prefill(group, cache);
+    const opening = at(group.rows, 0).prompt.length - at(prefixes, 0).length;
     const { length } = group;
-    const kept = await prefixes.of(group.rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening)));
+    const kept = await this.#context.prefixes.of(prefixes);
     const slots = length - opening;
     for (const [layer, [keys, values]] of zipStrict(cache.keys, cache.values).entries()) {
       const width = slots * this.#width(group);
@@ -289,17 +303,21 @@ export class Generator {
   }
 }
 
-/** Takes from the front of `sorted` as many rows as one batch of `mostTokens` holds, one at least. */
-function takeGroup(sorted: Row[], mostTokens: number): Group {
-  let count = 0;
-  let length = 0;
-  for (const { prompt } of sorted.slice(0, MAX_ROWS)) {
-    const next = roundUp(prompt.length, PROMPT_ROUND);
-    if (count > 0 && powerOfTwo(count + 1) * next > mostTokens) break;
-    count += 1;
-    length = next;
+/** Takes from the front of `sorted` what is run at once: dealt out to as many batches as there are lanes, each of at most `mostTokens`, but one row at least. */
+function takeGroups(sorted: Row[], { mostTokens, lanes }: { mostTokens: number; lanes: number }): Group[] {
+  const groups = Array.from({ length: lanes }, (): { rows: Row[]; length: number } => ({ rows: [], length: 0 }));
+  let taken = 0;
+  for (const row of sorted) {
+    const group = at(groups, taken % lanes);
+    const length = roundUp(row.prompt.length, PROMPT_ROUND);
+    const count = group.rows.length + 1;
+    if (count > MAX_ROWS || (count > 1 && powerOfTwo(count) * length > mostTokens)) break;
+    group.rows.push(row);
+    group.length = length;
+    taken += 1;
   }
-  return { rows: sorted.splice(0, count), length };
+  sorted.splice(0, taken);
+  return groups.filter(({ rows }) => rows.length > 0);
 }
 
 function roundUp(value: number, unit: number): number {

@@ -8,7 +8,7 @@ import { MASKED } from "../model/attention.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
-import type { Feeds, Tensor } from "../onnx/session.ts";
+import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
 import { tensorFeeds } from "./feeds.ts";
 import type { SessionCache } from "./session-cache.ts";
 
@@ -72,7 +72,11 @@ export class PrefixStore {
       const known = [...this.#kept, ...computed];
       const starts = open.map((tokens): Start => ({ tokens, ...longestHead(tokens, known) }));
       const byRest = starts.toSorted((a, b) => restOf(b) - restOf(a));
-      while (byRest.length > 0) computed.push(...(await this.#compute(takeGroup(byRest))));
+      const { lanes } = this.#parts.sessions;
+      while (byRest.length > 0) {
+        const groups = takeGroups(byRest, lanes);
+        computed.push(...(await Promise.all(groups.map((group, lane) => this.#compute(group, lane)))).flat());
+      }
     }
     const result = wanted.map((tokens, index) => {
       const prefix = found[index] ?? computed.map((each) => shorten(each, tokens)).find((each) => each !== undefined);
@@ -83,8 +87,11 @@ export class PrefixStore {
     return result;
   }
 
-  /** What `attendAfter` reads: row b goes on after prefixes[b], right-aligned in P slots; rows beyond them after nothing. Good until the next call. */
-  feeds(prefixes: readonly Prefix[], { rows, slots }: { rows: number; slots: number }): Feeds {
+  /**
+   * What `attendAfter` reads: row b goes on after prefixes[b], right-aligned in P slots; rows beyond them after nothing. Good until
+   * the next call with the same `lane`, of those that are run at once.
+   */
+  feeds(prefixes: readonly Prefix[], { rows, slots, lane = 0 }: { rows: number; slots: number; lane?: number }): Feeds {
     const { layerCount, kvHeadCount, headDim } = this.#parts.config;
     const batch = rows * kvHeadCount;
     const mask = new Float32Array(batch * slots).fill(MASKED);
@@ -94,7 +101,7 @@ export class PrefixStore {
     });
     const feeds: Record<string, Tensor> = { mask: { values: mask, shape: [batch, 1, slots] } };
     const place = (name: string, part: "keys" | "values", layer: number): void => {
-      const values = this.#room(name, slots * batch * headDim);
+      const values = this.#room(`${lane} ${name}`, slots * batch * headDim);
       prefixes.forEach((prefix, row) => scatterPrefix(values, prefix, { part, layer, row, rows, slots }));
       feeds[name] = { values, shape: [slots, batch, headDim] };
     };
@@ -108,7 +115,7 @@ export class PrefixStore {
   /** Of an input, the same memory for every batch: hundreds of megabytes would else be cleared and collected at each step. What is left in it from others is masked. */
   #room(name: string, length: number): Float32Array {
     let room = this.#rooms.get(name);
-    if (room === undefined || room.length < length) this.#rooms.set(name, (room = new Float32Array(length)));
+    if (room === undefined || room.length < length) this.#rooms.set(name, (room = sharedFloats(length)));
     return room.subarray(0, length);
   }
 
@@ -139,7 +146,7 @@ export class PrefixStore {
   }
 
   /** Reads what follows each head, rows padded on the right, where nothing looks. */
-  async #compute(group: readonly Start[]): Promise<Prefix[]> {
+  async #compute(group: readonly Start[], lane: number): Promise<Prefix[]> {
     const { config, parameters, sessions } = this.#parts;
     const length = roundUp(Math.max(...group.map(restOf)), LENGTH_ROUND);
     const rows = Math.min(mostRows(length), 2 ** Math.ceil(Math.log2(group.length)));
@@ -159,6 +166,7 @@ export class PrefixStore {
       rows,
       length,
       slots: roundUp(Math.max(...group.map(({ shared }) => shared)), LENGTH_ROUND),
+      lane,
       feeds,
       sessions,
       config,
@@ -180,10 +188,11 @@ export class PrefixStore {
       rows,
       length,
       slots,
+      lane,
       feeds,
       sessions,
       config,
-    }: { rows: number; length: number; slots: number; feeds: Feeds } & Pick<Parts, "sessions" | "config">,
+    }: { rows: number; length: number; slots: number; lane: number; feeds: Feeds } & Pick<Parts, "sessions" | "config">,
   ): Promise<Record<string, Float32Array>> {
     if (slots === 0) {
       const batch = rows * config.kvHeadCount;
@@ -191,7 +200,7 @@ export class PrefixStore {
       return sessions.run(`prefill ${rows} ${length} base`, () => buildPrefill(config, { rows, length }, {}), { ...feeds, mask });
     }
     const heads = group.map(({ tokens, head, shared }) => ({ ...(head ?? EMPTY), tokens: tokens.subarray(0, shared) }));
-    const cached = this.feeds(heads, { rows, slots });
+    const cached = this.feeds(heads, { rows, slots, lane });
     return sessions.run(`decode ${rows} ${slots} ${length} base`, () => buildDecodeStep(config, { rows, slots, steps: length }, {}), {
       ...feeds,
       ...cached,
@@ -271,11 +280,18 @@ function restOf({ tokens, shared }: Start): number {
   return tokens.length - shared;
 }
 
-/** Takes from the front of `sorted`, the most to read first, as many as one run holds; those with a head go with others that have one. */
-function takeGroup(sorted: Start[]): Start[] {
+/** Takes from the front of `sorted`, the most to read first, what is run at once: for each lane as many as one run holds, or its share of what is left. */
+function takeGroups(sorted: Start[], lanes: number): Start[][] {
+  const share = Math.ceil(sorted.length / lanes);
+  return Array.from({ length: lanes }, () => takeGroup(sorted, share)).filter((group) => group.length > 0);
+}
+
+/** Those with a head go with others that have one. */
+function takeGroup(sorted: Start[], most: number): Start[] {
   const [first] = sorted;
   if (first === undefined) return [];
-  const group = sorted.filter(({ head }) => (head === undefined) === (first.head === undefined)).slice(0, mostRows(restOf(first)));
+  const count = Math.min(most, mostRows(restOf(first)));
+  const group = sorted.filter(({ head }) => (head === undefined) === (first.head === undefined)).slice(0, count);
   for (const start of group) sorted.splice(sorted.indexOf(start), 1);
   return group;
 }

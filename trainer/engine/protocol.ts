@@ -1,10 +1,10 @@
-/** What crosses between the engine's two threads, and the calls that may cross. */
-import type { ErrorRecord } from "../../shared/errors.ts";
+/** What an engine is started with, and the calls that it answers, on its own thread or on who calls it. */
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { FloatType } from "../autodiff/shape.ts";
 import type { Device } from "../onnx/device.ts";
 import type { TokenizerFiles } from "../../shared/tokenizer.ts";
-import type { AdapterLoss, AdapterStepOptions, LossBatch } from "./adapter-trainer.ts";
+import type { AdapterLoss, AdapterStepOptions } from "./adapter-trainer.ts";
+import type { LossBatch } from "./loss-batch.ts";
 import type { AdapterCreation, AdapterWeights } from "./adapters.ts";
 import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { LayerOptions } from "./feeds.ts";
@@ -73,29 +73,4 @@ export interface EngineCalls {
   score(batch: PositionBatch, options?: ScoreOptions & AdapterChoice & PrefixScope): Promise<Scores>;
   generate(options: GenerateOptions & AdapterChoice & PrefixScope): Promise<Generation[]>;
   forgetPrefixes(options?: PrefixScope): Promise<void>;
-}
-
-export type CallName = keyof EngineCalls;
-export type CallArguments<K extends CallName> = Parameters<EngineCalls[K]>;
-export type CallResult<K extends CallName> = Awaited<ReturnType<EngineCalls[K]>>;
-
-/** Asks the thread to end after the call under way. */
-export const CLOSE = "close";
-export type CallMessage = { readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
-export type ReplyMessage =
-  | { readonly id: number; readonly status: "done"; readonly value: unknown }
-  | { readonly id: number; readonly status: "failed"; readonly error: ErrorRecord };
-
-/** The buffers inside `value` that may move instead of being copied: those a typed array covers whole. */
-export function transferables(value: unknown): ArrayBuffer[] {
-  const found = new Set<ArrayBuffer>();
-  const visit = (part: unknown): void => {
-    if (ArrayBuffer.isView(part)) {
-      if (part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength) found.add(part.buffer);
-    } else if (part instanceof Map) part.forEach(visit);
-    else if (Array.isArray(part)) part.forEach(visit);
-    else if (typeof part === "object" && part !== null) Object.values(part).forEach(visit);
-  };
-  visit(value);
-  return [...found];
 }

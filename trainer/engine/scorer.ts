@@ -1,6 +1,5 @@
 /** Log-probabilities of a batch under the base or an adapter over it, without gradients. */
 import { AppError } from "../../shared/errors.ts";
-import { invariant } from "../../shared/assert.ts";
 import { buildScoring } from "../model/scoring.ts";
 import type { Adapter } from "./adapters.ts";
 import { type PositionBatch, type PreparedBatch, checkPositions } from "./batch.ts";
@@ -8,6 +7,7 @@ import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { headRows, scoreHead } from "./head.ts";
 import { forwardLayers } from "./layers.ts";
+import { joinOutputs } from "./shares.ts";
 
 export type Candidates = { /** [N·k] most probable first */ readonly tokens: Int32Array; /** [N·k] */ readonly logProbs: Float32Array };
 
@@ -33,10 +33,11 @@ export async function scoreBatch(
   if (topK !== undefined && (topK < 1 || topK > config.vocabSize))
     throw new AppError("input/invalid", `topK: 1 to ${config.vocabSize} expected, got ${topK}`);
   const full = fullLogProbs || topK !== undefined;
-  const prepared = await prepareBatch(context, adapter, batch);
-  const outputs = await (context.byLayer ? runByLayer : runWhole)(context, prepared, { adapter, full });
-  const { logProbs, argmax, full: all } = outputs;
-  invariant(logProbs !== undefined && argmax !== undefined, "scores expected");
+  const shares = await prepareBatch(context, { adapter, batch, pick: () => ({}) });
+  const run = context.byLayer ? runByLayer : runWhole;
+  const outputs = await Promise.all(shares.map((share) => run(context, share, { adapter, full })));
+  const joined = (name: string): Float32Array => joinOutputs(shares, outputs, { name, total: batch.positions.length });
+  const [logProbs, argmax, all] = [joined("logProbs"), joined("argmax"), full ? joined("full") : undefined];
   return {
     logProbs,
     argmax: Int32Array.from(argmax),

@@ -1,11 +1,12 @@
 /** Open sessions by key, the least recently used closed first. */
-import { invariant } from "../../shared/assert.ts";
+import { at, invariant } from "../../shared/assert.ts";
 import { encodeBfloat16, encodeFloat16 } from "../../shared/float16.ts";
 import type { Node } from "../autodiff/graph.ts";
 import type { ElementType } from "../autodiff/shape.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
 import { peakBytes } from "../onnx/peak.ts";
-import { type Feeds, GraphSession, type SessionOptions, type TensorValues } from "../onnx/session.ts";
+import { GraphRunner } from "../onnx/runner.ts";
+import { type Feeds, GraphSession, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
 
 /** Tensors that stay as they are from run to run: `id` says which, where graphs of one key are run with several. */
 export type Resident = { readonly id: string; readonly feeds: Feeds };
@@ -16,9 +17,14 @@ export type CacheOptions = SessionOptions & {
    * what else it is fed crosses. Default: inputs on the CPU, else device.
    */
   readonly placement?: "inputs" | "device";
+  /** Graphs that are run at once, each on a thread of its own that has `threads`. Default 1, on the calling thread; more need the CPU. */
+  readonly lanes?: number;
 };
 
-type Entry = { readonly session: GraphSession; readonly inputs: ReadonlySet<string>; readonly bytes: number };
+/** Where graphs are run one at a time. */
+type Lane = { readonly open: (model: Uint8Array, external?: SessionOptions["external"]) => Promise<OpenGraph>; running: number };
+type Encoded = { readonly model: Uint8Array; readonly inputs: ReadonlySet<string>; readonly bytes: number };
+type Entry = Encoded & { readonly session: Promise<OpenGraph>; running: number };
 
 // A session keeps the memory of its largest run: some hundred megabytes for a step of training, one for a step of decoding. An update and
 // its gate open about a hundred. A budget that is too small for the ten of its steps, which come in turn, would open them at every step;
@@ -27,18 +33,28 @@ const BUDGET_BYTES = 2.5 * 1024 ** 3;
 const MAX_SESSIONS = 250; // each has threads of its own
 
 export class SessionCache {
-  readonly #options: CacheOptions;
   readonly #onDevice: boolean;
+  readonly #runners: readonly GraphRunner[];
+  readonly #lanes: readonly Lane[];
   // In order of use: the first is the oldest.
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   #bytesMoved = 0;
 
-  constructor(options: CacheOptions) {
-    this.#options = options;
-    const { device = "cpu", placement = device === "cpu" ? "inputs" : "device" } = options;
-    this.#onDevice = placement === "device";
+  constructor({ placement, lanes = 1, ...options }: CacheOptions) {
+    const { device = "cpu" } = options;
+    this.#onDevice = (placement ?? (device === "cpu" ? "inputs" : "device")) === "device";
+    invariant(lanes === 1 || (device === "cpu" && !this.#onDevice), "several lanes on the CPU expected");
+    this.#runners = lanes === 1 ? [] : Array.from({ length: lanes }, () => new GraphRunner(options));
+    const here: Lane["open"] = (model, external) => GraphSession.open(model, { ...options, ...(external && { external }) });
+    this.#lanes =
+      lanes === 1 ? [{ open: here, running: 0 }] : this.#runners.map((runner) => ({ open: (model) => runner.open(model), running: 0 }));
+  }
+
+  /** How many runs are worth starting at once. */
+  get lanes(): number {
+    return this.#lanes.length;
   }
 
   /** Bytes that runs were fed and gave back so far: on another device than the CPU, what crossed. */
@@ -49,10 +65,11 @@ export class SessionCache {
   /** Runs the graph of `key`, built on first use; feeds the graph does not read are left out. */
   async run(key: string, build: () => Record<string, Node>, feeds: Feeds, resident?: Resident): Promise<Record<string, Float32Array>> {
     const held = resident === undefined || !this.#onDevice ? undefined : resident;
-    const { session, inputs } = await this.#entry(held === undefined ? key : `${key} ${held.id}`, build, held?.feeds);
+    const lane = this.#leastBusy();
+    const entry = this.#entry(lane, held === undefined ? key : `${key} ${held.id}`, build, held?.feeds);
     const all = held === undefined ? { ...resident?.feeds, ...feeds } : feeds;
-    const read = Object.fromEntries(Object.entries(all).filter(([name]) => inputs.has(name)));
-    const outputs = await session.run(read);
+    const read = Object.fromEntries(Object.entries(all).filter(([name]) => entry.inputs.has(name)));
+    const outputs = await use([this.#lane(lane), entry], async () => (await entry.session).run(read));
     for (const { byteLength } of [...Object.values(read).map(({ values }) => values), ...Object.values(outputs)])
       this.#bytesMoved += byteLength;
     return outputs;
@@ -60,39 +77,87 @@ export class SessionCache {
 
   /** After resident tensors have changed. */
   async forgetResident(): Promise<void> {
-    if (this.#onDevice) await this.close();
+    if (this.#onDevice) await this.#closeSessions();
   }
 
+  /** Closes every session, and ends the threads of the lanes. */
   async close(): Promise<void> {
-    for (const { session } of this.#entries.values()) await session.close();
+    await this.#closeSessions();
+    for (const runner of this.#runners) await runner.close();
+  }
+
+  async #closeSessions(): Promise<void> {
+    const open = [...this.#entries.values()];
     this.#entries.clear();
     this.#bytes = 0;
+    for (const { session } of open) await (await session).close();
   }
 
-  async #entry(key: string, build: () => Record<string, Node>, resident?: Feeds): Promise<Entry> {
-    const known = this.#entries.get(key);
-    this.#entries.delete(key);
-    const entry = known ?? (await this.#open(build(), resident));
-    this.#entries.set(key, entry);
+  #leastBusy(): number {
+    return this.#lanes.reduce((best, { running }, lane) => (running < this.#lane(best).running ? lane : best), 0);
+  }
+
+  #lane(lane: number): Lane {
+    return at(this.#lanes, lane);
+  }
+
+  #entry(lane: number, key: string, build: () => Record<string, Node>, resident?: Feeds): Entry {
+    const own = `${lane} ${key}`;
+    const entry = this.#entries.get(own) ?? this.#open(lane, key, build, resident);
+    this.#entries.delete(own);
+    this.#entries.set(own, entry);
     return entry;
   }
 
-  async #open(outputs: Record<string, Node>, resident?: Feeds): Promise<Entry> {
-    const inputs = graphInputs(outputs);
-    const held = inputs.filter(({ name }) => resident?.[name] !== undefined);
-    const external = new Map(held.map(({ name, type }) => [name, bytesAs(type.element, resident?.[name]?.values)]));
-    const bytes = peakBytes(outputs) + [...external.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
-    for (const [key, oldest] of this.#entries) {
-      if ((this.#onDevice || this.#bytes + bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS) break;
-      this.#entries.delete(key);
+  #open(lane: number, key: string, build: () => Record<string, Node>, resident?: Feeds): Entry {
+    const { external, ...encoded } = this.#encoded(key) ?? encode(build(), resident);
+    const closed: Promise<void>[] = [];
+    for (const [oldKey, oldest] of this.#entries) {
+      if ((this.#onDevice || this.#bytes + encoded.bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS) break;
+      if (oldest.running > 0) continue;
+      this.#entries.delete(oldKey);
       this.#bytes -= oldest.bytes;
-      await oldest.session.close();
+      closed.push(oldest.session.then((session) => session.close()));
     }
-    const model = encodeModel(outputs, new Set(external.keys()));
-    const session = await GraphSession.open(model, { ...this.#options, ...(held.length > 0 && { external }) });
-    this.#bytes += bytes;
-    return { session, inputs: new Set(inputs.map(({ name }) => name).filter((name) => !external.has(name))), bytes };
+    this.#bytes += encoded.bytes;
+    // What is given up makes room first.
+    const session = Promise.all(closed).then(() => this.#lane(lane).open(encoded.model, external));
+    const entry = { ...encoded, session, running: 0 };
+    session.catch(() => {
+      if (this.#entries.get(`${lane} ${key}`) !== entry) return;
+      this.#entries.delete(`${lane} ${key}`);
+      this.#bytes -= entry.bytes;
+    });
+    return entry;
   }
+
+  /** The same graph as another lane has it. */
+  #encoded(key: string): (Encoded & { external?: undefined }) | undefined {
+    const found = this.#lanes.map((_, lane) => this.#entries.get(`${lane} ${key}`)).find((entry) => entry !== undefined);
+    return found && { model: found.model, inputs: found.inputs, bytes: found.bytes };
+  }
+}
+
+/** Counts the run as under way with each of `busy`. */
+async function use<Result>(busy: readonly { running: number }[], run: () => Promise<Result>): Promise<Result> {
+  for (const each of busy) each.running += 1;
+  try {
+    return await run();
+  } finally {
+    for (const each of busy) each.running -= 1;
+  }
+}
+
+function encode(outputs: Record<string, Node>, resident?: Feeds): Encoded & { readonly external: SessionOptions["external"] } {
+  const inputs = graphInputs(outputs);
+  const held = inputs.filter(({ name }) => resident?.[name] !== undefined);
+  const external = new Map(held.map(({ name, type }) => [name, bytesAs(type.element, resident?.[name]?.values)]));
+  return {
+    model: encodeModel(outputs, new Set(external.keys())),
+    inputs: new Set(inputs.map(({ name }) => name).filter((name) => !external.has(name))),
+    bytes: peakBytes(outputs) + [...external.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    external: external.size > 0 ? external : undefined,
+  };
 }
 
 /** Float32 values as a graph that computes in `element` holds them. */

@@ -2,6 +2,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type Shape, sizeOf } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
+import { sharedFloats } from "../onnx/session.ts";
 import type { Random } from "../random.ts";
 
 /** `embedding` and `head` are matrices over the vocabulary; `linear` is [out, in]; `residual` is a linear that writes to the residual stream. */
@@ -80,18 +81,25 @@ function layerParameters(config: ModelConfig, layer: number): [string, Parameter
   return entries;
 }
 
-/** One flat buffer and its named views. */
+/** One flat buffer, which graphs read in place on any thread, and its named views. */
 export class ParameterBuffer {
   readonly parameters: readonly Parameter[];
   readonly values: Float32Array;
 
   constructor(parameters: readonly Parameter[]) {
     this.parameters = parameters;
-    this.values = new Float32Array(parameters.reduce((total, { size }) => total + size, 0));
+    this.values = sharedFloats(parameters.reduce((total, { size }) => total + size, 0));
   }
 
   view({ offset, size }: Parameter): Float32Array {
     return this.values.subarray(offset, offset + size);
+  }
+
+  /** Adds `values` to those of one parameter. */
+  add(parameter: Parameter, values: Float32Array): void {
+    const sum = this.view(parameter);
+    // A plain loop: gradients are hundreds of thousands of values at every step.
+    for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (values[index] ?? 0);
   }
 
   /** Copies `weights` in. @throws {input/invalid} naming a parameter that is missing, unknown or of another size; nothing is written then. */

@@ -11,6 +11,18 @@ export type TensorValues = Float32Array | Int32Array | BigInt64Array;
 export type Tensor = { readonly values: TensorValues; readonly shape: Shape };
 export type Feeds = Readonly<Record<string, Tensor>>;
 
+/** A graph that is ready to be run, on this thread or another. Inputs are read in place, outputs are fresh arrays. */
+export type OpenGraph = {
+  /** Runs once; float32 outputs by name. @throws {internal} where the runtime fails. */
+  run(feeds: Feeds): Promise<Record<string, Float32Array>>;
+  close(): Promise<void>;
+};
+
+/** Memory that graphs read in place on any thread. */
+export function sharedFloats(length: number): Float32Array {
+  return new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
+}
+
 export type SessionOptions = {
   /** Threads inside one operator. */
   readonly threads: number;
@@ -20,8 +32,8 @@ export type SessionOptions = {
   readonly external?: ReadonlyMap<string, Uint8Array>;
 };
 
-/** A compiled graph. Inputs are read in place, outputs are fresh arrays. */
-export class GraphSession {
+/** A compiled graph on the calling thread. */
+export class GraphSession implements OpenGraph {
   readonly #session: Ort.InferenceSession;
 
   private constructor(session: Ort.InferenceSession) {
@@ -52,7 +64,6 @@ export class GraphSession {
     }
   }
 
-  /** Runs once; float32 outputs by name. @throws {internal} where the runtime fails. */
   async run(feeds: Feeds): Promise<Record<string, Float32Array>> {
     const tensors = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toOrt(tensor)]));
     let outputs: Ort.InferenceSession.OnnxValueMapType;

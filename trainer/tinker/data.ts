@@ -3,7 +3,7 @@
  * there with what the loss needs (https://tinker-docs.thinkingmachines.ai/tinker/losses). Positions that no term weighs carry zeros.
  */
 import { at } from "../../shared/assert.ts";
-import type { LossBatch } from "../engine/adapter-trainer.ts";
+import type { LossBatch } from "../engine/loss-batch.ts";
 import type { PositionBatch } from "../engine/batch.ts";
 
 type Tensor = { readonly data: readonly number[]; readonly dtype: "int64" | "float32"; readonly shape: readonly number[] };

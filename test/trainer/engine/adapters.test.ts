@@ -1,6 +1,6 @@
 /** LoRA in the engine: shapes, arithmetic, gradients, and what is refused. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LossBatch } from "../../../trainer/engine/adapter-trainer.ts";
+import type { LossBatch } from "../../../trainer/engine/loss-batch.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
 import { differenceAtZero, randomBatch, relativeError, spreadPlaces, spreadWeights, tinyConfig } from "../tiny.ts";
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { LossBatch } from "../../../trainer/engine/adapter-trainer.ts";
+import type { LossBatch } from "../../../trainer/engine/loss-batch.ts";
 import type { AdapterWeights } from "../../../trainer/engine/adapters.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
 import type { LayerOptions } from "../../../trainer/engine/feeds.ts";

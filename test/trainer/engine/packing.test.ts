@@ -1,6 +1,6 @@
 /** Several sequences in a row of their own each, and in shared rows: the same losses and gradients, and nothing between them. */
 import { describe, expect, it } from "vitest";
-import type { LossBatch } from "../../../trainer/engine/adapter-trainer.ts";
+import type { LossBatch } from "../../../trainer/engine/loss-batch.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
 import { packBatch } from "../../../trainer/engine/packing.ts";
 import { Random } from "../../../trainer/random.ts";

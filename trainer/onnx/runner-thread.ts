@@ -1,0 +1,48 @@
+/** The thread of a `GraphRunner`. */
+import { workerData } from "node:worker_threads";
+import { invariant } from "../../shared/assert.ts";
+import { serve } from "../threads/serve.ts";
+import { type Feeds, GraphSession, type SessionOptions } from "./session.ts";
+
+class OpenGraphs {
+  readonly #options: SessionOptions;
+  readonly #open = new Map<number, GraphSession>();
+  #opened = 0;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** A number that stands for the graph. */
+  async open(model: Uint8Array): Promise<number> {
+    const session = await GraphSession.open(model, this.#options);
+    this.#opened += 1;
+    this.#open.set(this.#opened, session);
+    return this.#opened;
+  }
+
+  async run(graph: number, feeds: Feeds): Promise<Record<string, Float32Array>> {
+    return this.#get(graph).run(feeds);
+  }
+
+  async release(graph: number): Promise<void> {
+    const session = this.#get(graph);
+    this.#open.delete(graph);
+    await session.close();
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#open.values()) await session.close();
+    this.#open.clear();
+  }
+
+  #get(graph: number): GraphSession {
+    const session = this.#open.get(graph);
+    invariant(session !== undefined, `an open graph expected, got ${graph}`);
+    return session;
+  }
+}
+
+export type RunnerCalls = Pick<OpenGraphs, "open" | "run" | "release">;
+
+serve(new OpenGraphs(workerData as SessionOptions));
