@@ -24,7 +24,6 @@ const MOST_LANES = 4; // a batch of a few dozen answers is no work for more
 export class EngineCore implements EngineCalls {
   readonly #context: EngineContext;
   readonly #full: FullTrainer;
-  readonly #fullSessions: SessionCache;
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
@@ -51,9 +50,7 @@ export class EngineCore implements EngineCalls {
       invocation: opens.length < 2 ? undefined : opens,
     };
     this.#prefixes = new Map([[SHARED, this.#context.prefixes]]);
-    // Its batches are large enough for all threads, too.
-    this.#fullSessions = lanes === 1 ? sessions : new SessionCache({ threads, device });
-    this.#full = new FullTrainer({ ...this.#context, sessions: this.#fullSessions });
+    this.#full = new FullTrainer(this.#context);
     this.#adapters = new AdapterStore(config);
   }
 
@@ -127,9 +124,8 @@ export class EngineCore implements EngineCalls {
   }
 
   /** Closes every session. */
-  async close(): Promise<void> {
-    await this.#context.sessions.close();
-    await this.#fullSessions.close();
+  close(): Promise<void> {
+    return this.#context.sessions.close();
   }
 
   /** The context with the keys and values of a scope. */

@@ -1,5 +1,5 @@
 /** Full-model training: gradients of every parameter added up over batches, applied by AdamW, or Muon for hidden matrices. */
-import { at, invariant } from "../../shared/assert.ts";
+import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EMBEDDING, type Parameter, ParameterBuffer } from "../model/parameters.ts";
 import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/training.ts";
@@ -18,6 +18,7 @@ import {
   timeMajor,
 } from "./batch.ts";
 import { type EngineContext, tensorFeeds } from "./feeds.ts";
+import { type Indices, joinOutputs, pickRows, shareOut } from "./shares.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 
 type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
@@ -41,16 +42,23 @@ export class FullTrainer {
     checkPositions(batch, config);
     expectLength("weights", weights.length, batch.positions.length);
     expectFinite("weights", weights);
-    const bucket = bucketOf(batch);
-    const feeds: Feeds = {
-      ...tensorFeeds(parameters),
-      ...positionFeeds(batch),
-      inverse: { values: inversePositions(batch, weights), shape: [batch.tokens.length] },
-      weights: { values: weights, shape: [weights.length] },
-    };
-    const outputs = await sessions.run(`full ${Object.values(bucket)}`, () => buildFullTraining(config, bucket), feeds);
-    const found = meanLoss(outputs["logProbs"] ?? new Float32Array(0), weights);
-    this.#add(outputs, timeMajor(batch));
+    const costs = new Array<number>(batch.rows).fill(1);
+    const shares = shareOut(batch, { count: sessions.lanes, costs, pick: pickWeights });
+    const outputs = await Promise.all(
+      shares.map(({ batch: share }) => {
+        const bucket = bucketOf(share);
+        const feeds: Feeds = {
+          ...tensorFeeds(parameters),
+          ...positionFeeds(share),
+          inverse: { values: inversePositions(share, share.weights), shape: [share.tokens.length] },
+          weights: { values: share.weights, shape: [share.weights.length] },
+        };
+        return sessions.run(`full ${Object.values(bucket)}`, () => buildFullTraining(config, bucket), feeds);
+      }),
+    );
+    const found = meanLoss(joinOutputs(shares, outputs, { name: "logProbs", total: weights.length }), weights);
+    for (const [index, [{ batch: share }, own]] of zipStrict(shares, outputs).entries())
+      this.#add(own, { tokens: timeMajor(share), fresh: this.#weight === 0 && index === 0 });
     this.#weight += weights.reduce((sum, weight) => sum + weight, 0);
     return found;
   }
@@ -62,21 +70,19 @@ export class FullTrainer {
       throw new AppError("train/refused", `step: accumulated weight expected, got ${this.#weight}`);
     const weight = this.#weight;
     this.#weight = 0;
-    try {
-      const gradNorm = gradientNorm(gradient.values) / weight;
-      await this.#update(gradient, { options, scale: clipFactor(gradNorm, options.clipNorm ?? 1) / weight });
-      return { gradNorm };
-    } finally {
-      gradient.values.fill(0);
-    }
+    const gradNorm = gradientNorm(gradient.values) / weight;
+    await this.#update(gradient, { options, scale: clipFactor(gradNorm, options.clipNorm ?? 1) / weight });
+    return { gradNorm };
   }
 
-  #add(outputs: Readonly<Record<string, Float32Array>>, tokens: Int32Array): void {
+  /** `fresh`: in place of what an earlier step was made from. */
+  #add(outputs: Readonly<Record<string, Float32Array>>, { tokens, fresh }: { tokens: Int32Array; fresh: boolean }): void {
     this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters);
     for (const parameter of this.#context.parameters.parameters) {
       const part = outputs[gradientOf(parameter.name)];
-      if (part !== undefined) this.#gradient.add(parameter, part);
-      else invariant(parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
+      invariant(part !== undefined || parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
+      if (fresh) this.#gradient.view(parameter).set(part ?? new Float32Array(parameter.size));
+      else if (part !== undefined) this.#gradient.add(parameter, part);
     }
     const [embedding] = this.#context.parameters.parameters;
     invariant(embedding?.name === EMBEDDING, "the embedding comes first");
@@ -102,9 +108,8 @@ export class FullTrainer {
       const decay = parameter.shape.length > 1 ? weightDecay : 0;
       adamWUpdate(views, { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale });
     }
-    for (const group of groupByShape(matrices)) {
-      await this.#updateMatrices(group, { gradient, first, options: { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale } });
-    }
+    const muon = { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale };
+    await Promise.all(groupByShape(matrices).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
   }
 
   /** One Muon update of parameters of one shape. */
@@ -130,6 +135,10 @@ export class FullTrainer {
       muonUpdate({ values: this.#context.parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
     });
   }
+}
+
+function pickWeights({ weights }: TokenBatch, indices: Indices, size: number): Partial<TokenBatch> {
+  return { weights: pickRows(weights, indices, { width: 1, size }) };
 }
 
 function groupByShape(parameters: readonly Parameter[]): Parameter[][] {
