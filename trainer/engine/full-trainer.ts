@@ -3,7 +3,7 @@ import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EMBEDDING, type Parameter, ParameterBuffer } from "../model/parameters.ts";
 import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/training.ts";
-import { adamWUpdate } from "../optim/adamw.ts";
+import type { AdamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
 import type { Feeds } from "../onnx/session.ts";
@@ -97,17 +97,18 @@ export class FullTrainer {
     this.#steps += 1;
     const { lr, muonLr, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0, momentum = 0.95 } = options;
     const matrices = muonLr === undefined ? [] : gradient.parameters.filter(({ kind }) => kind === "linear" || kind === "residual");
-    for (const parameter of gradient.parameters) {
-      if (matrices.includes(parameter)) continue;
-      const views = {
+    const updates = gradient.parameters.flatMap((parameter): AdamWUpdate[] => {
+      if (matrices.includes(parameter)) return [];
+      const buffers = {
         values: this.#context.parameters.view(parameter),
         gradient: gradient.view(parameter),
         first: first.view(parameter),
         second: second.view(parameter),
       };
       const decay = parameter.shape.length > 1 ? weightDecay : 0;
-      adamWUpdate(views, { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale });
-    }
+      return [{ buffers, options: { lr, beta1, beta2, epsilon, weightDecay: decay, step: this.#steps, gradientScale: scale } }];
+    });
+    await this.#context.sessions.adamW(updates);
     const muon = { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale };
     await Promise.all(groupByShape(matrices).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
   }

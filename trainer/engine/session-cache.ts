@@ -5,6 +5,7 @@ import type { Node } from "../autodiff/graph.ts";
 import type { ElementType } from "../autodiff/shape.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
 import { peakBytes } from "../onnx/peak.ts";
+import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
 import { GraphRunner } from "../onnx/runner.ts";
 import { type Feeds, GraphSession, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
 
@@ -73,6 +74,18 @@ export class SessionCache {
     for (const { byteLength } of [...Object.values(read).map(({ values }) => values), ...Object.values(outputs)])
       this.#bytesMoved += byteLength;
     return outputs;
+  }
+
+  /** Updates of tensors in shared memory, each on the lane that has the least to do. */
+  async adamW(updates: readonly AdamWUpdate[]): Promise<void> {
+    const lots = this.#lanes.map(() => ({ values: 0, updates: [] as AdamWUpdate[] }));
+    for (const update of updates) {
+      const lot = lots.reduce((least, each) => (each.values < least.values ? each : least));
+      lot.values += update.buffers.values.length;
+      lot.updates.push(update);
+    }
+    if (this.#runners.length === 0) for (const { buffers, options } of updates) adamWUpdate(buffers, options);
+    await Promise.all(this.#runners.map((runner, lane) => runner.adamW(at(lots, lane).updates)));
   }
 
   /** After resident tensors have changed. */

@@ -1,10 +1,11 @@
 /** The thread of a `GraphRunner`. */
 import { workerData } from "node:worker_threads";
 import { invariant } from "../../shared/assert.ts";
+import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
 import { serve } from "../threads/serve.ts";
 import { type Feeds, GraphSession, type SessionOptions } from "./session.ts";
 
-class OpenGraphs {
+class Runner {
   readonly #options: SessionOptions;
   readonly #open = new Map<number, GraphSession>();
   #opened = 0;
@@ -25,6 +26,11 @@ class OpenGraphs {
     return this.#get(graph).run(feeds);
   }
 
+  /** Of tensors in shared memory. */
+  async adamW(updates: readonly AdamWUpdate[]): Promise<void> {
+    for (const { buffers, options } of updates) adamWUpdate(buffers, options);
+  }
+
   async release(graph: number): Promise<void> {
     const session = this.#get(graph);
     this.#open.delete(graph);
@@ -43,6 +49,6 @@ class OpenGraphs {
   }
 }
 
-export type RunnerCalls = Pick<OpenGraphs, "open" | "run" | "release">;
+export type RunnerCalls = Pick<Runner, "open" | "run" | "adamW" | "release">;
 
-serve(new OpenGraphs(workerData as SessionOptions));
+serve(new Runner(workerData as SessionOptions));

@@ -1,4 +1,5 @@
 /** Graphs on a thread of their own, so that several are run at once: one operator's work is often too little to be shared by threads. */
+import type { AdamWUpdate } from "../optim/adamw.ts";
 import { Caller } from "../threads/caller.ts";
 import type { RunnerCalls } from "./runner-thread.ts";
 import type { Feeds, OpenGraph, SessionOptions, Tensor, TensorValues } from "./session.ts";
@@ -17,6 +18,11 @@ export class GraphRunner {
       run: (feeds) => this.#thread.call("run", graph, crossing(feeds)),
       close: () => this.#thread.call("release", graph),
     };
+  }
+
+  /** Updates of tensors in shared memory. */
+  adamW(updates: readonly AdamWUpdate[]): Promise<void> {
+    return this.#thread.call("adamW", updates);
   }
 
   close(): Promise<void> {

@@ -19,6 +19,8 @@ export type AdamWBuffers = {
   readonly second: Float32Array;
 };
 
+export type AdamWUpdate = { readonly buffers: AdamWBuffers; readonly options: AdamWOptions };
+
 /** Updates `values`, `first` and `second` in place. All four have one length. */
 export function adamWUpdate({ values, gradient, first, second }: AdamWBuffers, options: AdamWOptions): void {
   const { lr, beta1, beta2, epsilon, weightDecay, step, gradientScale } = options;
