@@ -1,6 +1,7 @@
 /** A list that comes in pages: the first is loaded again whenever something has happened, further ones when they are asked for. */
 import { useEffect, useState } from "preact/hooks";
 import { type Asked, further } from "../shared/api-routes.ts";
+import type { ListedVersion, VersionPage } from "../shared/api.ts";
 import { get } from "./api.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
 
@@ -18,6 +19,14 @@ export type Pages<Page, Item> = Resource<Page> & {
   /** Loads the next page; undefined where there is none. */
   readonly more: (() => void) | undefined;
   readonly busy: boolean;
+};
+
+/** Of a line, the newest first. */
+export const VERSION_PAGING: Paging<VersionPage, ListedVersion> = {
+  itemsOf: ({ versions }) => versions,
+  idOf: ({ version }) => version,
+  after: ({ version }) => ({ before: version }),
+  size: 100,
 };
 
 type Held<Item> = { readonly path: string; readonly items: readonly Item[]; readonly ended: boolean };
@@ -40,7 +49,8 @@ export function usePages<Page, Item>(asked: Asked<Page>, paging: Paging<Page, It
       const items = paging.itemsOf(await get(further(asked, paging.after(from))));
       setHeld((before) => {
         // Somebody may have changed the list, or the address, meanwhile.
-        if (before.path !== path || before.items.at(-1) !== from) return before;
+        const end = before.items.at(-1);
+        if (before.path !== path || end === undefined || paging.idOf(end) !== paging.idOf(from)) return before;
         return { path, items: [...before.items, ...items], ended: isLast(items, paging) };
       });
     });

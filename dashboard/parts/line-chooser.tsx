@@ -5,7 +5,7 @@ import type { ListedLine } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, type Line } from "../address.ts";
 import type { Live } from "../live.ts";
-import { useResource } from "../resource.ts";
+import { type Paging, usePages } from "../pages.ts";
 
 type Chooser = Line & {
   live: Live;
@@ -13,19 +13,29 @@ type Chooser = Line & {
   /** Who looks at it, as a user. */ user: string;
 };
 
+const PAGING: Paging<{ lines: ListedLine[] }, ListedLine> = {
+  itemsOf: ({ lines }) => lines,
+  idOf: ({ line }) => line,
+  after: ({ line }) => ({ after: line }),
+  size: 100,
+};
+const FURTHER = ""; // no line's name
+
 /** Nothing while an agent has one line alone. */
 export function LineChooser({ agent, line, live, section, user }: Chooser) {
-  const { lines = [] } = useResource(API.lines.at({ agent }), live.ticks).data ?? {};
+  const { items: lines, more } = usePages(API.lines.at({ agent }), PAGING, live.ticks);
   const { route } = useLocation();
   if (lines.length < 2 && line === SHARED_LINE) return null;
-  // The edge lists a page of them, by name; of others their conversations lead here.
   const shown = [SHARED_LINE, ...new Set([line, user, ...lines.map((each) => each.line)])].filter(
     (each, place, all) => all.indexOf(each) === place && (each !== user || each === line || lines.some((known) => known.line === user)),
   );
   return (
     <label class="line">
       <span class="note">Line</span>
-      <select value={line} onChange={({ currentTarget }) => route(addressOf({ agent, line: currentTarget.value }, section))}>
+      <select
+        value={line}
+        onChange={({ currentTarget: { value } }) => (value === FURTHER ? more?.() : route(addressOf({ agent, line: value }, section)))}
+      >
         {shown.map((each) => (
           <option key={each} value={each}>
             {titleOf(
@@ -34,6 +44,7 @@ export function LineChooser({ agent, line, live, section, user }: Chooser) {
             )}
           </option>
         ))}
+        {more && <option value={FURTHER}>further lines …</option>}
       </select>
     </label>
   );

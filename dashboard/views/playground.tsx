@@ -8,6 +8,7 @@ import type { AgentSettings } from "../../shared/agent.ts";
 import { API } from "../../shared/api-routes.ts";
 import { EXAMPLE_INSTRUCTIONS, EXAMPLE_WORDS, GET_WEATHER, RESERVE_TABLE } from "../../shared/example.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
+import type { ListedVersion } from "../../shared/api.ts";
 import type { Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
@@ -17,6 +18,7 @@ import { Message } from "../parts/messages.tsx";
 import { Empty, Problem } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
+import { usePages, VERSION_PAGING } from "../pages.ts";
 import { useAction, useResource } from "../resource.ts";
 
 /** `now`: whatever answers users, kept and learned from. A number: that version, on trial here alone, and nothing is kept. */
@@ -25,13 +27,14 @@ type Side = { readonly who: Who; readonly messages: readonly Said[]; readonly an
 
 const EXAMPLE_TOOLS = [RESERVE_TABLE, GET_WEATHER];
 const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
+const OLDER = "older";
 const SIDE_NAMES = ["Answers", "Beside it"] as const;
 
 const sidesOf = (whos: readonly Who[]): Side[] => whos.map((who) => ({ who, messages: [], answered: undefined }));
 
 export function Playground({ agent, line, personal, user, live }: AgentView) {
   const { query } = useLocation();
-  const listed = useResource(API.versions.at({ agent }, { line }), live.head?.latest ?? 0);
+  const listed = usePages(API.versions.at({ agent }, { line }), VERSION_PAGING, live.head?.latest ?? 0);
   const settings = useResource(API.agent.at({ agent }));
   const [sides, setSides] = useState<readonly Side[]>(() =>
     sidesOf([whoOf(query["version"]) ?? "now", whoOf(query["beside"]) ?? []].flat()),
@@ -40,7 +43,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
   const [canned, setCanned] = useState(NO_RESULTS);
   const session = useRef(crypto.randomUUID());
   const { run, busy, error } = useAction();
-  const versions = (listed.data?.versions ?? []).filter(({ status }) => status !== "deleted" && status !== "refused");
+  const versions = listed.items.filter(({ status }) => status !== "deleted" && status !== "refused");
   const begin = (whos: readonly Who[]): void => {
     session.current = crypto.randomUUID();
     setSides(sidesOf(whos));
@@ -72,6 +75,10 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
     );
   };
   const choose = (place: number, value: string): void => {
+    if (value === OLDER) {
+      listed.more?.();
+      return;
+    }
     const others = sides.map(({ who }) => who).filter((_, at) => at !== place);
     const who = whoOf(value);
     begin(place === 0 ? [who ?? "now", ...others] : [...others, ...(who === undefined ? [] : [who])]);
@@ -104,6 +111,8 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
                   version {version}, {status}
                 </option>
               ))}
+              {unlisted(sides[place]?.who, versions) && <option value={String(sides[place]?.who)}>version {sides[place]?.who}</option>}
+              {listed.more && <option value={OLDER}>older versions …</option>}
             </select>
           </label>
         ))}
@@ -204,6 +213,11 @@ function ExampleWords({ onChosen }: { onChosen: (words: string) => void }) {
 
 function isExample(tools: AgentSettings["tools"]): boolean {
   return tools.some(({ function: { name } }) => name === RESERVE_TABLE.function.name);
+}
+
+/** Somebody came here with the number of a version that is further back. */
+function unlisted(who: Who | undefined, listed: readonly ListedVersion[]): boolean {
+  return typeof who === "number" && listed.every(({ version }) => version !== who);
 }
 
 function whoOf(value: string | undefined): Who | undefined {

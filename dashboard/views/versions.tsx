@@ -1,7 +1,7 @@
 /** The line's versions: as a graph, and one by one with what each learned and what became of it. */
 import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
-import type { ListedVersion, VersionPage } from "../../shared/api.ts";
+import type { ListedVersion } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
@@ -11,18 +11,12 @@ import { Lineage } from "../parts/lineage.tsx";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Loaded, StatusBadge } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
-import { type Paging, usePages } from "../pages.ts";
+import { usePages, VERSION_PAGING } from "../pages.ts";
 
-const PAGING: Paging<VersionPage, ListedVersion> = {
-  itemsOf: ({ versions }) => versions,
-  idOf: ({ version }) => version,
-  after: ({ version }) => ({ before: version }),
-  size: 100,
-};
 type Asked = { move: "rollBack" | "promote"; version: number };
 
 export function Versions({ agent, line, live, onChanged }: AgentView) {
-  const page = usePages(API.versions.at({ agent }, { line }), PAGING, live.ticks);
+  const page = usePages(API.versions.at({ agent }, { line }), VERSION_PAGING, live.ticks);
   const [asked, setAsked] = useState<Asked>();
   const moved = (): void => {
     page.reload();
