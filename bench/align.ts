@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { z } from "zod";
 import { readBase } from "../cli/base-files.ts";
 import { FREE_FORM } from "../shared/grammar/answer-form.ts";
@@ -41,7 +41,7 @@ const MORE = [
   "[--write]",
 ];
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     /** Where units are written, one a line. */

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
 import { candidates } from "./attack/candidates.ts";
 import { flood, honest, sybils } from "./attack/crowds.ts";
@@ -28,7 +28,7 @@ const LONGEST_CHARS = 6_000; // of a request with its tools, as JSON: what is sa
 /** In the order in which they build on one another. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = { injection, flood, sybils, honest, habit, candidates, unlearning, deletion };
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     users: { type: "string", default: "200" },

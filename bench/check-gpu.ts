@@ -4,7 +4,7 @@
  * system is corrected, learns and takes it back. Without the device nothing is measured. `--rehearse` runs all of it on the CPU,
  * which shows that the check itself works, and of a device nothing.
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { chooseDevice, Device } from "../trainer/onnx/device.ts";
 import { atLeast, atMost, type Bar, report, say } from "./bench.ts";
@@ -12,7 +12,7 @@ import { compareLayer, compareOperators, type Worst } from "./gpu/compare.ts";
 import { runLoop } from "./gpu/loop.ts";
 import { measureStep, type Step } from "./gpu/step.ts";
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     device: { type: "string", default: "cuda" },
     base: { type: "string", default: "base" },

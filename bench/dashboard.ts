@@ -5,7 +5,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { gzipSync } from "node:zlib";
 import { startEdgeHost, type EdgeHost } from "../cli/edge-host.ts";
 import { atMost, type Bar, ifAny, median, report, say } from "./bench.ts";
@@ -17,7 +17,7 @@ const USERS = 500;
 const DAYS = 30;
 const CHUNK = 5_000;
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     turns: { type: "string", default: "100000" },
     tries: { type: "string", default: "15" },

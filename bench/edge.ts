@@ -5,7 +5,7 @@
  * the speed that is asked for at 4M parameters is measured on the base's first five layers, which are so many.
  */
 import { loadavg } from "node:os";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { parseModelConfig } from "../shared/model-config.ts";
 import { FREE_FORM } from "../shared/grammar/answer-form.ts";
 import { parseSafetensors, toFloat32 } from "../shared/safetensors.ts";
@@ -30,7 +30,7 @@ const START_UP_MS = 1_000;
 const DRAWN_USERS = 50;
 const SWAP_MS = 50;
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     seed: { type: "string", default: "1" },
     rounds: { type: "string", default: "7" },

@@ -4,7 +4,7 @@
  * to their tools' schemas as the edge holds them, which is how hints and notes are followed. Hints and notes are worded as
  * training never words them.
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { isRecord } from "../shared/grammar/schema-parts.ts";
 import { hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
 import { Engine } from "../trainer/engine/engine.ts";
@@ -26,7 +26,7 @@ import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "./phrases.ts";
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
 const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, judged: 3_000, hints: 1_000 };
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     /** On the counts of cases; less for a quick look. */

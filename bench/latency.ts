@@ -3,7 +3,7 @@
  * honours it, gated, in the first answer of a stranger's conversation; over HTTP, through edge and trainer, with the settings
  * that everything else uses.
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
 import { atMost, ifAny, median, report, say, secondsFigure } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
@@ -15,7 +15,7 @@ import { correct } from "./sim/user.ts";
 
 const LEARNING = { notes: "user" };
 
-const { values: options } = parseArgs({ options: { ...SGD_OPTIONS, preferences: { type: "string", default: "6" } } });
+const { values: options } = readCommandLine({ options: { ...SGD_OPTIONS, preferences: { type: "string", default: "6" } } });
 
 async function main(): Promise<void> {
   const sgd = openSgd(options, "bench:latency", ["[--preferences 6]"]);

@@ -3,7 +3,7 @@
  * plain words, learnt by weights alone. Honoured where the user is silent, dropped where the user states another value,
  * and nothing lost elsewhere.
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
 import { atLeast, atMost, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
@@ -19,7 +19,7 @@ const MAX_CORRECTIONS = 3;
 const FRESH_AFTER = 5; // more fresh conversations per preference, beside the first
 const UNRELATED = 200;
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     preferences: { type: "string", default: "16" },

@@ -2,7 +2,7 @@
  * `npm run bench:memory -- --sgd <folder> --split dev|test`: simulated users with a standing preference object once, over
  * HTTP through edge and trainer, and no update ever runs: what the note alone does on the same user's next conversations.
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
 import { atLeast, atMost, ifAny, median, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
@@ -14,7 +14,7 @@ import { correct, reaction } from "./sim/user.ts";
 
 const FRESH = 6; // conversations after the objection
 
-const { values: options } = parseArgs({ options: { ...SGD_OPTIONS, preferences: { type: "string", default: "20" } } });
+const { values: options } = readCommandLine({ options: { ...SGD_OPTIONS, preferences: { type: "string", default: "20" } } });
 
 type Outcome = {
   preference: string;

@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import type { Browser, Page } from "playwright-core";
 import { DemoClient } from "../cli/demo-client.ts";
 import { type Scene, SCENES, SYSTEM } from "../cli/demo-scenes.ts";
@@ -43,7 +43,7 @@ const TO_ITS_START = (element: Placed): void => element.scrollIntoView({ block: 
 /** What the shipped base reads at once. */
 const LESSONS = SCENES.filter(({ name }) => name === "a table" || name === "a restaurant");
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     out: { type: "string", default: "docs/images" },
     base: { type: "string", default: "base" },

@@ -2,7 +2,7 @@
 import { isTuning, readSgd, type Sgd } from "../trainer/pretrain/sgd.ts";
 import { say } from "./bench.ts";
 
-/** For `parseArgs`. */
+/** For `readCommandLine`. */
 export const SGD_OPTIONS = {
   sgd: { type: "string" },
   split: { type: "string", default: "dev" },

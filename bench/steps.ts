@@ -3,7 +3,7 @@
  * Both learn by the product's own learner from the same number of conversations, and differ in `learning.signals.rewards` only:
  * `outcome` credits every call with whether all were right, `steps` adds what the call's own result says (the verifiable judge).
  */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { at } from "../shared/assert.ts";
 import type { ChatMessage } from "../shared/chat.ts";
 import type { AnswerForm } from "../shared/grammar/answer-form.ts";
@@ -30,7 +30,7 @@ const LEAST_GAIN = 0.01; // an interval that reaches down to nothing shows nothi
 const ARMS = ["outcome", "steps"] as const;
 type Arm = (typeof ARMS)[number];
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     base: { type: "string", default: "base" },
     seed: { type: "string", default: "1" },

@@ -5,7 +5,7 @@
  * Without PyTorch: the share of the step that matrix products at the peak measured in the same run account for.
  */
 import { availableParallelism, loadavg } from "node:os";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { type ModelConfig, parseModelConfig } from "../shared/model-config.ts";
 import { listParameters } from "../trainer/model/parameters.ts";
@@ -17,7 +17,7 @@ import { SHAPES, type TrainShape } from "./train-shapes.ts";
 type Kind = TrainShape["kinds"][number];
 type Side = "ours" | "torch";
 
-const { values: options } = parseArgs({
+const { values: options } = readCommandLine({
   options: {
     shape: { type: "string", default: "base" },
     seed: { type: "string", default: "1" },

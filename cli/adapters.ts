@@ -1,5 +1,5 @@
 /** `npm run adapters`: the adapter host beside an engine, until it is ended. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { startAdapterHost } from "./adapter-host.ts";
 
@@ -11,16 +11,19 @@ const USAGE = `NEXTSTATE_ADAPTER_KEY=… npm run adapters -- --folder <folder> [
   --hook <program>          run with an adapter's folder once it is there, before the edge is told that it is;
                             for llama.cpp, what converts it and starts llama-server with it`;
 
-const { values } = parseArgs({
-  options: {
-    folder: { type: "string" },
-    "engine-folder": { type: "string" },
-    port: { type: "string", default: "8071" },
-    host: { type: "string", default: "127.0.0.1" },
-    hook: { type: "string" },
-    help: { type: "boolean", default: false },
+const { values } = readCommandLine(
+  {
+    options: {
+      folder: { type: "string" },
+      "engine-folder": { type: "string" },
+      port: { type: "string", default: "8071" },
+      host: { type: "string", default: "127.0.0.1" },
+      hook: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
   },
-});
+  USAGE,
+);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 if (values.help) say(USAGE);

@@ -33,13 +33,29 @@ const Args = z.record(z.string(), z.unknown());
 
 const MAX_ANSWER_TOKENS = 200;
 
+type Owner = { readonly url: string; readonly keys: LocalKeys };
+
+/** Makes an agent that nobody has talked to: `demo-1`, or the next that there is none of. Returns its name. */
+export async function makeAgent({ url, keys: { admin } }: Owner): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const agent = { url, adminKey: admin, agent: `demo-${number}` };
+    try {
+      await callAgent(agent, "");
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "input/notFound")) throw error;
+      await callAgent(agent, "", { method: "PUT", body: {} });
+      return agent.agent;
+    }
+  }
+}
+
 export class DemoClient {
   readonly #openai: OpenAI;
   readonly #url: string;
   readonly #adminKey: string;
   readonly #agent: string;
 
-  constructor({ url, keys, agent }: { url: string; keys: LocalKeys; agent: string }) {
+  constructor({ url, keys, agent }: Owner & { agent: string }) {
     this.#openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: keys.client, maxRetries: 1 });
     this.#url = url;
     this.#adminKey = keys.admin;
@@ -118,15 +134,24 @@ export class DemoClient {
     }
   }
 
-  async #api(path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(`${this.#url}/api/agents/${this.#agent}${path}`, {
-      headers: { authorization: `Bearer ${this.#adminKey}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-    });
-    if (!response.ok)
-      throw new AppError(codeOfStatus(response.status), `/api/agents/${this.#agent}${path}: ${response.status} ${await response.text()}`);
-    return response.json();
+  #api(path: string, body?: unknown): Promise<unknown> {
+    const agent = { url: this.#url, adminKey: this.#adminKey, agent: this.#agent };
+    return callAgent(agent, path, body === undefined ? undefined : { method: "POST", body });
   }
+}
+
+async function callAgent(
+  { url, adminKey, agent }: { url: string; adminKey: string; agent: string },
+  path: string,
+  sent?: { method: "POST" | "PUT"; body: unknown },
+): Promise<unknown> {
+  const response = await fetch(`${url}/api/agents/${agent}${path}`, {
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    ...(sent && { method: sent.method, body: JSON.stringify(sent.body) }),
+  });
+  if (!response.ok)
+    throw new AppError(codeOfStatus(response.status), `/api/agents/${agent}${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 }
 
 function readCall(message: Answer["message"]): Answer["call"] {

@@ -5,13 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { APIError } from "openai";
 import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
-import { DemoClient } from "./demo-client.ts";
+import { DemoClient, makeAgent } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
@@ -21,10 +21,9 @@ const USAGE = `npm run demo -- [options]
   --url <url>       where the system listens (http://127.0.0.1:8787)
   --state <folder>  state folder that it was started with, for its keys (.nextstate)
   --base <folder>   base checkpoint that it was started with (base)
-  --agent <id>      agent to talk to (assistant)`;
+  --agent <id>      agent to talk to, and to teach (one that is made for this run: demo-1, or the next that is free)`;
 
 const LEARNING_MS = 600_000; // three times what two cores take when they are busy
-const STARTING_MS = 15_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
@@ -35,15 +34,18 @@ const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
 class StepFailed extends Error {}
 
-const { values: flags } = parseArgs({
-  options: {
-    url: { type: "string", default: "http://127.0.0.1:8787" },
-    state: { type: "string", default: ".nextstate" },
-    base: { type: "string", default: "base" },
-    agent: { type: "string", default: "assistant" },
-    help: { type: "boolean", default: false },
+const { values: flags } = readCommandLine(
+  {
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:8787" },
+      state: { type: "string", default: ".nextstate" },
+      base: { type: "string", default: "base" },
+      agent: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
   },
-});
+  USAGE,
+);
 
 if (flags.help) {
   process.stdout.write(`${USAGE}\n`);
@@ -62,9 +64,13 @@ try {
 }
 
 async function run(): Promise<void> {
-  const client = new DemoClient({ url: flags.url, keys: await readKeys(flags.state), agent: flags.agent });
+  const owner = { url: flags.url, keys: await readKeys(flags.state) };
+  // Who has been taught by others already takes more users to be taught anew, and one that has learned this has no default left to correct.
+  const agent = flags.agent ?? (await makeAgent(owner));
+  const client = new DemoClient({ ...owner, agent });
+  say(`  talking to agent ${agent}: ${flags.url}/agents/${agent}`);
   const tokenizer = await readTokenizer(flags.base);
-  const before = await firstVersions(client);
+  const before = await client.versions();
   const lastMove = (await client.audit())[0]?.id ?? 0;
 
   title(`1. Before the lesson: version ${before.stable} answers`);
@@ -99,19 +105,6 @@ async function run(): Promise<void> {
   const back = await askUnder(before.stable, client, scene);
   check(sameAnswers(back, fresh), "the old answers are back, byte for byte", `${describeLast(fresh)} expected, got ${describeLast(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
-}
-
-/** The versions there are; a system that has just been started listens a moment before its agent is there. */
-async function firstVersions(client: DemoClient): ReturnType<DemoClient["versions"]> {
-  let waits = false;
-  for (const started = Date.now(); ; await pause())
-    try {
-      return await client.versions();
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === "input/notFound") || Date.now() - started > STARTING_MS) throw error;
-      if (!waits) say(`  waiting for agent ${flags.agent} …`);
-      waits = true;
-    }
 }
 
 /** The first scene that the policy reads rightly by itself, and its answers to the fresh request. A misreading has no default to correct. */

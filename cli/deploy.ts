@@ -3,7 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { parseArgs, parseEnv } from "node:util";
+import { parseEnv } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { readBase } from "./base-files.ts";
 import { buildDashboard } from "./bundle.ts";
@@ -35,19 +36,22 @@ const USAGE = `npm run deploy -- [options]
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      "dry-run": { type: "boolean", default: false },
-      name: { type: "string", default: "nextstate" },
-      base: { type: "string", default: "base" },
-      state: { type: "string" },
-      account: { type: "string" },
-      url: { type: "string" },
-      secrets: { type: "string" },
-      "new-keys": { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+  const { values } = readCommandLine(
+    {
+      options: {
+        "dry-run": { type: "boolean", default: false },
+        name: { type: "string", default: "nextstate" },
+        base: { type: "string", default: "base" },
+        state: { type: "string" },
+        account: { type: "string" },
+        url: { type: "string" },
+        secrets: { type: "string" },
+        "new-keys": { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
     },
-  });
+    USAGE,
+  );
   const name = TargetName.safeParse(values.name);
   if (!name.success) throw new AppError("input/invalid", `--name: ${name.error.issues[0]?.message} expected, got ${values.name}`);
   if (values.url !== undefined && !URL.canParse(values.url))

@@ -1,7 +1,7 @@
 /** `npm start`: brings the system up, says what to do with it, and takes it down without leaving a process behind. */
 import { relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { keysFile } from "./keys.ts";
 import { portHolder, portProblem } from "./port.ts";
@@ -23,15 +23,18 @@ Environment, for what an agent's settings name:
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      port: { type: "string", default: "8787" },
-      host: { type: "string", default: "127.0.0.1" },
-      state: { type: "string", default: ".nextstate" },
-      base: { type: "string", default: "base" },
-      help: { type: "boolean", default: false },
+  const { values } = readCommandLine(
+    {
+      options: {
+        port: { type: "string", default: "8787" },
+        host: { type: "string", default: "127.0.0.1" },
+        state: { type: "string", default: ".nextstate" },
+        base: { type: "string", default: "base" },
+        help: { type: "boolean", default: false },
+      },
     },
-  });
+    USAGE,
+  );
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);

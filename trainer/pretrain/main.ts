@@ -1,5 +1,5 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
 import { readSgd } from "./sgd.ts";
@@ -43,20 +43,23 @@ const USAGE = `npm run pretrain -- --sgd <folder> [options]
   --seed <n>        default 1`;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      sgd: { type: "string" },
-      out: { type: "string", default: ".nextstate/pretrain" },
-      from: { type: "string" },
-      tokens: { type: "string", default: "50000000" },
-      rate: { type: "string", default: "1" },
-      warmup: { type: "string", default: "100" },
-      decay: { type: "string", default: "0.2" },
-      threads: { type: "string", default: "2" },
-      seed: { type: "string", default: "1" },
-      help: { type: "boolean", default: false },
+  const { values } = readCommandLine(
+    {
+      options: {
+        sgd: { type: "string" },
+        out: { type: "string", default: ".nextstate/pretrain" },
+        from: { type: "string" },
+        tokens: { type: "string", default: "50000000" },
+        rate: { type: "string", default: "1" },
+        warmup: { type: "string", default: "100" },
+        decay: { type: "string", default: "0.2" },
+        threads: { type: "string", default: "2" },
+        seed: { type: "string", default: "1" },
+        help: { type: "boolean", default: false },
+      },
     },
-  });
+    USAGE,
+  );
   if (values.help || values.sgd === undefined) {
     process.stderr.write(`${USAGE}\n`);
     process.exitCode = values.help ? 0 : 2;
