@@ -12,7 +12,7 @@ import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { headRows, spreadRows, trainHead } from "./head.ts";
 import { backwardLayers, forwardLayers } from "./layers.ts";
 import { type LossBatch, checkTerms, pickTerms, termFeeds, termOptions } from "./loss-batch.ts";
-import { joinOutputs } from "./shares.ts";
+import { joinOutputs, together } from "./shares.ts";
 
 export type AdapterLoss = {
   /** [N] ln π of the targets, before the update */
@@ -53,7 +53,7 @@ export async function accumulateAdapter(context: EngineContext, adapter: Adapter
     feeds: { ...share.feeds, ...termFeeds(share.batch, vocabSize) },
     inverse: inversePositions(share.batch, totalWeights(share.batch, names)),
   }));
-  const outputs = await Promise.all(losing.map((share) => differentiate(context, adapter, share)));
+  const outputs = await together(losing.map((share) => differentiate(context, adapter, share)));
   const joined = (name: string): Float32Array => joinOutputs(shares, outputs, { name, total: given.positions.length });
   const losses = Object.fromEntries(names.map((name) => [name, weightedSum(name, joined(lossOf(name)), given[name]?.weights)]));
   for (const parameter of adapter.parameters.parameters)

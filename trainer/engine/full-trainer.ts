@@ -18,7 +18,7 @@ import {
   timeMajor,
 } from "./batch.ts";
 import { type EngineContext, tensorFeeds } from "./feeds.ts";
-import { type Indices, joinOutputs, pickRows, shareOut } from "./shares.ts";
+import { type Indices, joinOutputs, pickRows, shareOut, together } from "./shares.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 
 type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
@@ -44,7 +44,7 @@ export class FullTrainer {
     expectFinite("weights", weights);
     const costs = new Array<number>(batch.rows).fill(1);
     const shares = shareOut(batch, { count: sessions.lanes, costs, pick: pickWeights });
-    const outputs = await Promise.all(
+    const outputs = await together(
       shares.map(({ batch: share }) => {
         const bucket = bucketOf(share);
         const feeds: Feeds = {
@@ -110,7 +110,7 @@ export class FullTrainer {
     });
     await this.#context.sessions.adamW(updates);
     const muon = { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale };
-    await Promise.all(groupByShape(matrices).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
+    await together(groupByShape(matrices).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
   }
 
   /** One Muon update of parameters of one shape. */

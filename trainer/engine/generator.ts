@@ -16,6 +16,7 @@ import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { scatterPrefix } from "./prefixes.ts";
 import { sampleToken } from "./sampling.ts";
+import { together } from "./shares.ts";
 
 export type GenerateOptions = {
   readonly prompts: readonly Int32Array[];
@@ -99,7 +100,7 @@ export class Generator {
       // For all of them first, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
       const prefixes = this.#prefixesOf(groups.flatMap(({ rows: each }) => each));
       if (prefixes !== undefined) await this.#context.prefixes.of(prefixes);
-      await Promise.all(groups.map((group) => this.#generateGroup(group)));
+      await together(groups.map((group) => this.#generateGroup(group)));
     }
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }

@@ -11,6 +11,7 @@ import type { ParameterBuffer } from "../model/parameters.ts";
 import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
 import { tensorFeeds } from "./feeds.ts";
 import type { SessionCache } from "./session-cache.ts";
+import { together } from "./shares.ts";
 
 /**
  * Tokens whose keys and values are known. The first `shared` of them are where `head` has them; `keys` and `values` hold what
@@ -75,7 +76,7 @@ export class PrefixStore {
       const { lanes } = this.#parts.sessions;
       while (byRest.length > 0) {
         const groups = takeGroups(byRest, lanes);
-        computed.push(...(await Promise.all(groups.map((group, lane) => this.#compute(group, lane)))).flat());
+        computed.push(...(await together(groups.map((group, lane) => this.#compute(group, lane)))).flat());
       }
     }
     const result = wanted.map((tokens, index) => {

@@ -7,7 +7,7 @@ import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { headRows, scoreHead } from "./head.ts";
 import { forwardLayers } from "./layers.ts";
-import { joinOutputs } from "./shares.ts";
+import { joinOutputs, together } from "./shares.ts";
 
 export type Candidates = { /** [N·k] most probable first */ readonly tokens: Int32Array; /** [N·k] */ readonly logProbs: Float32Array };
 
@@ -35,7 +35,7 @@ export async function scoreBatch(
   const full = fullLogProbs || topK !== undefined;
   const shares = await prepareBatch(context, { adapter, batch, pick: () => ({}) });
   const run = context.byLayer ? runByLayer : runWhole;
-  const outputs = await Promise.all(shares.map((share) => run(context, share, { adapter, full })));
+  const outputs = await together(shares.map((share) => run(context, share, { adapter, full })));
   const joined = (name: string): Float32Array => joinOutputs(shares, outputs, { name, total: batch.positions.length });
   const [logProbs, argmax, all] = [joined("logProbs"), joined("argmax"), full ? joined("full") : undefined];
   return {

@@ -92,3 +92,12 @@ export function joinOutputs(
     indices.forEach((index, place) => joined.set(values.subarray(place * width, (place + 1) * width), index * width));
   return joined;
 }
+
+/** What runs at once, awaited to the last: nothing goes on in memory that the next call fills. @throws what the first to fail threw */
+export async function together<Result>(runs: readonly Promise<Result>[]): Promise<Result[]> {
+  const settled = await Promise.allSettled(runs);
+  return settled.map((each) => {
+    if (each.status === "rejected") throw each.reason;
+    return each.value;
+  });
+}
