@@ -24,6 +24,7 @@ const USAGE = `npm run demo -- [options]
   --agent <id>      agent to talk to, and to teach (one that is made for this run: demo-1, or the next that is free)`;
 
 const LEARNING_MS = 600_000; // three times what two cores take when they are busy
+const STARTING_MS = 15_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
@@ -70,7 +71,7 @@ async function run(): Promise<void> {
   const client = new DemoClient({ ...owner, agent });
   say(`  talking to agent ${agent}: ${flags.url}/agents/${agent}`);
   const tokenizer = await readTokenizer(flags.base);
-  const before = await client.versions();
+  const before = await firstVersions(client);
   const lastMove = (await client.audit())[0]?.id ?? 0;
 
   title(`1. Before the lesson: version ${before.stable} answers`);
@@ -105,6 +106,16 @@ async function run(): Promise<void> {
   const back = await askUnder(before.stable, client, scene);
   check(sameAnswers(back, fresh), "the old answers are back, byte for byte", `${describeLast(fresh)} expected, got ${describeLast(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
+}
+
+/** The versions there are; a system that has just been started listens a moment before its first agent is there. */
+async function firstVersions(client: DemoClient): ReturnType<DemoClient["versions"]> {
+  for (const started = Date.now(); ; await pause())
+    try {
+      return await client.versions();
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "input/notFound") || Date.now() - started > STARTING_MS) throw error;
+    }
 }
 
 /** The first scene that the policy reads rightly by itself, and its answers to the fresh request. A misreading has no default to correct. */

@@ -203,7 +203,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (answers)
   --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (NEXTSTATE_DEVICE, auto)
   --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
-  --threads <n>     threads inside one operator (2)
+  --threads <n>     threads that compute (2)
   --seed <n>        of what an update draws (0)
 npm run trainer -- rebuild --agent <name> --version <n> makes a version again
 npm run trainer -- export --agent <name> --format <verl|slime> writes what an update would learn from

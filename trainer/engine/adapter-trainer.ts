@@ -45,6 +45,7 @@ export async function accumulateAdapter(context: EngineContext, adapter: Adapter
   const names = termNames(terms);
   if (names.length === 0) throw new AppError("train/refused", "loss terms: one or more expected, got none");
   checkTerms(given, vocabSize);
+  inversePositions(given, totalWeights(given, names)); // refuses, before anything runs, what is weighted twice
   const shares = await prepareBatch(context, { adapter, batch: given, pick: pickTerms });
   const differentiate = context.byLayer ? differentiateByLayer : differentiateWhole;
   const losing = shares.map((share) => ({

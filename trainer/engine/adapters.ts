@@ -40,7 +40,7 @@ export class Adapter {
     const parameters = listAdapterParameters(config, shape);
     this.shape = shape;
     this.invocation = invocation;
-    this.parameters = new ParameterBuffer(parameters);
+    this.parameters = new ParameterBuffer(parameters, { shared: true });
     this.gradient = new ParameterBuffer(parameters);
     this.first = new ParameterBuffer(parameters);
     this.second = new ParameterBuffer(parameters);

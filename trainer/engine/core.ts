@@ -4,6 +4,7 @@ import { Tokenizer } from "../../shared/tokenizer.ts";
 import { loadWeights } from "../model/load-weights.ts";
 import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
 import { checkCompute } from "../onnx/device.ts";
+import { SharedPool } from "../onnx/pool.ts";
 import { Random } from "../random.ts";
 import { type AdapterLoss, type AdapterStepOptions, accumulateAdapter, stepAdapter } from "./adapter-trainer.ts";
 import type { LossBatch } from "./loss-batch.ts";
@@ -37,8 +38,8 @@ export class EngineCore implements EngineCalls {
     const layers = byLayer === false ? undefined : byLayer;
     // Layers come one after the other, and are large enough for all threads.
     const lanes = layers === undefined && device === "cpu" ? Math.min(threads, MOST_LANES) : 1;
-    const sessions = new SessionCache({ threads: Math.floor(threads / lanes), lanes, device });
-    const parts = { config, parameters: new ParameterBuffer(listParameters(config)), sessions };
+    const sessions = new SessionCache({ threads, lanes, device });
+    const parts = { config, parameters: new ParameterBuffer(listParameters(config), { shared: true }), sessions };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
     this.#context = {
@@ -46,6 +47,7 @@ export class EngineCore implements EngineCalls {
       byLayer: layers,
       compute,
       prefixes: new PrefixStore(parts),
+      pool: new SharedPool(),
       grammars,
       invocation: opens.length < 2 ? undefined : opens,
     };

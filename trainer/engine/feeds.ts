@@ -5,6 +5,7 @@ import type { AdapterShape } from "../model/adapter.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import type { Invocation } from "../../shared/lora.ts";
+import type { SharedPool } from "../onnx/pool.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { PrefixStore } from "./prefixes.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -21,6 +22,8 @@ export type EngineContext = {
   readonly parameters: ParameterBuffer;
   readonly sessions: SessionCache;
   readonly prefixes: PrefixStore;
+  /** For what one call needs. */
+  readonly pool: SharedPool;
   /** How a base is run that is run a layer at a time; absent where it is one graph. */
   readonly byLayer: LayerOptions | undefined;
   /** What frozen matrices are multiplied in, of a base that is run by layer. */

@@ -29,6 +29,8 @@ export class FullTrainer {
   #gradient: ParameterBuffer | undefined;
   #moments: Moments | undefined;
   #weight = 0;
+  /** Whether nothing was accumulated since the last step. */
+  #fresh = true;
   #steps = 0;
 
   constructor(context: EngineContext) {
@@ -42,6 +44,7 @@ export class FullTrainer {
     checkPositions(batch, config);
     expectLength("weights", weights.length, batch.positions.length);
     expectFinite("weights", weights);
+    inversePositions(batch, weights); // refuses, before anything runs, what is weighted twice
     const costs = new Array<number>(batch.rows).fill(1);
     const shares = shareOut(batch, { count: sessions.lanes, costs, pick: pickWeights });
     const outputs = await together(
@@ -58,7 +61,8 @@ export class FullTrainer {
     );
     const found = meanLoss(joinOutputs(shares, outputs, { name: "logProbs", total: weights.length }), weights);
     for (const [index, [{ batch: share }, own]] of zipStrict(shares, outputs).entries())
-      this.#add(own, { tokens: timeMajor(share), fresh: this.#weight === 0 && index === 0 });
+      this.#add(own, { tokens: timeMajor(share), fresh: this.#fresh && index === 0 });
+    this.#fresh = false;
     this.#weight += weights.reduce((sum, weight) => sum + weight, 0);
     return found;
   }
@@ -70,6 +74,7 @@ export class FullTrainer {
       throw new AppError("train/refused", `step: accumulated weight expected, got ${this.#weight}`);
     const weight = this.#weight;
     this.#weight = 0;
+    this.#fresh = true;
     const gradNorm = gradientNorm(gradient.values) / weight;
     await this.#update(gradient, { options, scale: clipFactor(gradNorm, options.clipNorm ?? 1) / weight });
     return { gradNorm };
@@ -77,7 +82,7 @@ export class FullTrainer {
 
   /** `fresh`: in place of what an earlier step was made from. */
   #add(outputs: Readonly<Record<string, Float32Array>>, { tokens, fresh }: { tokens: Int32Array; fresh: boolean }): void {
-    this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters);
+    this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters, { shared: true });
     for (const parameter of this.#context.parameters.parameters) {
       const part = outputs[gradientOf(parameter.name)];
       invariant(part !== undefined || parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
@@ -91,8 +96,8 @@ export class FullTrainer {
 
   async #update(gradient: ParameterBuffer, { options, scale }: { options: StepOptions; scale: number }): Promise<void> {
     const { first, second } = (this.#moments ??= {
-      first: new ParameterBuffer(gradient.parameters),
-      second: new ParameterBuffer(gradient.parameters),
+      first: new ParameterBuffer(gradient.parameters, { shared: true }),
+      second: new ParameterBuffer(gradient.parameters, { shared: true }),
     });
     this.#steps += 1;
     const { lr, muonLr, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0, momentum = 0.95 } = options;
@@ -110,7 +115,11 @@ export class FullTrainer {
     });
     await this.#context.sessions.adamW(updates);
     const muon = { lr: muonLr ?? 0, momentum, weightDecay, gradientScale: scale };
-    await together(groupByShape(matrices).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
+    const { lanes } = this.#context.sessions;
+    const groups = groupByShape(matrices);
+    // No more at once than are run at once: each holds a copy of its matrices.
+    while (groups.length > 0)
+      await together(groups.splice(0, lanes).map((group) => this.#updateMatrices(group, { gradient, first, options: muon })));
   }
 
   /** One Muon update of parameters of one shape. */

@@ -10,11 +10,11 @@ import { MASKED } from "../model/attention.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
 import { Random } from "../random.ts";
-import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
+import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
-import { scatterPrefix } from "./prefixes.ts";
+import { type Prefix, scatterPrefix } from "./prefixes.ts";
 import { sampleToken } from "./sampling.ts";
 import { together } from "./shares.ts";
 
@@ -64,6 +64,8 @@ export class Generator {
   readonly #context: EngineContext;
   readonly #options: GenerateOptions;
   readonly #adapter: Adapter | undefined;
+  /** Of the pool, by what is being generated. */
+  readonly #taken: Float32Array[] = [];
 
   constructor(context: EngineContext, options: GenerateOptions, adapter: Adapter | undefined) {
     this.#context = context;
@@ -93,23 +95,28 @@ export class Generator {
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
-    const mostTokens = MAX_CACHE_BYTES / (2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT);
     const { lanes } = this.#context.sessions;
+    const mostTokens = MAX_CACHE_BYTES / (2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT * lanes);
     while (sorted.length > 0) {
       const groups = takeGroups(sorted, { mostTokens, lanes });
-      // For all of them first, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
-      const prefixes = this.#prefixesOf(groups.flatMap(({ rows: each }) => each));
-      if (prefixes !== undefined) await this.#context.prefixes.of(prefixes);
-      await together(groups.map((group) => this.#generateGroup(group)));
+      const wanted = groups.map(({ rows: each }) => this.#prefixesOf(each));
+      // Of all of them at once, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
+      const kept = await this.#context.prefixes.of(wanted.flatMap((each) => each ?? []));
+      try {
+        await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && kept.splice(0, group.rows.length))));
+      } finally {
+        this.#context.pool.give(this.#taken.splice(0));
+      }
     }
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
-  async #generateGroup(whole: Group): Promise<void> {
+  /** `kept`: what is known of what precedes each row's opening, where that is the base's to read. */
+  async #generateGroup(whole: Group, kept: readonly Prefix[] | undefined): Promise<void> {
     const { config } = this.#context;
     let group = whole;
     let cache = this.#createCache(group);
-    let logits = await this.#open(group, cache);
+    let logits = await (kept === undefined ? this.#prefill(group, cache) : this.#open(group, cache, kept));
     while (true) {
       group.rows.forEach((row, index) => this.#extend(row, logits.subarray(index * config.vocabSize, (index + 1) * config.vocabSize)));
       const open = group.rows.filter(({ finished }) => !finished);
@@ -165,8 +172,13 @@ export class Generator {
   #createCache({ rows, length }: Group): Cache {
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
+    const room = slots * bucketRows(rows) * kvHeadCount * headDim;
     const create = (): Float32Array[] =>
-      Array.from({ length: layerCount }, () => sharedFloats(slots * bucketRows(rows) * kvHeadCount * headDim));
+      Array.from({ length: layerCount }, () => {
+        const values = this.#context.pool.take(room);
+        this.#taken.push(values);
+        return values.subarray(0, room);
+      });
     return { keys: create(), values: create(), filled: 0 };
   }
 
@@ -182,13 +194,10 @@ export class Generator {
     throw new AppError("input/invalid", `prompts: an end in the adapter's invocation ${this.#adapter.invocation.join()} expected`);
   }
 
-  /** The logits after every prompt. Where the base reads what precedes the answer, that is looked up, and its opening alone computed. */
-  async #open(group: Group, cache: Cache): Promise<Float32Array> {
-    const prefixes = this.#prefixesOf(group.rows);
-    if (prefixes === undefined) return this.#prefill(group, cache);
-    const opening = at(group.rows, 0).prompt.length - at(prefixes, 0).length;
+  /** The logits after every prompt, of which what precedes the opening is known, and the opening alone computed. */
+  async #open(group: Group, cache: Cache, kept: readonly Prefix[]): Promise<Float32Array> {
+    const opening = at(group.rows, 0).prompt.length - at(kept, 0).tokens.length;
     const { length } = group;
-    const kept = await this.#context.prefixes.of(prefixes);
     const slots = length - opening;
     for (const [layer, [keys, values]] of zipStrict(cache.keys, cache.values).entries()) {
       const width = slots * this.#width(group);

@@ -53,7 +53,6 @@ export class PrefixStore {
   /** After the parameters have changed, or where what is computed next must not depend on what was. */
   clear(): void {
     this.#kept.clear();
-    this.#rooms.clear();
     this.#bytes = 0;
   }
 

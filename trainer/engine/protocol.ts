@@ -13,7 +13,7 @@ import type { ScoreOptions, Scores } from "./scorer.ts";
 
 export type EngineOptions = {
   readonly config: ModelConfig;
-  /** Threads inside one operator. */
+  /** Threads that compute: on the CPU up to four graphs at once, and what is left over inside their operators. */
   readonly threads: number;
   /** Needed where answers are held to a form. */
   readonly tokenizer?: TokenizerFiles;

@@ -18,7 +18,7 @@ export type CacheOptions = SessionOptions & {
    * what else it is fed crosses. Default: inputs on the CPU, else device.
    */
   readonly placement?: "inputs" | "device";
-  /** Graphs that are run at once, each on a thread of its own that has `threads`. Default 1, on the calling thread; more need the CPU. */
+  /** Graphs that are run at once, each on a thread of its own with its part of `threads`. Default 1, on the calling thread; more need the CPU. */
   readonly lanes?: number;
 };
 
@@ -31,7 +31,7 @@ type Entry = Encoded & { readonly session: Promise<OpenGraph>; running: number }
 // its gate open about a hundred. A budget that is too small for the ten of its steps, which come in turn, would open them at every step;
 // on a device, where each layer has its own, they all have to fit.
 const BUDGET_BYTES = 2.5 * 1024 ** 3;
-const MAX_SESSIONS = 250; // each has threads of its own
+const MAX_SESSIONS = 250; // of a lane; where it has several threads, each has its own
 
 export class SessionCache {
   readonly #onDevice: boolean;
@@ -47,7 +47,8 @@ export class SessionCache {
     const { device = "cpu" } = options;
     this.#onDevice = (placement ?? (device === "cpu" ? "inputs" : "device")) === "device";
     invariant(lanes === 1 || (device === "cpu" && !this.#onDevice), "several lanes on the CPU expected");
-    this.#runners = lanes === 1 ? [] : Array.from({ length: lanes }, () => new GraphRunner(options));
+    this.#runners =
+      lanes === 1 ? [] : Array.from({ length: lanes }, (_, lane) => new GraphRunner({ threads: partOf(options.threads, lane, lanes) }));
     const here: Lane["open"] = (model, external) => GraphSession.open(model, { ...options, ...(external && { external }) });
     this.#lanes =
       lanes === 1 ? [{ open: here, running: 0 }] : this.#runners.map((runner) => ({ open: (model) => runner.open(model), running: 0 }));
@@ -126,7 +127,7 @@ export class SessionCache {
     const { external, ...encoded } = this.#encoded(key) ?? encode(build(), resident);
     const closed: Promise<void>[] = [];
     for (const [oldKey, oldest] of this.#entries) {
-      if ((this.#onDevice || this.#bytes + encoded.bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS) break;
+      if ((this.#onDevice || this.#bytes + encoded.bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS * this.lanes) break;
       if (oldest.running > 0) continue;
       this.#entries.delete(oldKey);
       this.#bytes -= oldest.bytes;
@@ -149,6 +150,11 @@ export class SessionCache {
     const found = this.#lanes.map((_, lane) => this.#entries.get(`${lane} ${key}`)).find((entry) => entry !== undefined);
     return found && { model: found.model, inputs: found.inputs, bytes: found.bytes };
   }
+}
+
+/** Of `threads`, as evenly as they can be dealt out. */
+function partOf(threads: number, lane: number, lanes: number): number {
+  return Math.floor(threads / lanes) + (lane < threads % lanes ? 1 : 0);
 }
 
 /** Counts the run as under way with each of `busy`. */

@@ -12,8 +12,8 @@ export type Share<Batch> = { readonly batch: Batch; readonly from: number; reado
 const POSITIONS_ROUND = 64;
 
 /**
- * At most `count` shares of neighbouring rows, which cost about the same. What names the batch's very first token again is padding,
- * and in no share.
+ * At most `count` shares of neighbouring rows, which cost about the same. Positions behind the last
+ * that names anything but the batch's first token, or has a target, are padding, and in no share.
  */
 export function shareOut<Batch extends PositionBatch>(
   batch: Batch,
@@ -22,10 +22,10 @@ export function shareOut<Batch extends PositionBatch>(
   const every = { batch, from: 0, to: batch.rows, indices: Int32Array.from(batch.positions, (_, index) => index) };
   if (count === 1 || batch.rows === 1) return [every];
   const { length, tokens, positions, targets } = batch;
-  const padding = positions.indexOf(0);
+  const last = positions.findLastIndex((position, index) => position !== 0 || targets[index] !== 0);
   return cutRows(costs, count).map(([from, to]) => {
     const inside = (position: number, index: number): boolean =>
-      position >= from * length && position < to * length && (position !== 0 || index === padding);
+      position >= from * length && position < to * length && index <= Math.max(last, 0);
     const indices = every.indices.filter((index) => inside(at(positions, index), index));
     const size = Math.ceil(Math.max(1, indices.length) / POSITIONS_ROUND) * POSITIONS_ROUND;
     const placed = new Int32Array(size);
@@ -93,7 +93,7 @@ export function joinOutputs(
   return joined;
 }
 
-/** What runs at once, awaited to the last: nothing goes on in memory that the next call fills. @throws what the first to fail threw */
+/** What runs at once, awaited to the last: nothing goes on in memory that the next call fills. @throws what the first of them threw, in their order */
 export async function together<Result>(runs: readonly Promise<Result>[]): Promise<Result[]> {
   const settled = await Promise.allSettled(runs);
   return settled.map((each) => {

@@ -81,14 +81,15 @@ function layerParameters(config: ModelConfig, layer: number): [string, Parameter
   return entries;
 }
 
-/** One flat buffer, which graphs read in place on any thread, and its named views. */
+/** One flat buffer and its named views. `shared`: read and written in place on any thread. */
 export class ParameterBuffer {
   readonly parameters: readonly Parameter[];
   readonly values: Float32Array;
 
-  constructor(parameters: readonly Parameter[]) {
+  constructor(parameters: readonly Parameter[], { shared = false }: { shared?: boolean } = {}) {
+    const length = parameters.reduce((total, { size }) => total + size, 0);
     this.parameters = parameters;
-    this.values = sharedFloats(parameters.reduce((total, { size }) => total + size, 0));
+    this.values = shared ? sharedFloats(length) : new Float32Array(length);
   }
 
   view({ offset, size }: Parameter): Float32Array {

@@ -29,7 +29,7 @@ export class Caller<Calls> {
 
   /** Ends the thread; calls under way are rejected at once, and the thread ends when the one it is at is done. */
   async close(): Promise<void> {
-    this.#end(new AppError("engine/closed", `${this.#name}: an open engine expected, got a closed one`));
+    this.#end(new AppError("engine/closed", `${this.#name}: an open thread expected, got a closed one`));
     if (this.#exited) return;
     const exit = new Promise((resolve) => this.#worker.once("exit", resolve));
     this.#worker.postMessage(CLOSE);

@@ -12,7 +12,7 @@ export function serve(served: { close(): Promise<void> }): void {
   let closing = false;
   const answer = async ({ id, name, args }: CallMessage): Promise<ReplyMessage> => {
     try {
-      if (closing) throw new AppError("engine/closed", "engine: an open engine expected, got a closing one");
+      if (closing) throw new AppError("engine/closed", "an open thread expected, got a closing one");
       // Both ends are compiled from one type of calls.
       const call = (served as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>)[name];
       invariant(call !== undefined, `a call that is served expected, got ${name}`);

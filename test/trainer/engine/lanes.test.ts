@@ -125,6 +125,20 @@ describe.each(["activated", "everywhere"])("an adapter that acts %s, on one, two
   });
 });
 
+it("scores every target asked for at the first token, and loses what weighs there", async () => {
+  const places = { positions: Int32Array.of(0, 0, LENGTH + 3, 0, 9), targets: Int32Array.of(4, 5, 1, 6, 2) };
+  const [one, ...others] = await onEach((engine) => engine.score({ ...batch, ...places }, { adapter: "everywhere" }));
+  expect(new Set(one?.logProbs).size).toBe(5);
+  for (const { logProbs } of others) expect(relativeError(logProbs, one?.logProbs ?? [])).toBeLessThan(1e-5);
+  const { rows: height, length, tokens } = batch;
+  const weighted = { rows: height, length, tokens, ...places, crossEntropy: { weights: Float32Array.of(0, 0, 1, 1, 1) } };
+  const losses = await onEach(async (engine) => (await engine.accumulateAdapter("everywhere", weighted)).losses.crossEntropy);
+  for (const loss of losses) expect(loss).toBeCloseTo(losses[0] ?? 0, 4);
+  const twice = { ...weighted, crossEntropy: { weights: new Float32Array(5).fill(1) } };
+  const refused = await onEach((engine) => engine.accumulateAdapter("everywhere", twice).then(String, (error: Error) => error.message));
+  expect(new Set(refused)).toEqual(new Set(["positions[1]: a position weighted once expected, got 0 again"]));
+});
+
 describe("shareOut", () => {
   const shares = (costs: number[], count: number): number[][] =>
     shareOut({ ...batch, rows: costs.length }, { count, costs, pick: () => ({}) }).map(({ from, to }) => [from, to]);
@@ -148,10 +162,7 @@ describe("shareOut", () => {
 
   it("has each position once, and leaves out the padding behind them", () => {
     const parts = shareOut(batch, { count: 3, costs: rows.map(() => 1), pick: () => ({}) });
-    expect(parts.flatMap(({ indices }) => [...indices]).filter((index) => index < COUNT)).toEqual(
-      Array.from({ length: COUNT }, (_, index) => index),
-    );
-    expect(parts.flatMap(({ indices }) => [...indices]).filter((index) => index >= COUNT)).toEqual([COUNT]);
+    expect(parts.flatMap(({ indices }) => [...indices])).toEqual(Array.from({ length: COUNT }, (_, index) => index));
     for (const { batch: share, from, indices } of parts)
       indices.forEach((index, place) => expect(share.positions[place]).toBe((batch.positions[index] ?? 0) - from * LENGTH));
   });
