@@ -20,6 +20,8 @@ export const UpdateSettings = z.object({
   lr: z.number().positive().default(2e-3),
   /** Optimizer steps at most; the best look among them is taken. */
   maxSteps: z.number().int().positive().default(40),
+  /** How often a correction is tried, each time on contexts of its own, that was taught and is then not shown by held-back contexts. */
+  tries: z.number().int().positive().default(2),
   /** Last steps, over which the rate falls to zero; they begin as soon as a look meets both bars. */
   settleSteps: z.number().int().positive().default(10),
   /** Steps that the mean of the adapter reaches back over; what is looked at and published is the mean. 1: no mean. */

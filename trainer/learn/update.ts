@@ -20,8 +20,11 @@ import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";
 import type { HeldBack } from "./confirm.ts";
+import { seedAt } from "../random.ts";
 import { refuse, type CorrectionResult, type LearntCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
+
+const AGAIN = 1_000; // beyond every other use of an update's seed
 
 type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 
@@ -47,9 +50,12 @@ export function createLearner(given: LearnerDependencies): Learner {
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
-      for (const [index, { events, teaches, learn }] of tasks.tasks.entries()) {
+      for (const [index, { events, teaches, learn, tries = 1 }] of tasks.tasks.entries()) {
         const earlier = learnt.flatMap(({ held }) => held ?? []);
-        const result = await learnTask(deps, { learn, earlier, current, request, name: `${updates}.${index}` });
+        const task = { learn, earlier, current, name: `${updates}.${index}` };
+        let result = await learnTask(deps, { ...task, request });
+        for (let tried = 1; tried < tries && fellShort(result); tried += 1)
+          result = await learnTask(deps, { ...task, request: { ...request, seed: seedAt(request.seed, AGAIN + tried) } });
         if (result.status === "refused") refused.push(...events.map((eventId) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
@@ -77,7 +83,9 @@ export function createLearner(given: LearnerDependencies): Learner {
 type Task = {
   readonly events: readonly string[];
   readonly teaches?: LearnedDefault;
-  readonly learn: (adapters: Adapters, earlier: readonly HeldBack[]) => Promise<CorrectionResult>;
+  readonly learn: (adapters: Adapters, earlier: readonly HeldBack[], request: UpdateRequest) => Promise<CorrectionResult>;
+  /** How often it is tried, each time on contexts of its own. Absent: once. */
+  readonly tries?: number;
 };
 
 /** Corrections of each parameter, then the supplied answers, then the rewards: what is told in the most detail first. */
@@ -87,7 +95,8 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
     ...(deps.settings.defaultsYield && { teaches: taughtBy(group) }),
-    learn: (adapters, earlier) => learnGroup(deps, { group, adapters, request, earlier }),
+    learn: (adapters, earlier, asked) => learnGroup(deps, { group, adapters, request: asked, earlier }),
+    tries: deps.settings.tries,
   }));
   const gone = request.supplied.filter(({ reference }) => reference === undefined);
   const { rows, refused: unfit } = answerRows(
@@ -163,7 +172,7 @@ async function learnTask(
         invocation: settings.actsOn === "answers" ? base.tokenizer.invocation : undefined,
         seed: request.seed,
       });
-    return await learn(adapters, earlier);
+    return await learn(adapters, earlier, request);
   } catch (error) {
     if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
     return refuse("update/failed", `${error.code}: ${error.message}`);
@@ -172,6 +181,11 @@ async function learnTask(
     await engine.dropAdapter(adapters.candidate);
     await engine.forgetPrefixes();
   }
+}
+
+/** Whether it was taught, and held-back contexts did not show it: with other contexts it may come out otherwise. */
+function fellShort(result: CorrectionResult): boolean {
+  return result.status === "refused" && (result.code === "update/deaf" || result.code === "update/notLearned");
 }
 
 /** One group per tool and parameter. Where corrections of one parameter disagree, the latest counts. */
