@@ -13,7 +13,20 @@ import { AppError } from "../../../shared/errors.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call, nextState, turn, user } from "../hotel.ts";
 import { ACCEPTS, judging, learning, type LoopParts, REJECTS } from "./stand-ins.ts";
-import { edge, shape, correctedAgent, insertEvent, complete, put, headOf, versionsOf, refusedCodes, loopOf, notesOf } from "./agents.ts";
+import {
+  calledAgent,
+  edge,
+  shape,
+  correctedAgent,
+  insertEvent,
+  complete,
+  put,
+  headOf,
+  versionsOf,
+  refusedCodes,
+  loopOf,
+  notesOf,
+} from "./agents.ts";
 
 const UNREACHED = new AppError("upstream/unreachable", "POST /judgements: an answer expected, got none");
 
@@ -196,7 +209,8 @@ describe("LineLoop", { timeout: 60_000 }, () => {
   );
 
   it("lets exactly one of two trainers publish from the same events", async () => {
-    const agent = await correctedAgent();
+    // A judgement that one has logged is grounded again by the other, which reads it.
+    const agent = await calledAgent();
     const loops = [
       loopOf(agent, { judge: judging(REJECTS), learner: learning(shape) }),
       loopOf(agent, { judge: judging(REJECTS), learner: learning(shape, 7) }),
