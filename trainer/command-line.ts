@@ -1,5 +1,7 @@
 /** Options of a command, or what is wrong with them and which there are, instead of a stack. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { z } from "zod";
+import { AppError } from "../shared/errors.ts";
 
 /** As `parseArgs`. What it cannot read ends the process with 2, the exit code of a wrong usage. */
 export function readCommandLine<Config extends ParseArgsConfig>(config: Config, usage?: string): ReturnType<typeof parseArgs<Config>> {
@@ -10,5 +12,28 @@ export function readCommandLine<Config extends ParseArgsConfig>(config: Config, 
     const options = Object.keys(config.options ?? {}).map((name) => `--${name}`);
     process.stderr.write(`${error.message}\n${usage ?? `Options: ${options.join(", ")}`}\n`);
     process.exit(2);
+  }
+}
+
+/** Options by the names of a schema's members, each written as --kebab-case; `environment`: what holds where they are not given. @throws {input/invalid} with the usage */
+export function parseOptions<Shape extends z.ZodRawShape>(
+  argv: readonly string[],
+  schema: z.ZodObject<Shape>,
+  usage: string,
+  environment: Partial<Record<keyof Shape, string | undefined>> = {},
+): z.infer<z.ZodObject<Shape>> {
+  const names = new Map(Object.keys(schema.shape).map((name) => [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), name]));
+  const { values } = readArguments(argv, [...names.keys()], usage);
+  const given = Object.fromEntries(Object.entries(values).map(([name, value]) => [names.get(name) ?? name, value]));
+  const parsed = schema.safeParse({ ...environment, ...given });
+  if (parsed.success) return parsed.data;
+  throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${usage}`);
+}
+
+function readArguments(argv: readonly string[], names: readonly string[], usage: string) {
+  try {
+    return parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
+  } catch (cause) {
+    throw new AppError("input/invalid", `${cause instanceof Error ? cause.message : String(cause)}\n${usage}`, { cause });
   }
 }

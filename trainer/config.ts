@@ -78,7 +78,7 @@ export const TrainerConfig = z.object({
   device: DeviceChoice.default("auto"),
   /** What frozen matrices of large bases are multiplied in. */
   compute: Compute.default("float32"),
-  /** Threads inside one operator. */
+  /** Threads that compute. */
   threads: z.coerce.number().int().positive().default(2),
   seed: z.coerce.number().int().min(0).default(0),
   /** Long poll, ms. */

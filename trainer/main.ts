@@ -8,10 +8,10 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRequire } from "node:module";
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
-import { TrainerConfig } from "./config.ts";
+import { parseOptions } from "./command-line.ts";
+import { TrainerConfig, UpdateSettings } from "./config.ts";
 import { Engine } from "./engine/engine.ts";
 import { exportCommand } from "./export/command.ts";
 import { createEdgeClient } from "./feed/client.ts";
@@ -211,36 +211,12 @@ npm run trainer -- import --agent <name> --adapter <folder> publishes an adapter
 npm run trainer -- tinker --agent <name> --model <name> trains such an adapter on Tinker
 npm run trainer -- upload --base <folder> stores a base where trainers fetch it`;
 
+const Options = TrainerConfig.omit({ update: true }).extend({ actsOn: UpdateSettings.shape.actsOn });
+
 function readConfig(argv: readonly string[]): TrainerConfig {
-  const names = [
-    "url",
-    "key",
-    "base",
-    "state",
-    "name",
-    "lease-ms",
-    "parent-pid",
-    "threads",
-    "seed",
-    "wait-ms",
-    "acts-on",
-    "device",
-    "compute",
-  ] as const;
-  const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])) });
-  const fields = Object.entries(values).map(([name, value]) => [
-    name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ]);
-  const { actsOn, ...given } = Object.fromEntries(fields) as Record<string, unknown>;
-  const parsed = TrainerConfig.safeParse({
-    key: process.env["NEXTSTATE_TRAINER_KEY"],
-    device: process.env["NEXTSTATE_DEVICE"],
-    ...given,
-    update: { actsOn },
-  });
-  if (parsed.success) return parsed.data;
-  throw new AppError("input/invalid", `${z.prettifyError(parsed.error)}\n${USAGE}`);
+  const { NEXTSTATE_TRAINER_KEY: key, NEXTSTATE_DEVICE: device } = process.env;
+  const { actsOn, ...config } = parseOptions(argv, Options, USAGE, { key, device });
+  return TrainerConfig.parse({ ...config, update: { actsOn } });
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

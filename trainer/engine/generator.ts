@@ -103,7 +103,9 @@ export class Generator {
       // Of all of them at once, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
       const kept = await this.#context.prefixes.of(wanted.flatMap((each) => each ?? []));
       try {
-        await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && kept.splice(0, group.rows.length))));
+        let next = 0;
+        const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
+        await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && keptOf(wanted[index]))));
       } finally {
         this.#context.pool.give(this.#taken.splice(0));
       }

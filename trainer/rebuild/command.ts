@@ -1,7 +1,8 @@
 /** The command line of `rebuild`: finds the edge, the key and the base, and says whether the bytes are the same. */
 import { z } from "zod";
 import { SHARED_LINE } from "../../shared/policy.ts";
-import { EDGE_OPTIONS, keyOf, parseOptions } from "../command.ts";
+import { EDGE_OPTIONS, keyOf } from "../command.ts";
+import { parseOptions } from "../command-line.ts";
 import { UpdateSettings } from "../config.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";

@@ -1,7 +1,8 @@
 /** The command line of `upload`: stores a base under its digest, so that trainers of an agent whose engine serves it need no copy of their own. */
 import { z } from "zod";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import { EDGE_OPTIONS, keyOf, parseOptions, tell } from "../command.ts";
+import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
+import { parseOptions } from "../command-line.ts";
 import { createEdgeClient } from "../feed/client.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import { retryForever } from "../feed/retry.ts";
