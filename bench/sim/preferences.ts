@@ -19,7 +19,12 @@ const MIN_SILENT = 8; // three corrections and a few fresh conversations
 const MIN_STATED = 4;
 
 /** One preference per tool and parameter that enough requests speak and keep silent about, in random order. */
-export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], random: Random): Preference[] {
+export function drawPreferences(
+  sgd: Sgd,
+  requests: readonly FreshRequest[],
+  random: Random,
+  { minSilent = MIN_SILENT, minStated = MIN_STATED }: { minSilent?: number; minStated?: number } = {},
+): Preference[] {
   const { values: pool } = readLexicon(sgd);
   const groups = new Map<string, { request: FreshRequest; slot: string }>();
   for (const request of requests)
@@ -38,7 +43,7 @@ export function drawPreferences(sgd: Sgd, requests: readonly FreshRequest[], ran
     const stated = random.shuffled(
       same.filter((each) => each.stated.some((one) => one.slot === slot) && String(each.call.arguments[parameter.name]) !== value),
     );
-    return silent.length < MIN_SILENT || stated.length < MIN_STATED
+    return silent.length < minSilent || stated.length < minStated
       ? []
       : [{ service, tool, parameter: parameter.name, value, silent, stated }];
   });

@@ -14,7 +14,7 @@ export type ForcedArgument = {
   readonly tool: ToolDefinition;
   readonly parameter: string;
   readonly value: string;
-  /** Whether the call begins with it; else it stands where the schema lists it. */
+  /** Whether the call begins with it, before the other arguments as the policy has them; else all stand where the schema lists them. */
   readonly first?: boolean;
 };
 
@@ -34,12 +34,17 @@ export function forceArgument(
   const declared = findParameter(tool, parameter);
   const held = declared === undefined ? undefined : typedValue(declared, value);
   if (held === undefined) return undefined;
-  const given = inSchemaOrder(tool, { ...call.arguments, [parameter]: held });
-  const body = spacedJson({ name: call.name, arguments: first ? { [parameter]: held, ...given } : given });
+  const { [parameter]: _, ...others } = call.arguments;
+  const given = first ? { [parameter]: held, ...others } : inSchemaOrder(tool, { ...others, [parameter]: held });
+  const body = spacedJson({ name: call.name, arguments: given });
   return [open, ...tokenizer.encode(body), close, tokenizer.eosId];
 }
 
-/** The policy's distributions [n·V] with certainty at the tokens of the forced argument. */
+/**
+ * The policy's distributions [n·V] with certainty at the tokens of the forced argument, and at every other of the answer that it
+ * would not write there. Beyond the argument the answer is what the policy says by itself; with that argument before it, or a note, it
+ * says something else, and a student that followed it there would lose the defaults that it had learned before (bench:retain).
+ */
 export function forceLogProbs(
   tokenizer: Tokenizer,
   logProbs: Float32Array,
@@ -49,10 +54,12 @@ export function forceLogProbs(
   const span = argumentSpan(tokenizer, answer, parameter);
   if (span === undefined) return forced;
   const rest = Math.log((1 - CERTAINTY) / (vocabSize - 1));
-  answer.slice(span.from, span.to).forEach((token, offset) => {
-    const start = (span.from + offset) * vocabSize;
-    forced.fill(rest, start, start + vocabSize);
-    forced[start + token] = Math.log(CERTAINTY);
+  answer.forEach((token, index) => {
+    const row = forced.subarray(index * vocabSize, (index + 1) * vocabSize);
+    const inside = index >= span.from && index < span.to;
+    if (!inside && row.indexOf(Math.max(...row)) === token) return;
+    row.fill(rest);
+    row[token] = Math.log(CERTAINTY);
   });
   return forced;
 }

@@ -58,6 +58,12 @@ describe("forceArgument", () => {
     );
   });
 
+  it("keeps the policy's own order behind it: a default that was learned before stays where it was put", () => {
+    expect(forceArgument(tokenizer, callTokens('{"has_wifi": "True", "city": "Porto"}'), { ...ROOMS, first: true })).toEqual(
+      callTokens('{"number_of_rooms": "2", "has_wifi": "True", "city": "Porto"}'),
+    );
+  });
+
   it("holds nothing that the argument's type does not have", () => {
     const nights: ToolDefinition = {
       type: "function",
@@ -102,16 +108,27 @@ describe("argumentSpan", () => {
 });
 
 describe("forceLogProbs", () => {
-  it("is certain at the argument's tokens, sums to one, and leaves the others alone", () => {
-    const answer = callTokens('{"city": "Porto", "number_of_rooms": "2"}');
-    const vocabSize = 512;
-    const uniform = new Float32Array(answer.length * vocabSize).fill(Math.log(1 / vocabSize));
-    const forced = forceLogProbs(tokenizer, uniform, { answer, parameter: "number_of_rooms", vocabSize });
+  const vocabSize = 512;
+  /** Sure of the answer's tokens, but of the one at `other`, where it is sure of another. */
+  function scoresOf(answer: readonly number[], other: number): Float32Array {
+    const scores = new Float32Array(answer.length * vocabSize).fill(Math.log(0.1 / (vocabSize - 1)));
+    answer.forEach((token, index) => (scores[index * vocabSize + (index === other ? 7 : token)] = Math.log(0.9)));
+    return scores;
+  }
+
+  it("is certain at the argument's tokens and at what the policy would not write itself, sums to one, and leaves the others alone", () => {
+    const answer = callTokens('{"number_of_rooms": "2", "city": "Porto"}');
     const span = argumentSpan(tokenizer, answer, "number_of_rooms");
-    const from = (span?.from ?? 0) * vocabSize;
-    expect(forced[from + (answer[span?.from ?? 0] ?? 0)]).toBeCloseTo(Math.log(0.999), 6);
-    expect(forced.slice(from, from + vocabSize).reduce((sum, logProb) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 5);
-    expect(forced.slice(0, from)).toEqual(uniform.slice(0, from));
+    const city = argumentSpan(tokenizer, answer, "city");
+    const scores = scoresOf(answer, city?.from ?? 0);
+    const forced = forceLogProbs(tokenizer, scores, { answer, parameter: "number_of_rooms", vocabSize });
+    const row = (values: Float32Array, index: number): Float32Array => values.subarray(index * vocabSize, (index + 1) * vocabSize);
+    const certain = answer.flatMap((token, index) => (Math.abs((row(forced, index)[token] ?? 0) - Math.log(0.999)) < 1e-6 ? [index] : []));
+    const held = Array.from({ length: (span?.to ?? 0) - (span?.from ?? 0) }, (_, offset) => (span?.from ?? 0) + offset);
+    expect(certain).toEqual([...held, city?.from]);
+    for (const index of certain) expect(row(forced, index).reduce((sum, logProb) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 5);
+    const others = answer.flatMap((_, index) => (certain.includes(index) ? [] : [index]));
+    for (const index of others) expect(row(forced, index)).toEqual(row(scores, index));
     expect(readAnswer(tokenizer, answer).calls).toEqual([{ name: "SearchHotel", arguments: { city: "Porto", number_of_rooms: "2" } }]);
   });
 });

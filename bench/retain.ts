@@ -1,0 +1,166 @@
+/**
+ * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other,
+ * by weights alone. What was learned first must still be honoured after what was learned later.
+ */
+import { at } from "../shared/assert.ts";
+import { readCommandLine } from "../trainer/command-line.ts";
+import { Random } from "../trainer/random.ts";
+import { atLeast, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
+import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
+import { InProcessSystem } from "./sim/in-process.ts";
+import type { LearningSystem } from "./sim/learning.ts";
+import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
+import { freshRequests, type FreshRequest } from "./sim/requests.ts";
+import { keptOf, violated } from "./sim/trial.ts";
+import { correct, reaction } from "./sim/user.ts";
+
+const MOST_LESSONS = 4; // defaults of one tool, one after the other
+const MAX_CORRECTIONS = 2; // of one default
+const ASKED = 8; // requests in which nothing is said of a default
+const MINIMA = { minSilent: 6, minStated: 1 };
+
+const { values: options } = readCommandLine({
+  options: {
+    ...SGD_OPTIONS,
+    tools: { type: "string", default: "6" },
+    only: { type: "string", default: "" },
+    /** Says every answer that leaves a default out. */
+    answers: { type: "boolean", default: false },
+    settings: { type: "string", default: "{}" },
+  },
+});
+
+/** A default that was learned, with requests that nobody has been corrected in. */
+type Lesson = { readonly preference: Preference; readonly asked: readonly FreshRequest[]; readonly honoured: readonly boolean[] };
+type Outcome = {
+  readonly tool: string;
+  readonly taught: readonly string[];
+  readonly notTaught: readonly string[];
+  /** Requests that honoured a default when it was learned, and whether they do after the last. */
+  readonly stillHonoured: readonly boolean[];
+  readonly kept: readonly boolean[];
+};
+
+const seconds: number[] = [];
+
+async function main(): Promise<void> {
+  const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--only <text>]"]);
+  if (sgd === undefined) return;
+  const random = new Random(Number(options.seed));
+  const byTool = new Map<string, Preference[]>();
+  for (const each of drawPreferences(sgd, freshRequests(sgd), random, MINIMA)) {
+    const tool = `${each.service}.${each.tool}`;
+    byTool.set(tool, [...(byTool.get(tool) ?? []), each]);
+  }
+  const several = [...byTool].filter(([tool, wishes]) => wishes.length > 1 && tool.includes(options.only));
+  const wanted = options.full ? several : several.slice(0, Number(options.tools));
+  const system = await InProcessSystem.start(options.base, {
+    threads: Number(options.threads),
+    settings: JSON.parse(options.settings) as unknown,
+    objective: "hybrid",
+    onLook: () => undefined,
+    onTaught: () => undefined,
+  });
+  const outcomes: Outcome[] = [];
+  try {
+    for (const [tool, wishes] of wanted) {
+      say(`${outcomes.length + 1}/${wanted.length} ${tool}: ${wishes.map(({ parameter, value }) => `${parameter} = ${value}`).join("; ")}`);
+      outcomes.push(await tryTool(system, tool, { wishes: wishes.slice(0, MOST_LESSONS), random }));
+      await system.forget();
+    }
+  } finally {
+    await system.close();
+  }
+  summarise(outcomes, several.length);
+}
+
+async function tryTool(
+  system: LearningSystem,
+  tool: string,
+  { wishes, random }: { wishes: readonly Preference[]; random: Random },
+): Promise<Outcome> {
+  const lessons: Lesson[] = [];
+  const notTaught: string[] = [];
+  for (const preference of wishes) {
+    const lesson = await teach(system, preference, random);
+    if (lesson === undefined) notTaught.push(nameOf(preference));
+    else lessons.push(lesson);
+    for (const each of lessons.slice(0, -1)) say(`    ${nameOf(each.preference)}: ${tally(await honouredIn(system, each))}`);
+  }
+  const stillHonoured: boolean[] = [];
+  const kept: boolean[] = [];
+  for (const lesson of lessons.slice(0, -1)) {
+    const now = await honouredIn(system, lesson);
+    stillHonoured.push(...now.filter((_, index) => lesson.honoured[index] === true));
+  }
+  for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
+  say(`  ${lessons.length} of ${wishes.length} taught, still honoured ${tally(stillHonoured)}, stated kept ${tally(kept)}`);
+  return { tool, taught: lessons.map(({ preference }) => nameOf(preference)), notTaught, stillHonoured, kept };
+}
+
+/** Undefined where there was nothing to object to, or nothing was learned. */
+async function teach(system: LearningSystem, preference: Preference, random: Random): Promise<Lesson | undefined> {
+  const pool = [...preference.silent];
+  let learned = false;
+  for (let correction = 1; correction <= MAX_CORRECTIONS && !learned; correction += 1) {
+    const open = await violated(system, preference, { pool, spare: ASKED / 2 });
+    if (open === undefined) break;
+    const objection = correct(preference, random);
+    const heard = await system.object({ ...open, result: open.request.result, objection, seed: Number(options.seed) + correction });
+    if (heard.seconds !== undefined) seconds.push(heard.seconds);
+    say(`  "${objection.content}" → ${heard.hint ?? "no hint"} → ${heard.note.slice(0, 200)} (${heard.seconds?.toFixed(1) ?? "–"} s)`);
+    learned = heard.learned;
+  }
+  if (!learned) return undefined;
+  const asked = pool.slice(0, ASKED);
+  const honoured = await honouredIn(system, { preference, asked });
+  say(`    ${nameOf(preference)}: ${tally(honoured)}`);
+  return { preference, asked, honoured };
+}
+
+async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Lesson, "preference" | "asked">): Promise<boolean[]> {
+  const answers = await system.answer(asked);
+  return answers.map(({ calls, text }, index) => {
+    const reacted = reaction(preference, calls);
+    if (reacted !== "honoured" && options.answers)
+      say(
+        `      ${reacted}: ${calls.length > 0 ? JSON.stringify(calls) : text.slice(0, 80)} (${at(asked, index).messages.at(-1)?.content})`,
+      );
+    return reacted === "honoured";
+  });
+}
+
+function summarise(outcomes: readonly Outcome[], toolsInSplit: number): void {
+  const still = outcomes.flatMap(({ stillHonoured }) => stillHonoured);
+  const kept = outcomes.flatMap((each) => each.kept);
+  const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
+  report({
+    bench: "retain",
+    conditions: {
+      split: options.split,
+      seed: Number(options.seed),
+      base: options.base,
+      threads: Number(options.threads),
+      tools: outcomes.length,
+      toolsInSplit,
+      subset: !options.full,
+      only: options.only,
+      path: "trainer parts in one process, no HTTP; weights alone, defaults yield",
+    },
+    figures: {
+      taught: shareFigure(taught),
+      stillHonoured: ifAny(still, shareFigure),
+      statedKept: ifAny(kept, shareFigure),
+      secondsPerUpdate: ifAny(seconds, secondsFigure),
+      perTool: outcomes.map(({ tool, taught: made, notTaught, stillHonoured }) => ({
+        tool,
+        taught: made,
+        notTaught,
+        stillHonoured: tally(stillHonoured),
+      })),
+    },
+    bars: [atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share")],
+  });
+}
+
+await main();
