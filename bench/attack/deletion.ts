@@ -5,10 +5,13 @@ import { PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
-import { sayTogether, type Outcome, type Stage } from "./scenario.ts";
+import type { Preference } from "../sim/preferences.ts";
+import type { Person } from "./person.ts";
+import { sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 
 const MARK = "Zanzibarovich"; // a name that nobody else says
 const SAID = 4; // conversations of the one who leaves: a judge this small misses some wordings
+const KNOWN = 0.5; // share of newcomers' calls that hold the value
 const FILE_TRIES = 30;
 const FILE_WAIT_MS = 1_000;
 const LIVE = ["stable", "canary", "candidate"];
@@ -17,17 +20,15 @@ const Tables = z.array(z.object({ name: z.string() }));
 const Versions = z.object({ versions: z.array(PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) })) });
 
 export async function deletion(stage: Stage): Promise<Outcome> {
-  const { town, residents, wishes, random } = stage;
-  const wish = wishes.at(-1);
+  const { town, residents, wishes } = stage;
   const [leaver] = residents;
-  if (wish === undefined || leaver === undefined) throw new Error("a wish and a resident expected");
-  for (const request of wish.silent.slice(0, SAID)) {
-    const said = correct(wish, random);
-    await town.converse(leaver, request, { role: "user", content: `${said.content ?? ""} Yours, ${MARK}.` });
-  }
-  await sayTogether(stage, wish);
-  await town.learn();
+  if (leaver === undefined) throw new Error("a resident expected");
   const user = await town.userId(leaver);
+  for (const wish of wishes.toReversed()) {
+    if (((await usedUnasked(stage, wish)).share ?? 1) >= KNOWN) continue; // nobody would object
+    await teachBeside(stage, wish, leaver);
+    if ((await dependent(stage, user)).live > 0) break;
+  }
   const before = { mentions: await mentions(stage, [MARK]), ...(await dependent(stage, user)) };
   const asked = performance.now();
   await town.admin("DELETE", `/api/users/${user}`);
@@ -47,6 +48,17 @@ export async function deletion(stage: Stage): Promise<Outcome> {
       atMost("deletion: adapter files of versions made with the user", after.files, 0, "files"),
     ],
   };
+}
+
+/** The one who leaves voices a wish among others who do. */
+async function teachBeside(stage: Stage, wish: Preference, leaver: Person): Promise<void> {
+  const { town, random } = stage;
+  for (const request of wish.silent.slice(0, SAID)) {
+    const said = correct(wish, random);
+    await town.converse(leaver, request, { role: "user", content: `${said.content ?? ""} Yours, ${MARK}.` });
+  }
+  await sayTogether(stage, wish);
+  await town.learn();
 }
 
 /** Every row of every D1 table and every object of the bucket that holds one of the words, and what the API shows of the agent. */
