@@ -1,6 +1,7 @@
 /**
- * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other,
- * by weights alone. What was learned first must still be honoured after what was learned later.
+ * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, or with
+ * `--mixed <n>` one policy n defaults of whatever tools, by weights alone. What was learned first must still be honoured after what
+ * was learned later.
  */
 import { at } from "../shared/assert.ts";
 import { readCommandLine } from "../trainer/command-line.ts";
@@ -23,6 +24,8 @@ const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     tools: { type: "string", default: "6" },
+    /** So many defaults of all tools in turn, one policy. */
+    mixed: { type: "string" },
     only: { type: "string", default: "" },
     /** Says every answer that leaves a default out. */
     answers: { type: "boolean", default: false },
@@ -32,8 +35,10 @@ const { values: options } = readCommandLine({
 
 /** A default that was learned, with requests that nobody has been corrected in. */
 type Lesson = { readonly preference: Preference; readonly asked: readonly FreshRequest[]; readonly honoured: readonly boolean[] };
+/** What one policy is taught, in this order. */
+type Course = { readonly name: string; readonly wishes: readonly Preference[] };
 type Outcome = {
-  readonly tool: string;
+  readonly name: string;
   readonly taught: readonly string[];
   readonly notTaught: readonly string[];
   /** Requests that honoured a default when it was learned, and whether they do after the last. */
@@ -44,16 +49,12 @@ type Outcome = {
 const seconds: number[] = [];
 
 async function main(): Promise<void> {
-  const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--only <text>]"]);
+  const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--mixed <n>]", "[--only <text>]"]);
   if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
-  const byTool = new Map<string, Preference[]>();
-  for (const each of drawPreferences(sgd, freshRequests(sgd), random, MINIMA)) {
-    const tool = `${each.service}.${each.tool}`;
-    byTool.set(tool, [...(byTool.get(tool) ?? []), each]);
-  }
-  const several = [...byTool].filter(([tool, wishes]) => wishes.length > 1 && tool.includes(options.only));
-  const wanted = options.full ? several : several.slice(0, Number(options.tools));
+  const drawn = drawPreferences(sgd, freshRequests(sgd), random, MINIMA).filter((each) => nameOf(each).includes(options.only));
+  const courses = options.mixed === undefined ? byTool(drawn) : [{ name: "all tools", wishes: drawn.slice(0, Number(options.mixed)) }];
+  const wanted = options.full || options.mixed !== undefined ? courses : courses.slice(0, Number(options.tools));
   const system = await InProcessSystem.start(options.base, {
     threads: Number(options.threads),
     settings: JSON.parse(options.settings) as unknown,
@@ -63,20 +64,30 @@ async function main(): Promise<void> {
   });
   const outcomes: Outcome[] = [];
   try {
-    for (const [tool, wishes] of wanted) {
-      say(`${outcomes.length + 1}/${wanted.length} ${tool}: ${wishes.map(({ parameter, value }) => `${parameter} = ${value}`).join("; ")}`);
-      outcomes.push(await tryTool(system, tool, { wishes: wishes.slice(0, MOST_LESSONS), random }));
+    for (const { name, wishes } of wanted) {
+      say(`${outcomes.length + 1}/${wanted.length} ${name}: ${wishes.map(({ parameter, value }) => `${parameter} = ${value}`).join("; ")}`);
+      outcomes.push(await takeCourse(system, name, { wishes, random }));
       await system.forget();
     }
   } finally {
     await system.close();
   }
-  summarise(outcomes, several.length);
+  summarise(outcomes, courses.length);
 }
 
-async function tryTool(
+/** Of each tool that several are about, at most `MOST_LESSONS`. */
+function byTool(preferences: readonly Preference[]): Course[] {
+  const groups = new Map<string, Preference[]>();
+  for (const each of preferences) {
+    const tool = `${each.service}.${each.tool}`;
+    groups.set(tool, [...(groups.get(tool) ?? []), each]);
+  }
+  return [...groups].filter(([, wishes]) => wishes.length > 1).map(([name, wishes]) => ({ name, wishes: wishes.slice(0, MOST_LESSONS) }));
+}
+
+async function takeCourse(
   system: LearningSystem,
-  tool: string,
+  name: string,
   { wishes, random }: { wishes: readonly Preference[]; random: Random },
 ): Promise<Outcome> {
   const lessons: Lesson[] = [];
@@ -85,17 +96,17 @@ async function tryTool(
     const lesson = await teach(system, preference, random);
     if (lesson === undefined) notTaught.push(nameOf(preference));
     else lessons.push(lesson);
-    for (const each of lessons.slice(0, -1)) say(`    ${nameOf(each.preference)}: ${tally(await honouredIn(system, each))}`);
   }
   const stillHonoured: boolean[] = [];
   const kept: boolean[] = [];
   for (const lesson of lessons.slice(0, -1)) {
-    const now = await honouredIn(system, lesson);
-    stillHonoured.push(...now.filter((_, index) => lesson.honoured[index] === true));
+    const now = (await honouredIn(system, lesson)).filter((_, index) => lesson.honoured[index] === true);
+    say(`    ${nameOf(lesson.preference)}, after ${lessons.length - 1 - lessons.indexOf(lesson)} more: ${tally(now)}`);
+    stillHonoured.push(...now);
   }
   for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
   say(`  ${lessons.length} of ${wishes.length} taught, still honoured ${tally(stillHonoured)}, stated kept ${tally(kept)}`);
-  return { tool, taught: lessons.map(({ preference }) => nameOf(preference)), notTaught, stillHonoured, kept };
+  return { name, taught: lessons.map(({ preference }) => nameOf(preference)), notTaught, stillHonoured, kept };
 }
 
 /** Undefined where there was nothing to object to, or nothing was learned. */
@@ -130,7 +141,7 @@ async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Le
   });
 }
 
-function summarise(outcomes: readonly Outcome[], toolsInSplit: number): void {
+function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
   const still = outcomes.flatMap(({ stillHonoured }) => stillHonoured);
   const kept = outcomes.flatMap((each) => each.kept);
   const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
@@ -141,8 +152,9 @@ function summarise(outcomes: readonly Outcome[], toolsInSplit: number): void {
       seed: Number(options.seed),
       base: options.base,
       threads: Number(options.threads),
-      tools: outcomes.length,
-      toolsInSplit,
+      courses: outcomes.length,
+      coursesInSplit,
+      mixed: options.mixed ?? null,
       subset: !options.full,
       only: options.only,
       path: "trainer parts in one process, no HTTP; weights alone, defaults yield",
