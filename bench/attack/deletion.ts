@@ -7,11 +7,10 @@ import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
 import type { Preference } from "../sim/preferences.ts";
 import type { Person } from "./person.ts";
-import { sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { sayTogether, unmet, type Outcome, type Stage } from "./scenario.ts";
 
 const MARK = "Zanzibarovich"; // a name that nobody else says
 const SAID = 4; // conversations of the one who leaves: a judge this small misses some wordings
-const KNOWN = 0.5; // share of newcomers' calls that hold the value
 const FILE_TRIES = 30;
 const FILE_WAIT_MS = 1_000;
 const LIVE = ["stable", "canary", "candidate"];
@@ -24,8 +23,7 @@ export async function deletion(stage: Stage): Promise<Outcome> {
   const [leaver] = residents;
   if (leaver === undefined) throw new Error("a resident expected");
   const user = await town.userId(leaver);
-  for (const wish of wishes.toReversed()) {
-    if (((await usedUnasked(stage, wish)).share ?? 1) >= KNOWN) continue; // nobody would object
+  for await (const wish of unmet(stage, wishes.toReversed())) {
     await teachBeside(stage, wish, leaver);
     if ((await dependent(stage, user)).live > 0) break;
   }

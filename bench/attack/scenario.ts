@@ -34,6 +34,25 @@ export async function usedUnasked({ town, residents }: Stage, wish: Preference):
   return { share: calls.length === 0 ? null : used.length / calls.length, calls: calls.length };
 }
 
+/** The wishes in turn that the policy does not meet by then; in place of one that it does, the same argument with another value that people state for it. */
+export async function* unmet(stage: Stage, wishes: readonly Preference[]): AsyncGenerator<Preference> {
+  for (const wish of wishes) {
+    const others = valuesOf(wish).map((value) => ({ ...wish, value }));
+    for (const each of [wish, ...others]) {
+      if (((await usedUnasked(stage, each)).share ?? 1) >= KNOWN) continue; // nobody would object
+      yield each;
+      break;
+    }
+  }
+}
+
+/** Other values that people state for the same argument, the one stated first before the others. */
+function valuesOf({ stated, parameter, value }: Preference): string[] {
+  return [...new Set(stated.map(({ call }) => String(call.arguments[parameter])))].filter((each) => each !== value);
+}
+
+export const KNOWN = 0.5; // share of newcomers' calls that hold the value
+
 /** So many say the same: more than it takes, since a judge this small misses some wordings. */
 export const HONEST = 12;
 

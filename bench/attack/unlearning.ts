@@ -4,9 +4,8 @@
  */
 import { atLeast, atMost, say, type Bar } from "../bench.ts";
 import type { Preference } from "../sim/preferences.ts";
-import { rise, sayTogether, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { KNOWN, rise, sayTogether, unmet, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
 
-const LEARNED = 0.5; // share of newcomers' calls that hold the value
 const EACH = 2; // times that a wish is voiced before another one is tried
 
 export async function unlearning(stage: Stage): Promise<Outcome> {
@@ -27,13 +26,13 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
   await rollback(true);
   const { versions, asked } = await goOn(
     stage,
-    wishes.filter((each) => each !== wish),
+    wishes.filter(({ parameter }) => parameter !== wish.parameter),
   );
   const after = await usedUnasked(stage, wish);
   say(`  with quarantine: used unasked ${after.share} after ${versions} versions`);
   const bars: Bar[] = [
-    atMost("rolled back: the behaviour", gone.share, LEARNED, "share"),
-    atLeast("without quarantine: the behaviour returns", again.share, LEARNED, "share"),
+    atMost("rolled back: the behaviour", gone.share, KNOWN, "share"),
+    atLeast("without quarantine: the behaviour returns", again.share, KNOWN, "share"),
     atMost("with quarantine: the behaviour, more than before it was learned", rise(gone, after), 0, "share"),
     atLeast("with quarantine: versions made meanwhile", versions, Math.ceil(sizes.updates / 2), "versions"),
   ];
@@ -44,15 +43,14 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
 /** Voices one wish after another until the policy has taken one up; `to` is the version before it did. */
 async function teach(stage: Stage): Promise<{ wish: Preference; to: number; used: { share: number | null } } | undefined> {
   const { town, wishes } = stage;
-  for (const wish of wishes.slice(1).toReversed()) {
-    if (((await usedUnasked(stage, wish)).share ?? 1) >= LEARNED) continue; // known before: nobody would object
+  for await (const wish of unmet(stage, wishes.slice(1).toReversed())) {
     for (let time = 0; time < EACH; time += 1) {
       const { stable } = await town.head();
       await sayTogether(stage, wish, 1 + time);
       await town.learn();
       const used = await usedUnasked(stage, wish);
       say(`  taught ${wish.parameter} = ${wish.value}: version ${stable} → ${(await town.head()).stable}, used unasked ${used.share}`);
-      if ((used.share ?? 0) >= LEARNED) return { wish, to: stable, used };
+      if ((used.share ?? 0) >= KNOWN) return { wish, to: stable, used };
     }
   }
   return undefined;
@@ -65,16 +63,12 @@ async function goOn(stage: Stage, others: readonly Preference[]): Promise<{ vers
   while (versions < sizes.updates && asked < 1.5 * sizes.updates) {
     const other = others[asked % others.length];
     if (other === undefined) break;
-    const value = asked < others.length ? other.value : (otherValue(other) ?? other.value);
-    await sayTogether(stage, { ...other, value }, 10);
-    versions += (await town.learn()).filter((result) => result === "published").length;
     asked += 1;
-    say(`  update ${asked}: ${other.parameter} = ${value}, ${versions} of ${sizes.updates} versions`);
+    for await (const wish of unmet(stage, [other])) {
+      await sayTogether(stage, wish, 10);
+      versions += (await town.learn()).filter((result) => result === "published").length;
+      say(`  update ${asked}: ${wish.parameter} = ${wish.value}, ${versions} of ${sizes.updates} versions`);
+    }
   }
   return { versions, asked };
-}
-
-/** Another value that people state for the same argument. */
-function otherValue({ stated, parameter, value }: Preference): string | undefined {
-  return stated.map(({ call }) => String(call.arguments[parameter])).find((each) => each !== value);
 }
