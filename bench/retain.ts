@@ -164,8 +164,8 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       stillHonoured: ifAny(still, shareFigure),
       statedKept: ifAny(kept, shareFigure),
       secondsPerUpdate: ifAny(seconds, secondsFigure),
-      perTool: outcomes.map(({ tool, taught: made, notTaught, stillHonoured }) => ({
-        tool,
+      perCourse: outcomes.map(({ name, taught: made, notTaught, stillHonoured }) => ({
+        name,
         taught: made,
         notTaught,
         stillHonoured: tally(stillHonoured),

@@ -211,7 +211,7 @@ npm run trainer -- import --agent <name> --adapter <folder> publishes an adapter
 npm run trainer -- tinker --agent <name> --model <name> trains such an adapter on Tinker
 npm run trainer -- upload --base <folder> stores a base where trainers fetch it`;
 
-const Options = TrainerConfig.omit({ update: true }).extend({ actsOn: UpdateSettings.shape.actsOn });
+const Options = TrainerConfig.omit({ update: true, cacheTurns: true }).extend({ actsOn: UpdateSettings.shape.actsOn });
 
 function readConfig(argv: readonly string[]): TrainerConfig {
   const { NEXTSTATE_TRAINER_KEY: key, NEXTSTATE_DEVICE: device } = process.env;

@@ -24,25 +24,31 @@ export type Outcome = { readonly figures: Record<string, unknown>; readonly bars
 export type Scenario = (stage: Stage) => Promise<Outcome>;
 
 const ASKED = 12; // newcomers who are silent about a preference
+export const KNOWN = 0.5; // share of newcomers' calls that hold the value
 
 /** Share of newcomers' calls of its tool that hold the preferred value, where nobody asked for it, and how many calls there were; null of none. */
-export async function usedUnasked({ town, residents }: Stage, wish: Preference): Promise<{ share: number | null; calls: number }> {
-  const resident = at(residents, 0);
-  const turns = await town.newcomers(resident, wish.silent.slice(0, ASKED));
-  const calls = turns.flatMap((turn) => turn.calls.filter(({ name }) => name === wish.tool));
-  const used = calls.filter(({ arguments: args }) => argumentText(args[wish.parameter]) === wish.value);
-  return { share: calls.length === 0 ? null : used.length / calls.length, calls: calls.length };
+export async function usedUnasked(stage: Stage, wish: Preference): Promise<{ share: number | null; calls: number }> {
+  const values = await heldUnasked(stage, wish);
+  return { share: shareOfValue(values, wish.value), calls: values.length };
+}
+
+/** What newcomers' calls of its tool hold for the argument, as text. */
+async function heldUnasked({ town, residents }: Stage, { tool, parameter, silent }: Preference): Promise<string[]> {
+  const turns = await town.newcomers(at(residents, 0), silent.slice(0, ASKED));
+  return turns.flatMap(({ calls }) => calls.filter(({ name }) => name === tool).map((call) => argumentText(call.arguments[parameter])));
+}
+
+function shareOfValue(values: readonly string[], value: string): number | null {
+  return values.length === 0 ? null : values.filter((each) => each === value).length / values.length;
 }
 
 /** The wishes in turn that the policy does not meet by then; in place of one that it does, the same argument with another value that people state for it. */
 export async function* unmet(stage: Stage, wishes: readonly Preference[]): AsyncGenerator<Preference> {
   for (const wish of wishes) {
-    const others = valuesOf(wish).map((value) => ({ ...wish, value }));
-    for (const each of [wish, ...others]) {
-      if (((await usedUnasked(stage, each)).share ?? 1) >= KNOWN) continue; // nobody would object
-      yield each;
-      break;
-    }
+    const held = await heldUnasked(stage, wish);
+    // Of a value that is used by itself nobody would object to the answer; of no calls nothing is known.
+    const value = [wish.value, ...valuesOf(wish)].find((each) => (shareOfValue(held, each) ?? 1) < KNOWN);
+    if (value !== undefined) yield { ...wish, value };
   }
 }
 
@@ -50,8 +56,6 @@ export async function* unmet(stage: Stage, wishes: readonly Preference[]): Async
 function valuesOf({ stated, parameter, value }: Preference): string[] {
   return [...new Set(stated.map(({ call }) => String(call.arguments[parameter])))].filter((each) => each !== value);
 }
-
-export const KNOWN = 0.5; // share of newcomers' calls that hold the value
 
 /** So many say the same: more than it takes, since a judge this small misses some wordings. */
 export const HONEST = 12;

@@ -22,10 +22,10 @@ export async function teach(
   const { vocabSize } = base.config;
   const rows = lessons.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: adapters.parent, full: true, vocabSize });
-  return zipStrict(lessons, scores).map(([lesson, { full }]) => {
+  return zipStrict(lessons, scores).map(([lesson, { full, argmax }]) => {
     const { answer, guidance } = lesson;
     if (guidance === "forced") {
-      const held = forceLogProbs(base.tokenizer, full, { answer, parameter: correction.parameter.name, vocabSize });
+      const held = forceLogProbs(base.tokenizer, { full, argmax }, { answer, parameter: correction.parameter.name, vocabSize });
       return { lesson, teacherLogProbs: held, teacherLogProb: answerLogProb(held, answer, vocabSize) };
     }
     const taught = guidance === "none" ? full : sharpen(full, { temperature: settings.teacherTemperature, vocabSize });

@@ -47,19 +47,19 @@ export function forceArgument(
  */
 export function forceLogProbs(
   tokenizer: Tokenizer,
-  logProbs: Float32Array,
+  { full, argmax }: { /** [n·V] */ readonly full: Float32Array; /** [n] */ readonly argmax: ArrayLike<number> },
   { answer, parameter, vocabSize }: { answer: readonly number[]; parameter: string; vocabSize: number },
 ): Float32Array {
-  const forced = logProbs.slice();
+  const forced = full.slice();
   const span = argumentSpan(tokenizer, answer, parameter);
   if (span === undefined) return forced;
   const rest = Math.log((1 - CERTAINTY) / (vocabSize - 1));
   answer.forEach((token, index) => {
-    const row = forced.subarray(index * vocabSize, (index + 1) * vocabSize);
     const inside = index >= span.from && index < span.to;
-    if (!inside && row.indexOf(Math.max(...row)) === token) return;
-    row.fill(rest);
-    row[token] = Math.log(CERTAINTY);
+    if (!inside && argmax[index] === token) return;
+    const start = index * vocabSize;
+    forced.fill(rest, start, start + vocabSize);
+    forced[start + token] = Math.log(CERTAINTY);
   });
   return forced;
 }

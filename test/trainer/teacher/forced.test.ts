@@ -110,10 +110,11 @@ describe("argumentSpan", () => {
 describe("forceLogProbs", () => {
   const vocabSize = 512;
   /** Sure of the answer's tokens, but of the one at `other`, where it is sure of another. */
-  function scoresOf(answer: readonly number[], other: number): Float32Array {
-    const scores = new Float32Array(answer.length * vocabSize).fill(Math.log(0.1 / (vocabSize - 1)));
-    answer.forEach((token, index) => (scores[index * vocabSize + (index === other ? 7 : token)] = Math.log(0.9)));
-    return scores;
+  function scoresOf(answer: readonly number[], other: number): { full: Float32Array; argmax: number[] } {
+    const full = new Float32Array(answer.length * vocabSize).fill(Math.log(0.1 / (vocabSize - 1)));
+    const argmax = answer.map((token, index) => (index === other ? 7 : token));
+    argmax.forEach((token, index) => (full[index * vocabSize + token] = Math.log(0.9)));
+    return { full, argmax };
   }
 
   it("is certain at the argument's tokens and at what the policy would not write itself, sums to one, and leaves the others alone", () => {
@@ -128,7 +129,7 @@ describe("forceLogProbs", () => {
     expect(certain).toEqual([...held, city?.from]);
     for (const index of certain) expect(row(forced, index).reduce((sum, logProb) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 5);
     const others = answer.flatMap((_, index) => (certain.includes(index) ? [] : [index]));
-    for (const index of others) expect(row(forced, index)).toEqual(row(scores, index));
+    for (const index of others) expect(row(forced, index)).toEqual(row(scores.full, index));
     expect(readAnswer(tokenizer, answer).calls).toEqual([{ name: "SearchHotel", arguments: { city: "Porto", number_of_rooms: "2" } }]);
   });
 });
