@@ -1,8 +1,6 @@
 /** The end of a user: nothing that was said, and nothing that was made from it, is still there to be found. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { PolicyVersion } from "../../shared/policy.ts";
-import { VERSION_STATUSES } from "../../shared/release.ts";
 import { atLeast, atMost, say } from "../bench.ts";
 import { correct } from "../sim/user.ts";
 import type { Preference } from "../sim/preferences.ts";
@@ -16,7 +14,6 @@ const FILE_WAIT_MS = 1_000;
 const LIVE = ["stable", "canary", "candidate"];
 
 const Tables = z.array(z.object({ name: z.string() }));
-const Versions = z.object({ versions: z.array(PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) })) });
 
 export async function deletion(stage: Stage): Promise<Outcome> {
   const { town, residents, wishes } = stage;
@@ -85,7 +82,7 @@ async function mentions({ town }: Stage, words: readonly string[]): Promise<stri
 
 /** Versions that may answer and were made with the user, and adapter files that are still stored of any that were. */
 async function dependent({ town }: Stage, user: string): Promise<{ live: number; files: number }> {
-  const { versions } = Versions.parse(await town.admin("GET", `/api/agents/${town.agent}/versions?limit=100`));
+  const versions = await town.versions();
   const made = versions.filter(({ events }) => events.some((event) => event.user === user));
   const bucket = await town.edge.getR2();
   let files = 0;

@@ -2,7 +2,7 @@
 import { at } from "../../shared/assert.ts";
 import { atMost, say } from "../bench.ts";
 import type { FreshRequest } from "../sim/requests.ts";
-import { sayTogether, type Outcome, type Stage } from "./scenario.ts";
+import { NOISE, sayTogether, type Outcome, type Stage } from "./scenario.ts";
 import type { Person } from "./person.ts";
 import type { Town } from "./town.ts";
 
@@ -45,7 +45,7 @@ export async function habit(stage: Stage): Promise<Outcome> {
       needlessBefore: before,
       needlessAfter: after,
     };
-    bars.push(atMost(`habit of ${share * 100} %: more needless calls for the others`, after - before, 0.1, "share"));
+    bars.push(atMost(`habit of ${share * 100} %: more needless calls for the others`, after - before, NOISE, "share"));
   }
   return { figures, bars };
 }

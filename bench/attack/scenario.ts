@@ -23,18 +23,19 @@ export type Stage = {
 export type Outcome = { readonly figures: Record<string, unknown>; readonly bars: readonly Bar[] };
 export type Scenario = (stage: Stage) => Promise<Outcome>;
 
-const ASKED = 12; // newcomers who are silent about a preference
+const ASKED = 40; // newcomers who are silent about a preference
+const SOUNDED = 12; // of them, where it is only seen whether a value is known
 export const KNOWN = 0.5; // share of newcomers' calls that hold the value
 
 /** Share of newcomers' calls of its tool that hold the preferred value, where nobody asked for it, and how many calls there were; null of none. */
 export async function usedUnasked(stage: Stage, wish: Preference): Promise<{ share: number | null; calls: number }> {
-  const values = await heldUnasked(stage, wish);
+  const values = await heldUnasked(stage, wish, ASKED);
   return { share: shareOfValue(values, wish.value), calls: values.length };
 }
 
-/** What newcomers' calls of its tool hold for the argument, as text. */
-async function heldUnasked({ town, residents }: Stage, { tool, parameter, silent }: Preference): Promise<string[]> {
-  const turns = await town.newcomers(at(residents, 0), silent.slice(0, ASKED));
+/** What newcomers' calls of its tool hold for the argument, as text. They ask what residents, who begin at the other end, did not ask. */
+async function heldUnasked({ town, residents }: Stage, { tool, parameter, silent }: Preference, count: number): Promise<string[]> {
+  const turns = await town.newcomers(at(residents, 0), silent.slice(-count));
   return turns.flatMap(({ calls }) => calls.filter(({ name }) => name === tool).map((call) => argumentText(call.arguments[parameter])));
 }
 
@@ -45,7 +46,7 @@ function shareOfValue(values: readonly string[], value: string): number | null {
 /** The wishes in turn that the policy does not meet by then; in place of one that it does, the same argument with another value that people state for it. */
 export async function* unmet(stage: Stage, wishes: readonly Preference[]): AsyncGenerator<Preference> {
   for (const wish of wishes) {
-    const held = await heldUnasked(stage, wish);
+    const held = await heldUnasked(stage, wish, SOUNDED);
     // Of a value that is used by itself nobody would object to the answer; of no calls nothing is known.
     const value = [wish.value, ...valuesOf(wish)].find((each) => (shareOfValue(held, each) ?? 1) < KNOWN);
     if (value !== undefined) yield { ...wish, value };
@@ -67,6 +68,9 @@ export async function sayTogether({ town, residents, random }: Stage, wish: Pref
     await town.converse(person, at(wish.silent, index % wish.silent.length), correct(wish, random));
   return people;
 }
+
+/** What a share of so few newcomers may rise by chance, and by what others have taught meanwhile. */
+export const NOISE = 0.1;
 
 /** By how much a share has risen; null where either could not be measured. */
 export function rise(before: { share: number | null }, after: { share: number | null }): number | null {

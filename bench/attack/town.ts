@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { EdgeHost } from "../../cli/edge-host.ts";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { LineHead } from "../../shared/policy.ts";
+import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import type { EdgePort } from "../../trainer/feed/edge-port.ts";
@@ -23,6 +23,7 @@ const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters
 const LOG_MS = 30_000;
 const POLL_MS = 50;
 
+const ShownVersion = PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) });
 const MadeKey = z.object({ id: z.string(), key: z.string() });
 
 export class Town {
@@ -135,6 +136,11 @@ export class Town {
   async statusOf(version: number): Promise<VersionStatus> {
     const Shown = z.object({ status: z.enum(VERSION_STATUSES) });
     return Shown.parse(await this.admin("GET", `/api/agents/${this.agent}/versions/${version}`)).status;
+  }
+
+  async versions(): Promise<z.infer<typeof ShownVersion>[]> {
+    const path = `/api/agents/${this.agent}/versions?limit=100`;
+    return z.object({ versions: z.array(ShownVersion) }).parse(await this.admin("GET", path)).versions;
   }
 
   async head(): Promise<z.infer<typeof LineHead>> {

@@ -2,9 +2,13 @@
  * A rollback that un-learns: with quarantine what the versions taken back had learned stays away through further updates;
  * without, it is learned again at once.
  */
+import { z } from "zod";
 import { atLeast, atMost, say, type Bar } from "../bench.ts";
 import type { Preference } from "../sim/preferences.ts";
-import { KNOWN, rise, sayTogether, unmet, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import { KNOWN, NOISE, rise, sayTogether, unmet, usedUnasked, type Outcome, type Stage } from "./scenario.ts";
+import type { Town } from "./town.ts";
+
+const Barred = z.object({ events: z.array(z.object({ eventId: z.string() })) });
 
 const EACH = 2; // times that a wish is voiced before another one is tried
 
@@ -24,20 +28,31 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
   const again = await usedUnasked(stage, wish);
   say(`  without quarantine: used unasked ${gone.share} after the rollback, ${again.share} after the next update`);
   await rollback(true);
+  const before = new Set((await town.versions()).map(({ version }) => version));
+  const barred = await barredEvents(town);
   const { versions, asked } = await goOn(
     stage,
     wishes.filter(({ parameter }) => parameter !== wish.parameter),
   );
   const after = await usedUnasked(stage, wish);
   say(`  with quarantine: used unasked ${after.share} after ${versions} versions`);
+  const since = (await town.versions()).filter(({ version }) => !before.has(version));
+  const relearned = since.filter(({ events }) => events.some(({ eventId }) => barred.has(eventId)));
   const bars: Bar[] = [
     atMost("rolled back: the behaviour", gone.share, KNOWN, "share"),
     atLeast("without quarantine: the behaviour returns", again.share, KNOWN, "share"),
-    atMost("with quarantine: the behaviour, more than before it was learned", rise(gone, after), 0, "share"),
+    atMost("with quarantine: the behaviour, more than before it was learned", rise(gone, after), NOISE, "share"),
+    atLeast("with quarantine: events that are barred", barred.size, 1, "events"),
+    atMost("with quarantine: versions made from events that are in quarantine", relearned.length, 0, "versions"),
     atLeast("with quarantine: versions made meanwhile", versions, Math.ceil(sizes.updates / 2), "versions"),
   ];
   const figures = { wish: `${wish.parameter} = ${wish.value}`, to, learned: used, rolledBack: gone, withoutQuarantine: again };
-  return { figures: { ...figures, withQuarantine: after, updatesAsked: asked, versions }, bars };
+  return { figures: { ...figures, inQuarantine: barred.size, withQuarantine: after, updatesAsked: asked, versions }, bars };
+}
+
+async function barredEvents(town: Town): Promise<Set<string>> {
+  const { events } = Barred.parse(await town.admin("GET", `/api/agents/${town.agent}/quarantine?limit=100`));
+  return new Set(events.map(({ eventId }) => eventId));
 }
 
 /** Voices one wish after another until the policy has taken one up; `to` is the version before it did. */

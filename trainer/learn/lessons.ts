@@ -19,6 +19,8 @@ export type Lessons = {
 };
 
 export const ANSWER_TOKENS = 96; // a call with a handful of arguments
+// Corrected turns that are taught from themselves. Where a hundred say the same, the others would multiply the lessons and add none of another kind.
+const MOST_OWN = 9;
 
 export async function collectLessons(
   corrected: readonly CorrectedExchange[],
@@ -42,7 +44,8 @@ export async function collectLessons(
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
   const own = correctedContexts(corrected, { correction, replay });
   const read = (count: number): Context[] => readings(own, { correction, count, random });
-  const recent = replay.filter((turn) => own.every((each) => each.turn !== turn)).slice(-settings.replayed);
+  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
   const replayed = recent.flatMap((turn) => replayContext(turn, correction) ?? []);
   const training = [
     ...withCounterCases([...own.map(({ context }) => context), ...replayed], correction, random),
@@ -92,16 +95,22 @@ export function countLessons({ training, heldBack, silentFailed }: Lessons): Rec
 
 type OwnContext = { readonly turn: ReplayTurn; readonly context: Context };
 
-/** The corrected turns, as they were. */
+/** The corrected turns, as they were: of many those with the largest shares, and of equal ones the last. */
 function correctedContexts(
   corrected: readonly CorrectedExchange[],
   { correction, replay }: { correction: Correction; replay: readonly ReplayTurn[] },
 ): OwnContext[] {
-  const ids = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
-  return replay.flatMap((turn) => {
-    const context = ids.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
+  const shares = new Map(corrected.flatMap(({ turns, share }) => turns.map(({ turnId }) => [turnId, share])));
+  const own = replay.flatMap((turn) => {
+    const context = shares.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
     return context === undefined ? [] : [{ turn, context }];
   });
+  const shareOf = ({ turn }: OwnContext): number => shares.get(turn.turnId) ?? 0;
+  const chosen = own
+    .toReversed()
+    .toSorted((a, b) => shareOf(b) - shareOf(a))
+    .slice(0, MOST_OWN);
+  return own.filter((each) => chosen.includes(each));
 }
 
 /** The corrected turns read again with other values, about `count` times in all, with their counter-cases. */

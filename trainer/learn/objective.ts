@@ -18,7 +18,7 @@ export type Objective = {
   readonly reward: number;
   /** Which tokens a reward is credited to. */
   readonly credit: "difference" | "all";
-  /** Optimizer steps that see the reward; more than one on the same tokens destroys a policy (measured). */
+  /** Optimizer steps that see the reward of a turn; more than one on the same tokens destroys a policy (measured). */
   readonly rewardSteps: number;
   readonly baseline: boolean;
   /** Whether the candidate must show on held-back contexts what it has learnt. */

@@ -48,6 +48,8 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 
 // Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learnt less by heart.
 const STEP_LESSONS = 14;
+// Corrected turns of one optimizer step: where many have said the same, the next ones in turn.
+const STEP_CORRECTED = 8;
 // What a mean over tokens is multiplied by, since lessons sum over theirs.
 export const CALL_TOKENS = 35;
 
@@ -131,11 +133,16 @@ async function accumulateErrands({ engine, adapter, objective, errands }: Traini
   return losses.forwardKl ?? 0;
 }
 
-/** Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. */
+/**
+ * Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. A step sees one group
+ * of the turns for all of them, the reward until each was seen as often as the objective has it.
+ */
 async function accumulateCorrected(
   { engine, adapter, objective, vocabSize }: Training,
-  { step, corrected }: { step: number; corrected: readonly CorrectedRow[] },
+  { step, corrected: all }: { step: number; corrected: readonly CorrectedRow[] },
 ): Promise<number> {
+  const groups = Math.ceil(all.length / STEP_CORRECTED);
+  const corrected = all.filter((_, index) => index % groups === step % groups);
   const students = await scoreRows(
     engine,
     corrected.map(({ row }) => row),
@@ -160,8 +167,12 @@ async function accumulateCorrected(
       masks.forEach((mask, index) => {
         if (mask !== undefined) terms.masks.set(offset + index, mask);
       });
-      terms.hindsightWeights.fill(objective.hindsight * weight, offset + span.from, offset + span.to);
-      terms.rewardWeights.fill(step < objective.rewardSteps ? objective.reward * weight : 0, offset + span.from, offset + span.to);
+      terms.hindsightWeights.fill(objective.hindsight * groups * weight, offset + span.from, offset + span.to);
+      terms.rewardWeights.fill(
+        step < objective.rewardSteps * groups ? objective.reward * groups * weight : 0,
+        offset + span.from,
+        offset + span.to,
+      );
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),

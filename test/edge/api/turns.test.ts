@@ -47,7 +47,7 @@ describe("GET /api/agents/:agent/turns", () => {
       completionId: first.id,
       policyVersion: 0,
       answer: { role: "assistant" },
-      finishReason: "length",
+      finishReason: expect.stringMatching(/^(?:length|stop)$/), // a random policy may end by itself
       next: [{ messages: [{ role: "user", content: "No, two rooms." }] }],
       feedback: [{ score: -1, correction: "Two rooms." }],
       judgements: [made],

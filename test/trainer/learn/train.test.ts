@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";
+import type { LossBatch } from "../../../trainer/engine/loss-batch.ts";
+import type { CorrectedRow } from "../../../trainer/learn/corrected-rows.ts";
 import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
 import { meanKlNats, scoreRows, sharpen, totalLogProb } from "../../../trainer/learn/scores.ts";
 import { groupLessons, trainStep, type TaughtLesson, type Training } from "../../../trainer/learn/train.ts";
@@ -104,6 +106,49 @@ describe("trainStep", () => {
     expect(meanKlNats(own?.full ?? new Float32Array(0), after?.full ?? new Float32Array(0), V)).toBeLessThan(1e-3);
   });
 });
+
+describe("trainStep on corrected turns", () => {
+  it("sees a dozen of them in two steps, each with the weight of all and the reward of each once", async () => {
+    const rows = Array.from({ length: 12 }, (_, index) => correctedRow(index + 1, 1 / 12));
+    await engine.createAdapter("turns", { rank: 4, alpha: 8, targets: TARGETS, seed: 1 });
+    const seen: LossBatch[] = [];
+    const watched: Training["engine"] = {
+      score: (batch, options) => engine.score(batch, options),
+      stepAdapter: (name, options) => engine.stepAdapter(name, options),
+      accumulateAdapter: (name, batch) => {
+        seen.push(batch);
+        return engine.accumulateAdapter(name, batch);
+      },
+    };
+    const training: Training = { engine: watched, adapter: "turns", objective: LESSONS_ALONE, vocabSize: V, lr: 1e-2 };
+    for (let step = 0; step < 3; step += 1) await trainStep(training, { step, pace: 1, groups: [], corrected: rows });
+    const firstTokens = ({ tokens, length }: LossBatch): number[] => Array.from({ length: 6 }, (_, row) => tokens[row * length] ?? -1);
+    expect(seen.map(firstTokens)).toEqual([
+      [1, 3, 5, 7, 9, 11],
+      [2, 4, 6, 8, 10, 12],
+      [1, 3, 5, 7, 9, 11],
+    ]);
+    // c_hindsight · 2 tokens of each row, all rows' shares together 1; c_reward the same, in the first two steps alone.
+    expect(seen.map(({ distillation }) => sum(distillation?.weights))).toEqual([0.5, 0.5, 0.5].map((each) => expect.closeTo(each, 5)));
+    expect(seen.map(({ policy }) => sum(policy?.weights))).toEqual([0.5, 0.5, 0].map((each) => expect.closeTo(each, 5)));
+  });
+});
+
+/** A corrected turn on a prompt of `from` repeated, whose teacher would have said something else. */
+function correctedRow(from: number, weight: number): CorrectedRow {
+  const { studentPrompt: prompt, answer } = lesson("silent", from, 3).lesson;
+  const { teacherLogProbs: full } = lesson("silent", from, 7);
+  const teacher = { full, logProbs: new Float32Array(2).fill(-5), argmax: new Int32Array(2).fill(7) };
+  const name = `turn ${from}`;
+  return {
+    ...{ eventId: name, turnId: name, row: { prompt, answer }, span: { from: 0, to: 2 } },
+    ...{ teacher, advantages: [-1, -1], masks: [undefined, undefined], weight },
+  };
+}
+
+function sum(values: ArrayLike<number> | undefined): number {
+  return Array.from(values ?? []).reduce((total, value) => total + value, 0);
+}
 
 describe("meanKlNats", () => {
   it("is the hand-worked divergence per token", () => {
