@@ -35,6 +35,11 @@ export function bucketOf({ rows, length, positions }: PositionBatch): Bucket {
   return { rows, length, positions: positions.length };
 }
 
+/** Positions up to the last that names anything but the batch's first token, or has a target: what follows is padding. */
+export function countPositions({ positions, targets }: Pick<PositionBatch, "positions" | "targets">): number {
+  return 1 + positions.findLastIndex((position, index) => position !== 0 || targets[index] !== 0);
+}
+
 /** @throws {train/lengths | input/invalid} naming the array and value at fault. */
 export function checkPositions(batch: PositionBatch, { vocabSize, contextTokens }: { vocabSize: number; contextTokens: number }): void {
   const { rows, length, tokens, positions, targets } = batch;

@@ -1,16 +1,20 @@
 /** Batches whose rows go on after kept prefixes: what precedes an answer is looked up, only the answer is computed. */
 import { AppError } from "../../shared/errors.ts";
 import { at } from "../../shared/assert.ts";
+import { groupBy } from "../../shared/group-by.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Adapter } from "./adapters.ts";
-import { bucketOf, type PositionBatch, positionFeeds, type PreparedBatch } from "./batch.ts";
+import { bucketOf, countPositions, type PositionBatch, positionFeeds, type PreparedBatch } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
-import { packBatch } from "./packing.ts";
+import { withoutPadding } from "./dense.ts";
+import { packBatch, usedLengths } from "./packing.ts";
 import { type PickPositions, type Share, shareOut } from "./shares.ts";
 
-// Each size is a compiled graph, which costs less than the empty tokens of a few runs.
-const TAIL_SIZES = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 384, 512, 768] as const;
-const SLOT_ROUND = 128;
+// Each size is a compiled graph, with memory of its own; what is padded costs attention alone.
+const TAIL_SIZES = [8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768] as const;
+const SLOT_SIZES = [128, 256, 384, 512, 768] as const;
+const SLOT_ROUND = 256; // beyond them
 const ATTENDED = 640; // slots; attending to them takes as long as a token's matrices do
 const MAX_TAIL = 192; // without an adapter, a row with more to compute than this saves little
 
@@ -40,22 +44,27 @@ export async function prepareBatch<Batch extends PositionBatch>(
       return { ...(packed ?? { batch: share, bucket: bucketOf(share), feeds: positionFeeds(share) }), indices };
     });
   }
-  const rows = await prefixes.of(split.prefixes);
-  const costs = split.prefixes.map((prefix) => 1 + prefix.length / ATTENDED);
-  return shareOut(split.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
-    const lengths = split.prefixes.slice(from, to).map(({ length }) => length);
-    const slots = Math.min(config.contextTokens, Math.ceil(Math.max(...lengths, 1) / SLOT_ROUND) * SLOT_ROUND);
-    const times = new BigInt64Array(share.tokens.length);
-    lengths.forEach((length, row) => {
-      for (let step = 0; step < share.length; step += 1)
-        times[step * share.rows + row] = BigInt(Math.min(length + step, config.contextTokens - 1));
-    });
+  const ordered = orderRows(split, config);
+  const rows = await prefixes.of(ordered.prefixes);
+  const costs = ordered.prefixes.map((prefix) => 1 + slotsFor(prefix.length, config) / ATTENDED);
+  return shareOut(ordered.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
+    const lengths = ordered.prefixes.slice(from, to).map(({ length }) => length);
+    const slots = slotsFor(Math.max(...lengths), config);
+    const dense = withoutPadding(share);
+    const shape = { ...bucketOf(share), slots };
+    const timeOf = (cell: number): bigint =>
+      BigInt(Math.min(at(lengths, cell % share.rows) + Math.floor(cell / share.rows), config.contextTokens - 1));
+    const times = BigInt64Array.from(dense?.cells ?? share.tokens.keys(), (cell) => timeOf(cell % share.tokens.length));
     return {
-      batch: share,
-      bucket: { ...bucketOf(share), slots },
+      batch: dense?.batch ?? share,
+      bucket: dense === undefined ? shape : { ...shape, tokens: dense.cells.length },
       feeds: {
-        ...positionFeeds(share),
+        ...positionFeeds(dense?.batch ?? share),
         ...prefixes.feeds(rows.slice(from, to), { rows: share.rows, slots, lane }),
+        ...(dense && {
+          cells: { values: dense.cells, shape: [dense.cells.length] },
+          held: { values: dense.held, shape: [dense.held.length] },
+        }),
         times: { values: times, shape: [times.length, 1] },
       },
       indices,
@@ -63,11 +72,39 @@ export async function prepareBatch<Batch extends PositionBatch>(
   });
 }
 
+function slotsFor(tokens: number, { contextTokens }: Pick<ModelConfig, "contextTokens">): number {
+  return Math.min(contextTokens, SLOT_SIZES.find((size) => size >= tokens) ?? Math.ceil(tokens / SLOT_ROUND) * SLOT_ROUND);
+}
+
+type Split<Batch extends PositionBatch> = { readonly prefixes: readonly Int32Array[]; readonly batch: Batch };
+
+/**
+ * The rows so that shares of neighbours need few slots and are alike: those with the longest prefixes first, and of those that need as
+ * many slots the longest answers at both ends.
+ */
+function orderRows<Batch extends PositionBatch>({ prefixes, batch }: Split<Batch>, config: ModelConfig): Split<Batch> {
+  const { length, tokens, positions, targets } = batch;
+  const used = usedLengths(batch);
+  const slots = prefixes.map((prefix) => slotsFor(prefix.length, config));
+  const sorted = [...prefixes.keys()].toSorted((a, b) => at(slots, b) - at(slots, a) || at(used, b) - at(used, a) || a - b);
+  const classes = [...groupBy(sorted, (row) => String(at(slots, row))).values()];
+  const order = classes.flatMap((rows) => [
+    ...rows.filter((_, rank) => rank % 2 === 0),
+    ...rows.filter((_, rank) => rank % 2 === 1).toReversed(),
+  ]);
+  const places = new Int32Array(order.length);
+  order.forEach((row, place) => (places[row] = place));
+  const moved = new Int32Array(tokens.length);
+  order.forEach((row, place) => moved.set(tokens.subarray(row * length, (row + 1) * length), place * length));
+  const count = countPositions({ positions, targets });
+  const placed = positions.map((position, index) =>
+    index < count ? at(places, Math.floor(position / length)) * length + (position % length) : 0,
+  );
+  return { prefixes: order.map((row) => at(prefixes, row)), batch: { ...batch, tokens: moved, positions: placed } };
+}
+
 /** Every row cut where its invocation activates; undefined where one has none before its first position. */
-export function splitBatch<Batch extends PositionBatch>(
-  batch: Batch,
-  invocation: Invocation,
-): { readonly prefixes: Int32Array[]; readonly batch: Batch } | undefined {
+export function splitBatch<Batch extends PositionBatch>(batch: Batch, invocation: Invocation): Split<Batch> | undefined {
   const { rows, length, tokens, positions } = batch;
   const firsts = new Array<number>(rows).fill(Number.POSITIVE_INFINITY);
   const lasts = new Array<number>(rows).fill(-1);

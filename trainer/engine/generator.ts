@@ -1,5 +1,5 @@
 /** Generation with a key/value cache: prompts in batches, one prefill, then one token per row and step. */
-import { at, invariant, zipStrict } from "../../shared/assert.ts";
+import { at, invariant } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
@@ -7,14 +7,14 @@ import type { Constraint } from "../../shared/grammar/constraint.ts";
 import { applyMask } from "../../shared/grammar/token-grammar.ts";
 import { activatedFrom } from "../../shared/lora.ts";
 import { MASKED } from "../model/attention.ts";
-import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
-import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
+import { buildDecodeStep, buildPrefill } from "../model/decoding.ts";
 import { Random } from "../random.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
-import { type Prefix, scatterPrefix } from "./prefixes.ts";
+import { KeyValueCache } from "./key-value-cache.ts";
+import type { Prefix } from "./prefix.ts";
 import { sampleToken } from "./sampling.ts";
 import { together } from "./shares.ts";
 
@@ -43,7 +43,6 @@ export type Generation = {
 
 // Rounding sizes up keeps the number of compiled graphs small.
 const PROMPT_ROUND = 64;
-const SLOT_ROUND = 128;
 const MAX_ROWS = 32;
 const NARROWED = 4; // few compiled graphs
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; activations, where whole prompts are read, take about as much
@@ -58,14 +57,10 @@ type Row = {
   finished: boolean;
 };
 type Group = { readonly rows: readonly Row[]; readonly length: number };
-type Cache = { readonly keys: Float32Array[]; readonly values: Float32Array[]; /** Slots filled. */ filled: number };
-
 export class Generator {
   readonly #context: EngineContext;
   readonly #options: GenerateOptions;
   readonly #adapter: Adapter | undefined;
-  /** Of the pool, by what is being generated. */
-  readonly #taken: Float32Array[] = [];
 
   constructor(context: EngineContext, options: GenerateOptions, adapter: Adapter | undefined) {
     this.#context = context;
@@ -102,50 +97,37 @@ export class Generator {
       const wanted = groups.map(({ rows: each }) => this.#prefixesOf(each));
       // Of all of them at once, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
       const kept = await this.#context.prefixes.of(wanted.flatMap((each) => each ?? []));
-      try {
-        let next = 0;
-        const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
-        await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && keptOf(wanted[index]))));
-      } finally {
-        this.#context.pool.give(this.#taken.splice(0));
-      }
+      let next = 0;
+      const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
+      await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && keptOf(wanted[index]))));
     }
     return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
   /** `kept`: what is known of what precedes each row's opening, where that is the base's to read. */
   async #generateGroup(whole: Group, kept: readonly Prefix[] | undefined): Promise<void> {
-    const { config } = this.#context;
+    const { config, pool } = this.#context;
     let group = whole;
-    let cache = this.#createCache(group);
-    let logits = await (kept === undefined ? this.#prefill(group, cache) : this.#open(group, cache, kept));
-    while (true) {
-      group.rows.forEach((row, index) => this.#extend(row, logits.subarray(index * config.vocabSize, (index + 1) * config.vocabSize)));
-      const open = group.rows.filter(({ finished }) => !finished);
-      if (open.length === 0) return;
-      if (bucketRows(open) <= bucketRows(group.rows) / NARROWED) [group, cache] = this.#narrow(group, cache, open);
-      logits = await this.#decode(group, cache, ({ tokens }) => tokens.slice(-1));
-    }
-  }
-
-  /** The group without its finished rows: answers differ in length, and the longest would be computed as many times as there were rows. */
-  #narrow({ rows, length }: Group, cache: Cache, open: readonly Row[]): [Group, Cache] {
-    const group = { rows: open, length };
-    const narrow = { ...this.#createCache(group), filled: cache.filled };
-    const [from, to] = [bucketRows(rows), bucketRows(open)];
-    const width = this.#width(group) / to;
-    const copy = (source: Float32Array, target: Float32Array): void => {
-      open.forEach((row, place) => {
-        const old = rows.indexOf(row);
-        for (let slot = 0; slot < cache.filled; slot += 1) {
-          const start = (slot * from + old) * width;
-          target.set(source.subarray(start, start + width), (slot * to + place) * width);
+    const cache = new KeyValueCache(config, { rows: bucketRows(group.rows), pool });
+    try {
+      let logits = await (kept === undefined ? this.#prefill(group, cache) : this.#open(group, cache, kept));
+      while (true) {
+        group.rows.forEach((row, index) => this.#extend(row, logits.subarray(index * config.vocabSize, (index + 1) * config.vocabSize)));
+        const open = group.rows.filter(({ finished }) => !finished);
+        if (open.length === 0) return;
+        // Answers differ in length, and the longest would be computed as many times as there were rows.
+        if (bucketRows(open) <= bucketRows(group.rows) / NARROWED) {
+          cache.narrow(
+            open.map((row) => group.rows.indexOf(row)),
+            bucketRows(open),
+          );
+          group = { ...group, rows: open };
         }
-      });
-    };
-    cache.keys.forEach((keys, layer) => copy(keys, at(narrow.keys, layer)));
-    cache.values.forEach((values, layer) => copy(values, at(narrow.values, layer)));
-    return [group, narrow];
+        logits = await this.#decode(group, cache, ({ tokens }) => tokens.slice(-1));
+      }
+    } finally {
+      cache.close();
+    }
   }
 
   #extend(row: Row, logits: Float32Array): void {
@@ -171,19 +153,6 @@ export class Generator {
     return grammars.constraint(asked.tools, asked.form);
   }
 
-  #createCache({ rows, length }: Group): Cache {
-    const { layerCount, kvHeadCount, headDim } = this.#context.config;
-    const slots = roundUp(length + this.#options.maxTokens, SLOT_ROUND);
-    const room = slots * bucketRows(rows) * kvHeadCount * headDim;
-    const create = (): Float32Array[] =>
-      Array.from({ length: layerCount }, () => {
-        const values = this.#context.pool.take(room);
-        this.#taken.push(values);
-        return values.subarray(0, room);
-      });
-    return { keys: create(), values: create(), filled: 0 };
-  }
-
   /** What precedes each answer's opening, where that is the base's to read. @throws {input/invalid} where the adapter's invocation does not end every prompt */
   #prefixesOf(rows: readonly Row[]): Int32Array[] | undefined {
     const { invocation: own } = this.#context;
@@ -197,23 +166,13 @@ export class Generator {
   }
 
   /** The logits after every prompt, of which what precedes the opening is known, and the opening alone computed. */
-  async #open(group: Group, cache: Cache, kept: readonly Prefix[]): Promise<Float32Array> {
+  async #open(group: Group, cache: KeyValueCache, kept: readonly Prefix[]): Promise<Float32Array> {
     const opening = at(group.rows, 0).prompt.length - at(kept, 0).tokens.length;
-    const { length } = group;
-    const slots = length - opening;
-    for (const [layer, [keys, values]] of zipStrict(cache.keys, cache.values).entries()) {
-      const width = slots * this.#width(group);
-      kept.forEach((prefix, row) => {
-        const place = { layer, row, rows: bucketRows(group.rows), slots };
-        scatterPrefix(keys.subarray(0, width), prefix, { ...place, part: "keys" });
-        scatterPrefix(values.subarray(0, width), prefix, { ...place, part: "values" });
-      });
-    }
-    cache.filled = slots;
+    cache.begin(kept, group.length - opening);
     return this.#decode(group, cache, ({ prompt }) => [...prompt.subarray(prompt.length - opening)]);
   }
 
-  async #prefill({ rows, length }: Group, cache: Cache): Promise<Float32Array> {
+  async #prefill({ rows, length }: Group, cache: KeyValueCache): Promise<Float32Array> {
     const { config, sessions } = this.#context;
     const count = bucketRows(rows);
     const tokens = new Int32Array(length * count);
@@ -233,14 +192,15 @@ export class Generator {
       () => buildPrefill(config, { rows: count, length }, { adapter: shape }),
       feeds,
     );
-    return this.#append(outputs, { cache, steps: length });
+    cache.append(outputs, length);
+    return logitsOf(outputs);
   }
 
   /** The logits after the next tokens of every row, as many of each. */
-  async #decode({ rows, length }: Group, cache: Cache, next: (row: Row) => readonly number[]): Promise<Float32Array> {
+  async #decode({ rows, length }: Group, cache: KeyValueCache, next: (row: Row) => readonly number[]): Promise<Float32Array> {
     const { config, sessions } = this.#context;
     const count = bucketRows(rows);
-    const slots = roundUp(cache.filled, SLOT_ROUND);
+    const { slots } = cache;
     const steps = next(at(rows, 0)).length;
     const tokens = new Int32Array(count * steps);
     const times = new BigInt64Array(count * steps);
@@ -255,27 +215,15 @@ export class Generator {
     });
     const batch = count * config.kvHeadCount;
     const mask = this.#mask(rows, { length, slots, filled: cache.filled });
-    const cached: Record<string, Tensor> = {};
-    const view = (values: Float32Array): Tensor => ({
-      values: values.subarray(0, slots * batch * config.headDim),
-      shape: [slots, batch, config.headDim],
-    });
-    cache.keys.forEach((values, layer) => (cached[cachedKeysOf(layer)] = view(values)));
-    cache.values.forEach((values, layer) => (cached[cachedValuesOf(layer)] = view(values)));
-    const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cached };
+    const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cache.feeds() };
     const shape = this.#adapter?.shape;
     const outputs = await sessions.run(
       `decode ${count} ${slots} ${steps} ${adapterKey(shape)}`,
       () => buildDecodeStep(config, { rows: count, slots, steps }, { adapter: shape }),
       feeds,
     );
-    return this.#append(outputs, { cache, steps });
-  }
-
-  /** Floats per slot of a layer's keys. */
-  #width({ rows }: Group): number {
-    const { kvHeadCount, headDim } = this.#context.config;
-    return bucketRows(rows) * kvHeadCount * headDim;
+    cache.append(outputs, steps);
+    return logitsOf(outputs);
   }
 
   #feeds({ tokens, times, mask }: { tokens: Int32Array; times: BigInt64Array; mask: Tensor }): Feeds {
@@ -299,20 +247,11 @@ export class Generator {
     }
     return mask;
   }
+}
 
-  #append(outputs: Readonly<Record<string, Float32Array>>, { cache, steps }: { cache: Cache; steps: number }): Float32Array {
-    for (let layer = 0; layer < cache.keys.length; layer += 1) {
-      const [keys, values] = [outputs[keysOf(layer)], outputs[valuesOf(layer)]];
-      invariant(keys !== undefined && values !== undefined, `keys and values of layer ${layer} expected`);
-      const offset = (cache.filled * keys.length) / steps;
-      at(cache.keys, layer).set(keys, offset);
-      at(cache.values, layer).set(values, offset);
-    }
-    cache.filled += steps;
-    const { logits } = outputs;
-    invariant(logits !== undefined, "logits expected");
-    return logits;
-  }
+function logitsOf({ logits }: Readonly<Record<string, Float32Array>>): Float32Array {
+  invariant(logits !== undefined, "logits expected");
+  return logits;
 }
 
 /** Takes from the front of `sorted` what is run at once: dealt out to as many batches as there are lanes, each of at most `mostTokens`, but one row at least. */

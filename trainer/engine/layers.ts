@@ -7,7 +7,7 @@ import type { ModelConfig } from "../../shared/model-config.ts";
 import { sizeOf } from "../autodiff/shape.ts";
 import type { AdapterShape } from "../model/adapter.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
-import type { Bucket } from "../model/forward.ts";
+import { type Bucket, tokenCount } from "../model/forward.ts";
 import {
   buildLayer,
   buildLayerGradients,
@@ -52,7 +52,7 @@ export type LayerPass = {
 
 /** What a forward pass leaves for the backward pass, which takes it apart as it goes. */
 export type Trail = {
-  /** After the last layer [T·B, D]. */
+  /** After the last layer [M, D]. */
   readonly hidden: Float32Array;
   /** By layer: its input, and what it kept. */
   readonly layers: Feeds[];
@@ -65,7 +65,7 @@ export type Trail = {
 export async function forwardLayers(pass: LayerPass, { keptBytes }: Partial<LayerOptions> = {}): Promise<Trail> {
   const { context, bucket } = pass;
   const { config, compute } = context;
-  const shape = [bucket.rows * bucket.length, config.hiddenSize];
+  const shape = [tokenCount(bucket), config.hiddenSize];
   const products = keptProducts(config, bucket);
   const bytesEach = 4 * [...products.values()].reduce((sum, of) => sum + sizeOf(of), 0);
   const keepsFrom = keptBytes === undefined ? config.layerCount : config.layerCount - Math.floor(keptBytes / bytesEach);
@@ -105,7 +105,7 @@ export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotange
     const outputs = await context.sessions.run(
       `layer gradients ${key} ${keeps}`,
       () => buildLayerGradients(config, bucket, { adapter, keeps, compute }),
-      { ...feedsOf(pass, layer), ...input, [COTANGENT]: { values: passed, shape: [bucket.rows * bucket.length, config.hiddenSize] } },
+      { ...feedsOf(pass, layer), ...input, [COTANGENT]: { values: passed, shape: [tokenCount(bucket), config.hiddenSize] } },
       residentOf(pass, layer),
     );
     for (const [name, values] of Object.entries(outputs))
@@ -117,7 +117,7 @@ export async function backwardLayers(pass: LayerPass, { layers }: Trail, cotange
 
 function graphOf({ bucket, adapter }: LayerPass, layer: number): { key: string; adapter: AdapterShape | undefined } {
   const shape = shapeInLayer(adapter?.shape, layer);
-  return { key: `${bucket.rows} ${bucket.length} ${bucket.slots ?? bucket.packed} ${adapterKey(shape)}`, adapter: shape };
+  return { key: `${bucket.rows} ${bucket.length} ${bucket.slots ?? bucket.packed} ${bucket.tokens} ${adapterKey(shape)}`, adapter: shape };
 }
 
 /** What moves: the adapter's tensors under shared names, and what all layers share. */
@@ -139,7 +139,7 @@ function ofLayer(buffer: ParameterBuffer, layer: number): Feeds {
   return tensorFeeds(buffer, (name) => (layerOf(name) === layer ? sharedName(name) : undefined));
 }
 
-/** Rows of the embedding by time-major tokens → [T·B, D]. */
+/** Rows of the embedding by tokens → [M, D]. */
 function embed({ context: { config, parameters }, feeds }: LayerPass): Float32Array {
   const tokens = feeds["tokens"]?.values;
   const embedding = parameters.parameters.find(({ name }) => name === EMBEDDING);

@@ -44,7 +44,7 @@ export function packBatch<Batch extends PositionBatch>(
 }
 
 /** Tokens of each row up to its last position; 0 for a row without one. */
-function usedLengths({ rows, length, positions }: PositionBatch): number[] {
+export function usedLengths({ rows, length, positions }: Pick<PositionBatch, "rows" | "length" | "positions">): number[] {
   const lengths = new Array<number>(rows).fill(0);
   for (const position of positions) {
     const row = Math.floor(position / length);

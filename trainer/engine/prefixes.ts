@@ -2,7 +2,7 @@
  * Keys and values of what precedes an answer. They are the bare base's, whichever adapter the answer is given under
  * (activated LoRA, arXiv:2504.12397), so they are computed once and serve every step, score and answer that goes on from there.
  */
-import { at, invariant } from "../../shared/assert.ts";
+import { invariant } from "../../shared/assert.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { MASKED } from "../model/attention.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
@@ -10,30 +10,21 @@ import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decodi
 import type { ParameterBuffer } from "../model/parameters.ts";
 import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
 import { tensorFeeds } from "./feeds.ts";
+import { type Beginning, begins, bytesOf, gatherRow, partAt, placePrefix, type Prefix, shorten } from "./prefix.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { together } from "./shares.ts";
-
-/**
- * Tokens whose keys and values are known. The first `shared` of them are where `head` has them; `keys` and `values` hold what
- * follows: per layer [n, J·K], of which as many rows count as there are tokens beyond those.
- */
-export type Prefix = Beginning & {
-  readonly tokens: Int32Array;
-  readonly keys: readonly Float32Array[];
-  readonly values: readonly Float32Array[];
-};
 
 // What an update goes back to, its contexts and its errands, at 8 KB per token of the shipped base. They are asked for in turn: a budget a little
 // too small for them all would keep none until its turn comes.
 const BUDGET_BYTES = 768 * 1024 * 1024;
-const LENGTH_ROUND = 128; // few compiled graphs
+// Each size is a compiled graph, but most of what goes on from a known beginning is a sentence.
+const LENGTHS = [16, 32, 64, 128] as const;
+const LENGTH_ROUND = 128; // beyond them, and of slots
 const MAX_ROWS = 16;
 const MAX_TOKENS = 2_048;
 const SHARED = 128; // tokens; for fewer, going on from where two part saves little
 const EMPTY: Prefix = { tokens: new Int32Array(0), head: undefined, shared: 0, keys: [], values: [] };
 
-/** What is known of how something begins: as many tokens as are shared with another. */
-type Beginning = { readonly head: Prefix | undefined; readonly shared: number };
 /** What is to be read. */
 type Start = Beginning & { readonly tokens: Int32Array };
 
@@ -102,8 +93,8 @@ export class PrefixStore {
     const feeds: Record<string, Tensor> = { mask: { values: mask, shape: [batch, 1, slots] } };
     const place = (name: string, part: "keys" | "values", layer: number): void => {
       const values = this.#room(`${lane} ${name}`, slots * batch * headDim);
-      prefixes.forEach((prefix, row) => scatterPrefix(values, prefix, { part, layer, row, rows, slots }));
-      feeds[name] = { values, shape: [slots, batch, headDim] };
+      prefixes.forEach((prefix, row) => placePrefix(values, prefix, { part, layer, row, slots, end: slots, kvHeadCount, headDim }));
+      feeds[name] = { values, shape: [batch, slots, headDim] };
     };
     for (let layer = 0; layer < layerCount; layer += 1) {
       place(cachedKeysOf(layer), "keys", layer);
@@ -148,7 +139,7 @@ export class PrefixStore {
   /** Reads what follows each head, rows padded on the right, where nothing looks. */
   async #compute(group: readonly Start[], lane: number): Promise<Prefix[]> {
     const { config, parameters, sessions } = this.#parts;
-    const length = roundUp(Math.max(...group.map(restOf)), LENGTH_ROUND);
+    const length = lengthFor(Math.max(...group.map(restOf)));
     const rows = Math.min(mostRows(length), 2 ** Math.ceil(Math.log2(group.length)));
     const tokens = new Int32Array(length * rows);
     const times = new BigInt64Array(length * rows);
@@ -173,7 +164,7 @@ export class PrefixStore {
     });
     const layers = Array.from({ length: config.layerCount }, (_, layer) => layer);
     return group.map((start, row) => {
-      const part = (name: string): Float32Array => gatherRow(outputs[name], { row, rows, length: restOf(start), steps: length });
+      const part = (name: string): Float32Array => gatherRow(outputs[name], { ...config, row, rows, length: restOf(start) });
       return {
         ...start,
         keys: layers.map((layer) => part(keysOf(layer))),
@@ -208,64 +199,6 @@ export class PrefixStore {
   }
 }
 
-/** The first n rows that one row's tokens take in [S·B, J·K] → [n, J·K]. */
-function gatherRow(
-  all: Float32Array | undefined,
-  { row, rows, length, steps }: { row: number; rows: number; length: number; steps: number },
-): Float32Array {
-  invariant(all !== undefined, "keys and values expected");
-  const width = all.length / (steps * rows);
-  const own = new Float32Array(length * width);
-  for (let time = 0; time < length; time += 1) {
-    const from = (time * rows + row) * width;
-    own.set(all.subarray(from, from + width), time * width);
-  }
-  return own;
-}
-
-/** A layer's keys or values of a prefix, head first → row b of `all` [P, B·J, K], right-aligned. */
-export function scatterPrefix(
-  all: Float32Array,
-  prefix: Prefix,
-  { part, layer, row, rows, slots }: { part: "keys" | "values"; layer: number; row: number; rows: number; slots: number },
-): void {
-  const width = all.length / (slots * rows);
-  let end = slots;
-  for (let each: Prefix | undefined = prefix, length = prefix.tokens.length; each !== undefined; each = each.head) {
-    const before = Math.min(length, each.shared);
-    const own = at(each[part], layer);
-    for (let time = length - before - 1; time >= 0; time -= 1) {
-      end -= 1;
-      all.set(own.subarray(time * width, (time + 1) * width), (end * rows + row) * width);
-    }
-    length = before;
-  }
-}
-
-/** What is known of `tokens` where they begin those of `prefix`. */
-function shorten(prefix: Prefix, tokens: Int32Array): Prefix | undefined {
-  if (!begins(tokens, prefix.tokens)) return undefined;
-  return tokens.length === prefix.tokens.length ? prefix : { ...prefix, tokens };
-}
-
-function begins(tokens: Int32Array, longer: Int32Array): boolean {
-  if (tokens.length > longer.length) return false;
-  // From the end: conversations under the same instructions and tools part late.
-  for (let index = tokens.length - 1; index >= 0; index -= 1) if (tokens[index] !== longer[index]) return false;
-  return true;
-}
-
-function bytesOf({ keys, values }: Prefix): number {
-  return [...keys, ...values].reduce((sum, each) => sum + each.byteLength, 0);
-}
-
-/** Where two lists of tokens part. */
-function partAt(tokens: Int32Array, other: Int32Array): number {
-  const length = Math.min(tokens.length, other.length);
-  for (let index = 0; index < length; index += 1) if (tokens[index] !== other[index]) return index;
-  return length;
-}
-
 /** The longest beginning of `tokens` that is known, where it is worth going on from; one token is always left to read. */
 function longestHead(tokens: Int32Array, known: readonly Prefix[]): Beginning {
   let best: Beginning = { head: undefined, shared: 0 };
@@ -298,7 +231,11 @@ function takeGroup(sorted: Start[], most: number): Start[] {
 
 /** Rows of one run that reads `tokens` of each. */
 function mostRows(tokens: number): number {
-  return Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_TOKENS / roundUp(tokens, LENGTH_ROUND))));
+  return Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_TOKENS / lengthFor(tokens))));
+}
+
+function lengthFor(tokens: number): number {
+  return LENGTHS.find((length) => length >= tokens) ?? roundUp(tokens, LENGTH_ROUND);
 }
 
 function roundUp(value: number, unit: number): number {

@@ -1,6 +1,6 @@
 /** A batch shared out between what is run at once: each share has some of its rows, and the positions that lie in them. */
 import { at, invariant, zipStrict } from "../../shared/assert.ts";
-import type { PositionBatch } from "./batch.ts";
+import { countPositions, type PositionBatch } from "./batch.ts";
 
 /** Positions of a share, by their index in the whole batch's N. */
 export type Indices = Int32Array;
@@ -9,12 +9,9 @@ export type PickPositions<Batch> = (batch: Batch, indices: Indices, size: number
 export type Share<Batch> = { readonly batch: Batch; readonly from: number; readonly to: number; readonly indices: Indices };
 
 // Each size is a compiled graph.
-const POSITIONS_ROUND = 64;
+const POSITIONS_ROUND = 128;
 
-/**
- * At most `count` shares of neighbouring rows, which cost about the same. Positions behind the last
- * that names anything but the batch's first token, or has a target, are padding, and in no share.
- */
+/** At most `count` shares of neighbouring rows, which cost about the same. Positions that are padding are in no share. */
 export function shareOut<Batch extends PositionBatch>(
   batch: Batch,
   { count, costs, pick }: { count: number; costs: readonly number[]; pick: PickPositions<Batch> },
@@ -22,7 +19,7 @@ export function shareOut<Batch extends PositionBatch>(
   const every = { batch, from: 0, to: batch.rows, indices: Int32Array.from(batch.positions, (_, index) => index) };
   if (count === 1 || batch.rows === 1) return [every];
   const { length, tokens, positions, targets } = batch;
-  const last = positions.findLastIndex((position, index) => position !== 0 || targets[index] !== 0);
+  const last = countPositions(batch) - 1;
   return cutRows(costs, count).map(([from, to]) => {
     const inside = (position: number, index: number): boolean =>
       position >= from * length && position < to * length && index <= Math.max(last, 0);

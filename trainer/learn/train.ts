@@ -6,7 +6,7 @@ import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import type { Random } from "../random.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import type { Lesson } from "../teacher/answers.ts";
+import { mustStay, type Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { Errands } from "./errands.ts";
@@ -50,6 +50,7 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 const STEP_LESSONS = 14;
 // Corrected turns of one optimizer step: where many have said the same, the next ones in turn.
 const STEP_CORRECTED = 8;
+const KEPT_TOKENS = 48; // of an answer that is to stay as it is
 // What a mean over tokens is multiplied by, since lessons sum over theirs.
 export const CALL_TOKENS = 35;
 
@@ -59,10 +60,23 @@ export function groupLessons(
   { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">,
 ): LessonBatch[][] {
   if (taught.length === 0) return [];
-  const byKind = taught.toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
+  const byKind = taught.map(withoutRest).toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
   const count = Math.max(1, Math.round(taught.length / STEP_LESSONS));
   const groups = Array.from({ length: count }, (_, group) => byKind.filter((__, index) => index % count === group));
   return groups.map((group) => packLessons(group, { objective, vocabSize }));
+}
+
+/** A lesson of what is to stay as it is, without the rest of a long reply: one of ninety tokens makes every row of its batch as long. */
+function withoutRest(each: TaughtLesson): TaughtLesson {
+  const { lesson } = each;
+  const { answer } = lesson;
+  if (!mustStay(lesson.context) || answer.length <= KEPT_TOKENS) return each;
+  const width = each.teacherLogProbs.length / answer.length;
+  return {
+    ...each,
+    lesson: { ...lesson, answer: answer.slice(0, KEPT_TOKENS) },
+    teacherLogProbs: each.teacherLogProbs.subarray(0, KEPT_TOKENS * width),
+  };
 }
 
 function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[] {

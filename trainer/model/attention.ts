@@ -130,7 +130,7 @@ function join([first, ...rest]: readonly Node[]): Node {
   return rest.length === 0 ? first : concat([first, ...rest], 0);
 }
 
-/** What was computed before, as steps appended it: `keys`, `values` [P, B·J, K]; `mask` [B·J, 1, P] is added to the scores. */
+/** What was computed before: `keys`, `values` [B·J, P, K], each head's in one piece; `mask` [B·J, 1, P] is added to the scores. */
 export type Cached = { readonly keys: Node; readonly values: Node; readonly mask: Node };
 
 /**
@@ -139,22 +139,22 @@ export type Cached = { readonly keys: Node; readonly values: Node; readonly mask
  */
 export function continuedAttention({ query, key, value }: Operands, cached: Cached): Node {
   const [steps = 0, batch = 0, groups = 0] = query.type.shape;
-  const slots = dimOf(cached.keys.type.shape, 0);
+  const slots = dimOf(cached.keys.type.shape, 1);
   const [keys, values] = [withoutGroups(key), withoutGroups(value)];
   const queries = foldGroups(query, { start: 0, end: steps });
   const alpha = scaleOf(queries);
-  const scoresOf = (of: Node): Node => fusedMatMul(queries, of, { transBatchB: true, transB: true, alpha });
-  const own = reshape(scoresOf(keys), [batch, groups, steps, steps]);
+  const own = reshape(fusedMatMul(queries, keys, { transBatchB: true, transB: true, alpha }), [batch, groups, steps, steps]);
   const causal = steps === 1 ? own : add(own, causalMask(query.graph, 0, steps));
-  const attention = softmax(concat([add(scoresOf(cached.keys), cached.mask), reshape(causal, [batch, groups * steps, steps])], 2));
+  const overSlots = add(fusedMatMul(queries, cached.keys, { transB: true, alpha }), cached.mask);
+  const attention = softmax(concat([overSlots, reshape(causal, [batch, groups * steps, steps])], 2));
   const [overCache, overOwn] = [slice(attention, 2, [0, slots]), slice(attention, 2, [slots, slots + steps])];
-  const mixed = add(fusedMatMul(overCache, cached.values, { transBatchB: true }), fusedMatMul(overOwn, values, { transBatchB: true }));
+  const mixed = add(fusedMatMul(overCache, cached.values), fusedMatMul(overOwn, values, { transBatchB: true }));
   return customGradient(unfold(mixed, query), [query, key, value], (cotangent) => {
     const given = foldGroups(cotangent, { start: 0, end: steps });
     const shift = reduceSum(mul(given, mixed), [-1], true);
-    const scoresFrom = (part: Node, of: Node): Node => mul(part, sub(fusedMatMul(given, of, { transBatchB: true, transB: true }), shift));
-    const ownScores = scoresFrom(overOwn, values);
-    const fromCache = fusedMatMul(scoresFrom(overCache, cached.values), cached.keys, { transBatchB: true, alpha });
+    const scoresFrom = (part: Node, product: Node): Node => mul(part, sub(product, shift));
+    const ownScores = scoresFrom(overOwn, fusedMatMul(given, values, { transBatchB: true, transB: true }));
+    const fromCache = fusedMatMul(scoresFrom(overCache, fusedMatMul(given, cached.values, { transB: true })), cached.keys, { alpha });
     const overSteps = (x: Node, like: Node): Node => reshape(transpose(x, [1, 0, 2]), like.type.shape);
     return [
       unfold(add(fromCache, fusedMatMul(ownScores, keys, { transBatchB: true, alpha })), query),

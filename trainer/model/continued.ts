@@ -8,7 +8,7 @@ import type { Attend } from "./decoder.ts";
 export const cachedKeysOf = (layer: number): string => `cached:keys:${layer}`;
 export const cachedValuesOf = (layer: number): string => `cached:values:${layer}`;
 
-/** Attention of `length` tokens per row after a cache of `slots`: inputs `mask` [B·J, 1, P] and every layer's keys and values [P, B·J, K]. */
+/** Attention of `length` tokens per row after a cache of `slots`: inputs `mask` [B·J, 1, P] and every layer's keys and values [B·J, P, K]. */
 export function attendAfter(
   graph: Graph,
   { headCount, kvHeadCount, headDim }: ModelConfig,
@@ -17,8 +17,8 @@ export function attendAfter(
   const batch = rows * kvHeadCount;
   const mask = graph.input("mask", [batch, 1, slots]);
   return ({ query, key, value }, layer) => {
-    const keys = graph.input(cachedKeysOf(layer), [slots, batch, headDim]);
-    const values = graph.input(cachedValuesOf(layer), [slots, batch, headDim]);
+    const keys = graph.input(cachedKeysOf(layer), [batch, slots, headDim]);
+    const values = graph.input(cachedValuesOf(layer), [batch, slots, headDim]);
     const operands = {
       query: splitHeads(query, { length, groups: headCount / kvHeadCount, headDim }),
       key: splitHeads(key, { length, groups: 1, headDim }),

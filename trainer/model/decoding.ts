@@ -1,6 +1,6 @@
 /**
  * The two graphs of generation. Prefill reads whole prompts, left-padded so that every row ends at the last time step; a decode
- * step reads the next tokens of every row and a cache of keys and values [P, B·J, K] per layer. Both give the new keys and values as outputs.
+ * step reads the next tokens of every row and a cache of keys and values [B·J, P, K] per layer. Both give the new keys and values as outputs.
  */
 import { gemm, reshape, slice } from "../autodiff/build.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
@@ -37,7 +37,7 @@ export function buildPrefill(config: ModelConfig, { rows, length }: { rows: numb
 }
 
 /**
- * Inputs `tokens` [S·B] time-major, `times` [S·B, 1] int64, `mask` [B·J, 1, P], every layer's cached keys and values [P, B·J, K].
+ * Inputs `tokens` [S·B] time-major, `times` [S·B, 1] int64, `mask` [B·J, 1, P], every layer's cached keys and values [B·J, P, K].
  * Outputs `logits` [B, V] after the last token and every layer's new keys and values [S·B, J·K], to be appended to the cache.
  */
 export function buildDecodeStep(

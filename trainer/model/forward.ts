@@ -9,40 +9,46 @@ import type { Weights } from "./linear.ts";
 import { rotaryTables } from "./rotary.ts";
 
 /**
- * Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after; or `packed`, where a row
- * holds several sequences. One compiled graph per bucket.
+ * Rows B, tokens per row T, chosen positions N, and P slots of keys and values that rows go on after, where of all B·T cells only M
+ * may be computed; or `packed`, where a row holds several sequences. One compiled graph per bucket.
  */
 export type Bucket = {
   readonly rows: number;
   readonly length: number;
   readonly positions: number;
   readonly slots?: number;
+  /** M: the rest is padding, which only attention lays out. Absent: every cell. */
+  readonly tokens?: number;
   readonly packed?: true;
 };
 
+/** M */
+export function tokenCount({ rows, length, tokens = rows * length }: Bucket): number {
+  return tokens;
+}
+
 export type Forward = {
-  /** [T·B, D] */
+  /** [M, D] */
   readonly embedded: Node;
   /** [N, V] */
   readonly logits: Node;
 };
 
 /**
- * Inputs: `tokens` [T·B] time-major, `positions` [N], `inverse` [T·B] (read by gradients only); after a cache also `times`
- * [T·B, 1] and what `attendAfter` reads; packed, `times` and `segments` [B·J, 1, T].
+ * Inputs: `tokens` [M], time-major where every cell is computed, `positions` [N], `inverse` [M] (read by gradients only); after a cache
+ * also `times` [M, 1] and what `attendAfter` reads, without padding `cells` [M] and `held` [T·B]; packed, `times` and `segments` [B·J, 1, T].
  */
 export function buildForward(
   graph: Graph,
   { config, bucket, weights }: { config: ModelConfig; bucket: Bucket; weights: Weights },
 ): Forward {
-  const { rows, length, positions } = bucket;
-  const total = rows * length;
+  const total = tokenCount(bucket);
   const { embedded, hidden } = buildDecoder(config, {
     tokens: graph.input("tokens", [total], "int32"),
     ...sequenceInputs(graph, config, bucket),
     weights,
   });
-  const chosen = pickRows(hidden, graph.input("positions", [positions], "int32"), graph.input("inverse", [total], "int32"));
+  const chosen = pickRows(hidden, graph.input("positions", [bucket.positions], "int32"), graph.input("inverse", [total], "int32"));
   return { embedded, logits: graph.scope("head", () => gemm(chosen, headWeight(config, weights), { transB: true })) };
 }
 
@@ -54,10 +60,23 @@ export function sequenceInputs(graph: Graph, config: ModelConfig, bucket: Bucket
     return { rotary: rotaryAfter(graph, config, { total: rows * length, reach: length }), attend: attendWithin(config, length, segments) };
   }
   if (slots === undefined) return { rotary: rotaryWithin(graph, config, bucket), attend: attendWithin(config, length) };
+  const attend = attendAfter(graph, config, { rows, slots, length });
   return {
-    rotary: rotaryAfter(graph, config, { total: rows * length, reach: slots + length }),
-    attend: attendAfter(graph, config, { rows, slots, length }),
+    rotary: rotaryAfter(graph, config, { total: tokenCount(bucket), reach: slots + length }),
+    attend: bucket.tokens === undefined ? attend : layOut(graph, { cells: rows * length, tokens: bucket.tokens }, attend),
   };
+}
+
+/**
+ * Attention over cells [T·B] of tokens [M] that hold no padding. Inputs `cells` [M], the cell of each token or T·B, and `held` [T·B], the
+ * token in each cell or M: a row that is in no place is zero there, and gets no gradient.
+ */
+function layOut(graph: Graph, { cells: cellCount, tokens }: { cells: number; tokens: number }, attend: Attend): Attend {
+  const cells = graph.input("cells", [tokens], "int32");
+  const held = graph.input("held", [cellCount], "int32");
+  const intoCells = (x: Node): Node => moveRows(x, { to: held, back: cells });
+  return ({ query, key, value }, layer) =>
+    moveRows(attend({ query: intoCells(query), key: intoCells(key), value: intoCells(value) }, layer), { to: cells, back: held });
 }
 
 /** Every row begins at time 0. */
@@ -88,8 +107,14 @@ function attendWithin(config: ModelConfig, length: number, segments?: Node): Att
  * The gradient is then a gather too: no scattered addition, whose order threads would not fix.
  */
 function pickRows(x: Node, positions: Node, inverse: Node): Node {
-  return customGradient(gather(x, positions), [x], (cotangent) => {
-    const zero = expand(x.graph.scalar(0), [1, ...x.type.shape.slice(1)]);
-    return [gather(concat([cotangent, zero], 0), inverse)];
-  });
+  return customGradient(gather(x, positions), [x], (cotangent) => [gather(withZeroRow(cotangent), inverse)]);
+}
+
+/** Row `to[i]` of `x` [M, D] at i, zero where that is M; `back` holds where each row went, or how many places there are. */
+function moveRows(x: Node, { to, back }: { to: Node; back: Node }): Node {
+  return customGradient(gather(withZeroRow(x), to), [x], (cotangent) => [gather(withZeroRow(cotangent), back)]);
+}
+
+function withZeroRow(x: Node): Node {
+  return concat([x, expand(x.graph.scalar(0), [1, ...x.type.shape.slice(1)])], 0);
 }

@@ -10,7 +10,7 @@ import type { ModelConfig } from "../../shared/model-config.ts";
 import type { TermOptions } from "../loss/terms.ts";
 import type { AdapterShape } from "./adapter.ts";
 import { buildBlock, headWeight } from "./decoder.ts";
-import { type Bucket, sequenceInputs } from "./forward.ts";
+import { type Bucket, sequenceInputs, tokenCount } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 import { multiply, type Weights } from "./linear.ts";
 import { rmsNorm } from "./norm.ts";
@@ -18,18 +18,18 @@ import { FINAL_NORM, projections } from "./parameters.ts";
 import { buildScores } from "./scoring.ts";
 import { type Outputs, buildLoss, gradientOf, gradientOutputs } from "./training.ts";
 
-/** The residual stream [T·B, D] before a layer, and, of the head, the rows [C, D] that predict. */
+/** The residual stream [M, D] before a layer, and, of the head, the rows [C, D] that predict. */
 export const HIDDEN = "hidden";
-/** Gradient of the loss with respect to what a layer gives [T·B, D]. */
+/** Gradient of the loss with respect to what a layer gives [M, D]. */
 export const COTANGENT = "cotangent";
 export const LAYER_OUTPUT = "output";
 
 const keptOf = (layer: string): string => `kept:${layer}`;
 
 /** Products that gradients of a layer read, with their shapes: all but the last, which is only added. */
-export function keptProducts(config: ModelConfig, { rows, length }: Bucket): Map<string, Shape> {
+export function keptProducts(config: ModelConfig, bucket: Bucket): Map<string, Shape> {
   const read = Object.entries(projections(config)).filter(([name]) => name !== "mlp.down_proj");
-  return new Map(read.map(([name, { out }]) => [keptOf(`model.layers.0.${name}`), [rows * length, out]]));
+  return new Map(read.map(([name, { out }]) => [keptOf(`model.layers.0.${name}`), [tokenCount(bucket), out]]));
 }
 
 /** A tensor of any layer under the name that it has in the graph all layers share. */
@@ -59,7 +59,7 @@ type LayerOptions = {
   /** Of frozen matrices. */ readonly compute: FloatType;
 };
 
-/** Output `output` [T·B, D] of one layer and, where it `keeps`, every one of `keptProducts`. */
+/** Output `output` [M, D] of one layer and, where it `keeps`, every one of `keptProducts`. */
 export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps, compute }: LayerOptions): Outputs {
   const products = new Map<string, Node>();
   const { output } = oneLayer(config, bucket, {
@@ -98,7 +98,7 @@ function oneLayer(
   const graph = new Graph();
   const one = { ...config, layerCount: 1 };
   const inputs = modelInputs(graph, one, adapter, compute);
-  const hidden = graph.input(HIDDEN, [bucket.rows * bucket.length, config.hiddenSize]);
+  const hidden = graph.input(HIDDEN, [tokenCount(bucket), config.hiddenSize]);
   const weights = { ...inputs, ...(kept && { kept }) };
   const output = buildBlock(hidden, { config: one, layer: 0, weights, ...sequenceInputs(graph, one, bucket) });
   return { graph, hidden, output, tensors: inputs.adapter };
