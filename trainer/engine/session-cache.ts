@@ -4,10 +4,10 @@ import { encodeBfloat16, encodeFloat16 } from "../../shared/float16.ts";
 import type { Node } from "../autodiff/graph.ts";
 import type { ElementType } from "../autodiff/shape.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
-import { peakBytes } from "../onnx/peak.ts";
+import { largestBytes, peakBytes } from "../onnx/peak.ts";
 import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
 import { GraphRunner } from "../onnx/runner.ts";
-import { type Feeds, GraphSession, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
+import { type Feeds, GraphSession, HEAP_BYTES, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
 
 /** Tensors that stay as they are from run to run: `id` says which, where graphs of one key are run with several. */
 export type Resident = { readonly id: string; readonly feeds: Feeds };
@@ -23,14 +23,17 @@ export type CacheOptions = SessionOptions & {
 };
 
 /** Where graphs are run one at a time. */
-type Lane = { readonly open: (model: Uint8Array, external?: SessionOptions["external"]) => Promise<OpenGraph>; running: number };
-type Encoded = { readonly model: Uint8Array; readonly inputs: ReadonlySet<string>; readonly bytes: number };
+type Lane = {
+  readonly open: (model: Uint8Array, options: Pick<SessionOptions, "arena" | "external">) => Promise<OpenGraph>;
+  running: number;
+};
+type Encoded = { readonly model: Uint8Array; readonly inputs: ReadonlySet<string>; readonly arena: boolean; readonly bytes: number };
 type Entry = Encoded & { readonly session: Promise<OpenGraph>; running: number };
 
-// A session keeps the memory of its largest run: some hundred megabytes for a step of training, one for a step of decoding. An update and
-// its gate open about a hundred. A budget that is too small for the ten of its steps, which come in turn, would open them at every step;
-// on a device, where each layer has its own, they all have to fit.
+// A session is some five to ten megabytes and, where it has an arena, what its largest run took. An update and its gate open about a
+// hundred. A budget that is too small for those of its steps, which come in turn, would open them at every step.
 const BUDGET_BYTES = 2.5 * 1024 ** 3;
+const SESSION_BYTES = 10 * 1024 ** 2;
 const MAX_SESSIONS = 250; // of a lane; where it has several threads, each has its own
 
 export class SessionCache {
@@ -49,9 +52,11 @@ export class SessionCache {
     invariant(lanes === 1 || (device === "cpu" && !this.#onDevice), "several lanes on the CPU expected");
     this.#runners =
       lanes === 1 ? [] : Array.from({ length: lanes }, (_, lane) => new GraphRunner({ threads: partOf(options.threads, lane, lanes) }));
-    const here: Lane["open"] = (model, external) => GraphSession.open(model, { ...options, ...(external && { external }) });
+    const here: Lane["open"] = (model, own) => GraphSession.open(model, { ...options, ...own });
     this.#lanes =
-      lanes === 1 ? [{ open: here, running: 0 }] : this.#runners.map((runner) => ({ open: (model) => runner.open(model), running: 0 }));
+      lanes === 1
+        ? [{ open: here, running: 0 }]
+        : this.#runners.map((runner) => ({ open: (model, { arena }) => runner.open(model, { arena }), running: 0 }));
   }
 
   /** How many runs are worth starting at once. */
@@ -124,7 +129,7 @@ export class SessionCache {
   }
 
   #open(lane: number, key: string, build: () => Record<string, Node>, resident?: Feeds): Entry {
-    const { external, ...encoded } = this.#encoded(key) ?? encode(build(), resident);
+    const { external, ...encoded } = this.#encoded(key) ?? encode(build(), { resident, onDevice: this.#onDevice });
     const closed: Promise<void>[] = [];
     for (const [oldKey, oldest] of this.#entries) {
       if ((this.#onDevice || this.#bytes + encoded.bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS * this.lanes) break;
@@ -135,7 +140,9 @@ export class SessionCache {
     }
     this.#bytes += encoded.bytes;
     // What is given up makes room first.
-    const session = Promise.all(closed).then(() => this.#lane(lane).open(encoded.model, external));
+    const session = Promise.all(closed).then(() =>
+      this.#lane(lane).open(encoded.model, { arena: encoded.arena, ...(external && { external }) }),
+    );
     const entry = { ...encoded, session, running: 0 };
     session.catch(() => {
       if (this.#entries.get(`${lane} ${key}`) !== entry) return;
@@ -148,7 +155,7 @@ export class SessionCache {
   /** The same graph as another lane has it. */
   #encoded(key: string): (Encoded & { external?: undefined }) | undefined {
     const found = this.#lanes.map((_, lane) => this.#entries.get(`${lane} ${key}`)).find((entry) => entry !== undefined);
-    return found && { model: found.model, inputs: found.inputs, bytes: found.bytes };
+    return found && { model: found.model, inputs: found.inputs, arena: found.arena, bytes: found.bytes };
   }
 }
 
@@ -167,14 +174,19 @@ async function use<Result>(busy: readonly { running: number }[], run: () => Prom
   }
 }
 
-function encode(outputs: Record<string, Node>, resident?: Feeds): Encoded & { readonly external: SessionOptions["external"] } {
+function encode(
+  outputs: Record<string, Node>,
+  { resident, onDevice }: { resident: Feeds | undefined; onDevice: boolean },
+): Encoded & { readonly external: SessionOptions["external"] } {
   const inputs = graphInputs(outputs);
   const held = inputs.filter(({ name }) => resident?.[name] !== undefined);
   const external = new Map(held.map(({ name, type }) => [name, bytesAs(type.element, resident?.[name]?.values)]));
+  const arena = onDevice || largestBytes(outputs) > HEAP_BYTES;
   return {
+    arena,
     model: encodeModel(outputs, new Set(external.keys())),
     inputs: new Set(inputs.map(({ name }) => name).filter((name) => !external.has(name))),
-    bytes: peakBytes(outputs) + [...external.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    bytes: SESSION_BYTES + (arena ? peakBytes(outputs) : 0) + [...external.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
     external: external.size > 0 ? external : undefined,
   };
 }

@@ -23,6 +23,12 @@ export function peakBytes(outputs: Readonly<Record<string, Node>>): number {
   return peak;
 }
 
+/** Bytes of the largest value that an operator makes. */
+export function largestBytes(outputs: Readonly<Record<string, Node>>): number {
+  const made = liveNodes(Object.values(outputs), readWhenRun).filter(({ source }) => source.kind === "op");
+  return made.reduce((most, node) => Math.max(most, bytesOf(node)), 0);
+}
+
 function bytesOf({ type }: Node): number {
   return sizeOf(type.shape) * ELEMENT_BYTES;
 }

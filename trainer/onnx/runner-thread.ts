@@ -15,8 +15,8 @@ class Runner {
   }
 
   /** A number that stands for the graph. */
-  async open(model: Uint8Array): Promise<number> {
-    const session = await GraphSession.open(model, this.#options);
+  async open(model: Uint8Array, options: Pick<SessionOptions, "arena">): Promise<number> {
+    const session = await GraphSession.open(model, { ...this.#options, ...options });
     this.#opened += 1;
     this.#open.set(this.#opened, session);
     return this.#opened;

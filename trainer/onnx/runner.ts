@@ -12,8 +12,8 @@ export class GraphRunner {
   }
 
   /** As `GraphSession.open`, on the CPU. */
-  async open(model: Uint8Array): Promise<OpenGraph> {
-    const graph = await this.#thread.call("open", model);
+  async open(model: Uint8Array, options: Pick<SessionOptions, "arena">): Promise<OpenGraph> {
+    const graph = await this.#thread.call("open", model, options);
     return {
       run: (feeds) => this.#thread.call("run", graph, crossing(feeds)),
       close: () => this.#thread.call("release", graph),

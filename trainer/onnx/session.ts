@@ -28,9 +28,17 @@ export type SessionOptions = {
   readonly threads: number;
   /** Default: the CPU. What a provider has no kernel for runs on the CPU. */
   readonly device?: "cpu" | "cuda" | "webgpu";
+  /**
+   * Whether the graph keeps the memory of its runs. Without it, all graphs of a thread take theirs from one heap, which is hardly slower
+   * while no single value is larger than the heap takes: see `HEAP_BYTES`. Default: it does.
+   */
+  readonly arena?: boolean;
   /** What the model names as external data, by location. */
   readonly external?: ReadonlyMap<string, Uint8Array>;
 };
+
+/** What glibc maps for itself, and gives back to the system each time, is larger (DEFAULT_MMAP_THRESHOLD_MAX). */
+export const HEAP_BYTES = 32 * 2 ** 20;
 
 /** A compiled graph on the calling thread. */
 export class GraphSession implements OpenGraph {
@@ -41,7 +49,7 @@ export class GraphSession implements OpenGraph {
   }
 
   /** @throws {graph/unsupported} where the runtime refuses the model. */
-  static async open(model: Uint8Array, { threads, device = "cpu", external }: SessionOptions): Promise<GraphSession> {
+  static async open(model: Uint8Array, { threads, device = "cpu", arena = true, external }: SessionOptions): Promise<GraphSession> {
     try {
       return new GraphSession(
         await ort.InferenceSession.create(model, {
@@ -52,7 +60,7 @@ export class GraphSession implements OpenGraph {
           graphOptimizationLevel: device === "cpu" ? "disabled" : "all",
           // Threads that wait would take the cores from those that work: every session has its own, and other processes have theirs.
           extra: { session: { intra_op: { allow_spinning: "0" } } },
-          enableCpuMemArena: true, // 30 % slower without
+          enableCpuMemArena: arena,
           enableMemPattern: false, // a third of the peak memory, at no measured cost in time
           logSeverityLevel: 3,
           ...(device !== "cpu" && { executionProviders: [device, "cpu"] }),
