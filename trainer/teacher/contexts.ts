@@ -40,52 +40,39 @@ export type ContextSource = {
 
 export type ContextCounts = Readonly<Record<ContextKind, number>>;
 
-/** What contexts of one draw are made from. */
-type Drawing = ContextSource & {
-  /** Tools of the agent as they may be offered; a few, since most of what a policy reads is tools, and what is the same is read once. */
-  readonly offers: readonly (readonly ToolDefinition[])[];
-  /** Tools that the agent does not have, as they may be offered in their place. */
-  readonly elsewhere: readonly (readonly ToolDefinition[])[];
-};
-
-const OFFERS = 4;
-
 /** Generated contexts of each kind; kinds the schema cannot make (no other value, no other tool) come out short. */
 export function generateContexts(source: ContextSource, counts: ContextCounts, random: Random): Context[] {
-  const times = Array.from({ length: OFFERS });
-  const offers = times.map((_, index) => (index === 0 ? source.tools : offerTools(source, random)));
-  const drawing = { ...source, offers, elsewhere: times.map(() => drawElsewhere(source, random)).filter((tools) => tools.length > 0) };
   return [
-    ...Array.from({ length: counts.silent }, () => silentContext(drawing, random)),
-    ...Array.from({ length: counts.stated }, () => statedContext(drawing, random)),
-    ...Array.from({ length: counts.other }, () => otherContext(drawing, random)),
-    ...Array.from({ length: counts.anchor }, () => anchorContext(drawing, random)),
+    ...Array.from({ length: counts.silent }, () => silentContext(source, random)),
+    ...Array.from({ length: counts.stated }, () => statedContext(source, random)),
+    ...Array.from({ length: counts.other }, () => otherContext(source, random)),
+    ...Array.from({ length: counts.anchor }, () => anchorContext(source, random)),
   ].filter((context) => context !== undefined);
 }
 
-function silentContext(source: Drawing, random: Random): Context {
+function silentContext(source: ContextSource, random: Random): Context {
   const { tool, parameter } = source.correction;
   const facts = chooseFacts(tool, [parameter.name], random);
   return {
     kind: "silent",
     origin: "generated",
     messages: converse({ system: source.system, tool, facts }, random),
-    tools: pickOffer(source, tool, random),
+    tools: offerTools(source, tool, random),
     tool: tool.function.name,
   };
 }
 
-function statedContext(source: Drawing, random: Random): Context | undefined {
+function statedContext(source: ContextSource, random: Random): Context | undefined {
   const { tool, parameter, hint } = source.correction;
   const stated = makeValue(parameter, random, [hint.value]);
   if (stated === undefined) return undefined;
   const facts = [...chooseFacts(tool, [parameter.name], random), { parameter, value: stated }];
   const messages = converse({ system: source.system, tool, facts: random.shuffled(facts) }, random);
-  return { kind: "stated", origin: "generated", messages, tools: pickOffer(source, tool, random), tool: tool.function.name, stated };
+  return { kind: "stated", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name, stated };
 }
 
 /** Another tool of the agent. Where that has the corrected parameter, too, the user states it: else what the note means there is the teacher's to say. */
-function otherContext(source: Drawing, random: Random): Context | undefined {
+function otherContext(source: ContextSource, random: Random): Context | undefined {
   const { tool, parameter, hint } = source.correction;
   const others = source.tools.filter((each) => each.function.name !== tool.function.name);
   if (others.length === 0 || random.next() < UNREADY_SHARE) return unreadyContext(source, tool, random);
@@ -101,7 +88,7 @@ function otherContext(source: Drawing, random: Random): Context | undefined {
     kind: "other",
     origin: "generated",
     messages: converse({ system: source.system, tool: other, facts: random.shuffled(facts) }, random),
-    tools: pickOffer(source, other, random),
+    tools: offerTools(source, other, random),
     tool: other.function.name,
   };
 }
@@ -112,25 +99,18 @@ const MOST_ANCHOR_TOOLS = 6; // offered beside the due one
 const MOST_EARLIER = 3; // requests that were settled before
 
 /** A request that no tool of the agent is for, with tools that are. */
-function anchorContext(source: Drawing, random: Random): Context | undefined {
-  if (source.elsewhere.length === 0) return undefined;
-  const tools = random.pick(source.elsewhere);
-  const due = random.pick(tools);
-  const anchored = { ...source, tools, offers: [tools], system: random.next() < 0.5 ? source.system : [] };
+function anchorContext(source: ContextSource, random: Random): Context | undefined {
+  const own = new Set(source.tools.map((tool) => tool.function.name));
+  const [drawn, ...others] = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
+  if (drawn === undefined) return undefined;
+  const due = random.next() < NAMESAKE_SHARE ? withParameter(drawn, source.correction) : drawn;
+  const tools = random.shuffled([due, ...others.slice(0, 1 + random.below(MOST_ANCHOR_TOOLS))]);
+  const anchored = { ...source, tools, system: random.next() < 0.5 ? source.system : [] };
   const unready = random.next() < UNREADY_SHARE ? unreadyContext(anchored, due, random) : undefined;
   const request = unready?.messages ?? converse({ system: anchored.system, tool: due, facts: chooseFacts(due, [], random) }, random);
   const earlier = Array.from({ length: random.below(MOST_EARLIER + 1) }, () => settled(random.pick(tools), random)).flat();
   const messages = [...anchored.system, ...earlier, ...request.slice(anchored.system.length)];
   return { kind: "anchor", origin: "generated", messages, tools, tool: due.function.name };
-}
-
-/** Tools that the agent does not have; many have the corrected parameter's namesake. None where it has them all. */
-function drawElsewhere({ correction, tools }: ContextSource, random: Random): readonly ToolDefinition[] {
-  const own = new Set(tools.map((tool) => tool.function.name));
-  const others = random.shuffled(ANCHOR_TOOLS.filter((tool) => !own.has(tool.function.name)));
-  return others
-    .slice(0, 2 + random.below(MOST_ANCHOR_TOOLS))
-    .map((tool) => (random.next() < NAMESAKE_SHARE ? withParameter(tool, correction) : tool));
 }
 
 /** The tool with one more parameter: the corrected one's namesake, which the correction is not about. */
@@ -142,22 +122,16 @@ function withParameter(tool: ToolDefinition, { tool: corrected, parameter }: Cor
 }
 
 /** A request for the corrected tool that leaves out what it needs: a default for one argument is no reason to call. */
-function unreadyContext(source: Drawing, tool: ToolDefinition, random: Random): Context | undefined {
+function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Random): Context | undefined {
   if (!readParameters(tool).some(({ required }) => required)) return undefined;
   const messages: ChatMessage[] = [...source.system, { role: "user", content: sayOpening(aimOf(tool, random), random) }];
-  return { kind: "other", origin: "generated", messages, tools: pickOffer(source, tool, random), tool: tool.function.name };
+  return { kind: "other", origin: "generated", messages, tools: offerTools(source, tool, random), tool: tool.function.name };
 }
 
-/** The corrected tool with all or some of its neighbours; half the time in random order, so that position teaches nothing. */
-function offerTools({ correction, tools }: ContextSource, random: Random): readonly ToolDefinition[] {
-  const due = correction.tool.function.name;
-  const others = random.shuffled(tools.filter((tool) => tool.function.name !== due));
+/** The due tool with all or some of its neighbours; half the time in random order, so that position teaches nothing. */
+function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Random): ToolDefinition[] {
+  const others = random.shuffled(tools.filter((tool) => tool !== due));
   const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.below(2)));
-  const offered = tools.filter((tool) => tool.function.name === due || kept.includes(tool));
+  const offered = tools.filter((tool) => tool === due || kept.includes(tool));
   return random.next() < 0.5 ? offered : random.shuffled(offered);
-}
-
-/** One of the offers that hold the tool. */
-function pickOffer({ offers }: Drawing, due: ToolDefinition, random: Random): readonly ToolDefinition[] {
-  return random.pick(offers.filter((tools) => tools.some((tool) => tool.function.name === due.function.name)));
 }
