@@ -35,7 +35,7 @@ export async function usedUnasked(stage: Stage, wish: Preference): Promise<{ sha
 
 /** What newcomers' calls of its tool hold for the argument, as text. They ask what residents, who begin at the other end, did not ask. */
 async function heldUnasked({ town, residents }: Stage, { tool, parameter, silent }: Preference, count: number): Promise<string[]> {
-  const turns = await town.newcomers(at(residents, 0), silent.slice(-count));
+  const turns = await town.newcomers(at(residents, 0), silent.slice(HONEST).slice(-count));
   return turns.flatMap(({ calls }) => calls.filter(({ name }) => name === tool).map((call) => argumentText(call.arguments[parameter])));
 }
 

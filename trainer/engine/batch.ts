@@ -1,4 +1,4 @@
-/** Token batches as callers give them, and as graphs read them: time-major, so that attention needs no transposition. */
+/** Token batches as callers give them, and as graphs read them: time-major, so that attention needs no transposition, where they hold padding (dense.ts). */
 import { AppError } from "../../shared/errors.ts";
 import { at } from "../../shared/assert.ts";
 import type { Feeds } from "../onnx/session.ts";

@@ -11,7 +11,7 @@ import { withoutPadding } from "./dense.ts";
 import { packBatch, usedLengths } from "./packing.ts";
 import { type PickPositions, type Share, shareOut } from "./shares.ts";
 
-// Each size is a compiled graph, with memory of its own; what is padded costs attention alone.
+// Each size is a compiled graph; what is padded costs attention alone.
 const TAIL_SIZES = [8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768] as const;
 const SLOT_SIZES = [128, 256, 384, 512, 768] as const;
 const SLOT_ROUND = 256; // beyond them
@@ -46,7 +46,8 @@ export async function prepareBatch<Batch extends PositionBatch>(
   }
   const ordered = orderRows(split, config);
   const rows = await prefixes.of(ordered.prefixes);
-  const costs = ordered.prefixes.map((prefix) => 1 + slotsFor(prefix.length, config) / ATTENDED);
+  const used = usedLengths(ordered.batch);
+  const costs = ordered.prefixes.map((prefix, row) => at(used, row) + (ordered.batch.length * slotsFor(prefix.length, config)) / ATTENDED);
   return shareOut(ordered.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
     const lengths = ordered.prefixes.slice(from, to).map(({ length }) => length);
     const slots = slotsFor(Math.max(...lengths), config);

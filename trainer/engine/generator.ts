@@ -45,7 +45,7 @@ export type Generation = {
 const PROMPT_ROUND = 64;
 const MAX_ROWS = 32;
 const NARROWED = 4; // few compiled graphs
-const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; activations, where whole prompts are read, take about as much
+const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
 
 type Row = {
   readonly index: number;
@@ -57,6 +57,7 @@ type Row = {
   finished: boolean;
 };
 type Group = { readonly rows: readonly Row[]; readonly length: number };
+
 export class Generator {
   readonly #context: EngineContext;
   readonly #options: GenerateOptions;

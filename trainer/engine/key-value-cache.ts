@@ -113,7 +113,8 @@ export class KeyValueCache {
   #take(length: number): Float32Array {
     const values = this.#pool.take(length);
     this.#taken.push(values);
-    return values.subarray(0, length);
+    // What an adapter gone astray has left there may be no number, and a mask hides numbers alone.
+    return values.subarray(0, length).fill(0);
   }
 
   #place(all: Float32Array, added: Float32Array | undefined, steps: number): void {

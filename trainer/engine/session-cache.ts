@@ -12,7 +12,7 @@ import { type Feeds, GraphSession, HEAP_BYTES, type OpenGraph, type SessionOptio
 /** Tensors that stay as they are from run to run: `id` says which, where graphs of one key are run with several. */
 export type Resident = { readonly id: string; readonly feeds: Feeds };
 
-export type CacheOptions = SessionOptions & {
+export type CacheOptions = Omit<SessionOptions, "arena" | "external"> & {
   /**
    * `inputs`: graphs read resident tensors in place, at each run. `device`: each session holds its own on the device, and only
    * what else it is fed crosses. Default: inputs on the CPU, else device.
@@ -181,7 +181,7 @@ function encode(
   const inputs = graphInputs(outputs);
   const held = inputs.filter(({ name }) => resident?.[name] !== undefined);
   const external = new Map(held.map(({ name, type }) => [name, bytesAs(type.element, resident?.[name]?.values)]));
-  const arena = onDevice || largestBytes(outputs) > HEAP_BYTES;
+  const arena = onDevice || largestBytes(outputs) >= HEAP_BYTES;
   return {
     arena,
     model: encodeModel(outputs, new Set(external.keys())),

@@ -25,7 +25,7 @@ const VOCABULARY = new Vocabulary({ values: new Map(), asides: [], forms: FORMS 
 const ROWS = 8;
 const LENGTH = 512;
 const POSITIONS = 256;
-const MAX_KEPT = 62; // a longer call would make every row of the batch longer
+const MAX_KEPT = 62; // from a longer call's rows attention would be computed as far in every row of the batch
 const MAX_DRAWS = 100;
 const POOL = 10; // batches of an update; what the parent says to one costs more than a step on it
 

@@ -19,7 +19,7 @@ export type Lessons = {
 };
 
 export const ANSWER_TOKENS = 96; // a call with a handful of arguments
-// Corrected turns that are taught from themselves. Where a hundred say the same, the others would multiply the lessons and add none of another kind.
+// Corrected exchanges that are taught from themselves. Where a hundred say the same, the others would multiply the lessons and add none of another kind.
 const MOST_OWN = 9;
 
 export async function collectLessons(
@@ -95,22 +95,20 @@ export function countLessons({ training, heldBack, silentFailed }: Lessons): Rec
 
 type OwnContext = { readonly turn: ReplayTurn; readonly context: Context };
 
-/** The corrected turns, as they were: of many those with the largest shares, and of equal ones the last. */
+/** The turns of corrected exchanges, as they were: of many exchanges those with the largest shares, and of equal ones the last. */
 function correctedContexts(
   corrected: readonly CorrectedExchange[],
   { correction, replay }: { correction: Correction; replay: readonly ReplayTurn[] },
 ): OwnContext[] {
-  const shares = new Map(corrected.flatMap(({ turns, share }) => turns.map(({ turnId }) => [turnId, share])));
-  const own = replay.flatMap((turn) => {
-    const context = shares.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
+  const chosen = corrected
+    .toReversed()
+    .toSorted((a, b) => b.share - a.share)
+    .slice(0, MOST_OWN);
+  const ids = new Set(chosen.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  return replay.flatMap((turn) => {
+    const context = ids.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
     return context === undefined ? [] : [{ turn, context }];
   });
-  const shareOf = ({ turn }: OwnContext): number => shares.get(turn.turnId) ?? 0;
-  const chosen = own
-    .toReversed()
-    .toSorted((a, b) => shareOf(b) - shareOf(a))
-    .slice(0, MOST_OWN);
-  return own.filter((each) => chosen.includes(each));
 }
 
 /** The corrected turns read again with other values, about `count` times in all, with their counter-cases. */

@@ -6,7 +6,7 @@ import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type Work } from "./result.ts";
 import { paceAt, trainStep, type Training } from "./train.ts";
 
-/** The published recipe, for comparison: the judged turns alone, every token, a fixed number of steps, nothing confirmed. */
+/** The published recipe, for comparison: the judged turns alone, some eight of them a step, every token, a fixed number of steps, nothing confirmed. */
 export async function learnAsPublished(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;

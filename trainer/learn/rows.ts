@@ -21,7 +21,7 @@ export type PackedRows = {
 
 const LENGTHS = [256, 512, 768, 1024] as const; // T of a bucket; a graph or two each, and a third of a second to build one
 const TOKENS_PER_BATCH = 16_384; // B·T, of which an activated adapter computes the answers alone
-// What B and N are rounded up to: a row or a position that is not needed costs as much as one that is, and at each of an update's steps.
+// What B and N are rounded up to: few compiled graphs.
 const ROWS_ROUND = 2;
 const POSITIONS_ROUND = 64;
 

@@ -1,12 +1,16 @@
 /** The teacher's side of an update: distributions to match, and how far the teacher is ahead. */
 import { at, zipStrict } from "../../shared/assert.ts";
-import type { Lesson } from "../teacher/answers.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import { mustStay, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import { forceLogProbs } from "../teacher/forced.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { scoreRows, sharpen, totalLogProb } from "./scores.ts";
 import type { TaughtLesson } from "./train.ts";
+
+const REPLY_TOKENS = 48;
 
 /**
  * Distributions of the teacher, under its guidance, at every token of its answers. Guided answers that were checked are
@@ -20,9 +24,10 @@ export async function teach(
 ): Promise<TaughtLesson[]> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
-  const rows = lessons.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
+  const cut = lessons.map((lesson) => withoutRest(base.tokenizer, lesson));
+  const rows = cut.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: adapters.parent, full: true, vocabSize });
-  return zipStrict(lessons, scores).map(([lesson, { full, argmax }]) => {
+  return zipStrict(cut, scores).map(([lesson, { full, argmax }]) => {
     const { answer, guidance } = lesson;
     if (guidance === "forced") {
       const held = forceLogProbs(base.tokenizer, { full, argmax }, { answer, parameter: correction.parameter.name, vocabSize });
@@ -31,6 +36,13 @@ export async function teach(
     const taught = guidance === "none" ? full : sharpen(full, { temperature: settings.teacherTemperature, vocabSize });
     return { lesson, teacherLogProbs: taught, teacherLogProb: answerLogProb(full, answer, vocabSize) };
   });
+}
+
+/** A reply that is to stay as it is, without its rest: one of ninety tokens is attended from as far in every row of its batch. Calls stay whole. */
+function withoutRest(tokenizer: Tokenizer, lesson: Lesson): Lesson {
+  const { context, answer } = lesson;
+  if (!mustStay(context) || answer.length <= REPLY_TOKENS || readAnswer(tokenizer, answer).calls.length > 0) return lesson;
+  return { ...lesson, answer: answer.slice(0, REPLY_TOKENS) };
 }
 
 /** Σ ln p of the answer's tokens from whole distributions [n·V], nats. */

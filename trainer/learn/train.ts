@@ -6,7 +6,7 @@ import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import type { Random } from "../random.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import { mustStay, type Lesson } from "../teacher/answers.ts";
+import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { Errands } from "./errands.ts";
@@ -50,7 +50,6 @@ type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Floa
 const STEP_LESSONS = 14;
 // Corrected turns of one optimizer step: where many have said the same, the next ones in turn.
 const STEP_CORRECTED = 8;
-const KEPT_TOKENS = 48; // of an answer that is to stay as it is
 // What a mean over tokens is multiplied by, since lessons sum over theirs.
 export const CALL_TOKENS = 35;
 
@@ -60,23 +59,10 @@ export function groupLessons(
   { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">,
 ): LessonBatch[][] {
   if (taught.length === 0) return [];
-  const byKind = taught.map(withoutRest).toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
+  const byKind = taught.toSorted((a, b) => a.lesson.context.kind.localeCompare(b.lesson.context.kind));
   const count = Math.max(1, Math.round(taught.length / STEP_LESSONS));
   const groups = Array.from({ length: count }, (_, group) => byKind.filter((__, index) => index % count === group));
   return groups.map((group) => packLessons(group, { objective, vocabSize }));
-}
-
-/** A lesson of what is to stay as it is, without the rest of a long reply: one of ninety tokens makes every row of its batch as long. */
-function withoutRest(each: TaughtLesson): TaughtLesson {
-  const { lesson } = each;
-  const { answer } = lesson;
-  if (!mustStay(lesson.context) || answer.length <= KEPT_TOKENS) return each;
-  const width = each.teacherLogProbs.length / answer.length;
-  return {
-    ...each,
-    lesson: { ...lesson, answer: answer.slice(0, KEPT_TOKENS) },
-    teacherLogProbs: each.teacherLogProbs.subarray(0, KEPT_TOKENS * width),
-  };
 }
 
 function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[] {
@@ -149,7 +135,7 @@ async function accumulateErrands({ engine, adapter, objective, errands }: Traini
 
 /**
  * Hindsight and reward on the corrected turns' own tokens; old log-probs are refreshed before every step. A step sees one group
- * of the turns for all of them, the reward until each was seen as often as the objective has it.
+ * of the turns: its hindsight stands for that of all, its reward for its own, which each turn has as often as the objective says.
  */
 async function accumulateCorrected(
   { engine, adapter, objective, vocabSize }: Training,
@@ -182,11 +168,7 @@ async function accumulateCorrected(
         if (mask !== undefined) terms.masks.set(offset + index, mask);
       });
       terms.hindsightWeights.fill(objective.hindsight * groups * weight, offset + span.from, offset + span.to);
-      terms.rewardWeights.fill(
-        step < objective.rewardSteps * groups ? objective.reward * groups * weight : 0,
-        offset + span.from,
-        offset + span.to,
-      );
+      terms.rewardWeights.fill(step < objective.rewardSteps * groups ? objective.reward * weight : 0, offset + span.from, offset + span.to);
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),

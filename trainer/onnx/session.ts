@@ -37,7 +37,7 @@ export type SessionOptions = {
   readonly external?: ReadonlyMap<string, Uint8Array>;
 };
 
-/** What glibc maps for itself, and gives back to the system each time, is larger (DEFAULT_MMAP_THRESHOLD_MAX). */
+/** What is as large or larger glibc maps for itself, and gives back to the system each time (DEFAULT_MMAP_THRESHOLD_MAX). */
 export const HEAP_BYTES = 32 * 2 ** 20;
 
 /** A compiled graph on the calling thread. */

@@ -128,9 +128,9 @@ describe("trainStep on corrected turns", () => {
       [2, 4, 6, 8, 10, 12],
       [1, 3, 5, 7, 9, 11],
     ]);
-    // c_hindsight · 2 tokens of each row, all rows' shares together 1; c_reward the same, in the first two steps alone.
+    // c_hindsight · 2 tokens, for all rows, whose shares add up to 1; c_reward · 2 tokens of the rows at hand, in the first two steps alone.
     expect(seen.map(({ distillation }) => sum(distillation?.weights))).toEqual([0.5, 0.5, 0.5].map((each) => expect.closeTo(each, 5)));
-    expect(seen.map(({ policy }) => sum(policy?.weights))).toEqual([0.5, 0.5, 0].map((each) => expect.closeTo(each, 5)));
+    expect(seen.map(({ policy }) => sum(policy?.weights))).toEqual([0.25, 0.25, 0].map((each) => expect.closeTo(each, 5)));
   });
 });
 
