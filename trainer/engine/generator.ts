@@ -44,7 +44,7 @@ export type Generation = {
 // Rounding sizes up keeps the number of compiled graphs small.
 const PROMPT_ROUND = 64;
 const MAX_ROWS = 32;
-const NARROWED = 4; // few compiled graphs
+const NARROWED = 2;
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
 
 type Row = {

@@ -18,8 +18,9 @@ import { together } from "./shares.ts";
 // too small for them all would keep none until its turn comes.
 const BUDGET_BYTES = 768 * 1024 * 1024;
 // Each size is a compiled graph, but most of what goes on from a known beginning is a sentence.
-const LENGTHS = [16, 32, 64, 128] as const;
-const LENGTH_ROUND = 128; // beyond them, and of slots
+const LENGTHS = [16, 32] as const;
+const LENGTH_ROUND = 64; // beyond them
+const SLOT_ROUND = 128;
 const MAX_ROWS = 16;
 const MAX_TOKENS = 2_048;
 const SHARED = 128; // tokens; for fewer, going on from where two part saves little
@@ -140,7 +141,7 @@ export class PrefixStore {
   async #compute(group: readonly Start[], lane: number): Promise<Prefix[]> {
     const { config, parameters, sessions } = this.#parts;
     const length = lengthFor(Math.max(...group.map(restOf)));
-    const rows = Math.min(mostRows(length), 2 ** Math.ceil(Math.log2(group.length)));
+    const rows = group.length;
     const tokens = new Int32Array(length * rows);
     const times = new BigInt64Array(length * rows);
     group.forEach((start, row) => {
@@ -156,7 +157,7 @@ export class PrefixStore {
     const outputs = await this.#run(group, {
       rows,
       length,
-      slots: roundUp(Math.max(...group.map(({ shared }) => shared)), LENGTH_ROUND),
+      slots: roundUp(Math.max(...group.map(({ shared }) => shared)), SLOT_ROUND),
       lane,
       feeds,
       sessions,
