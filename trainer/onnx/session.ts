@@ -30,15 +30,15 @@ export type SessionOptions = {
   readonly device?: "cpu" | "cuda" | "webgpu";
   /**
    * Whether the graph keeps the memory of its runs. Without it, all graphs of a thread take theirs from one heap, which is hardly slower
-   * while no single value is larger than the heap takes: see `HEAP_BYTES`. Default: it does.
+   * while no single value is as large as `HEAP_BYTES`. Default: it does.
    */
   readonly arena?: boolean;
   /** What the model names as external data, by location. */
   readonly external?: ReadonlyMap<string, Uint8Array>;
 };
 
-/** What is as large or larger glibc maps for itself, and gives back to the system each time (DEFAULT_MMAP_THRESHOLD_MAX). */
-export const HEAP_BYTES = 32 * 2 ** 20;
+/** A value as large or larger is worth an arena: from 32 MiB at the latest glibc maps it for itself and gives it back each time (DEFAULT_MMAP_THRESHOLD_MAX). */
+export const HEAP_BYTES = 16 * 2 ** 20;
 
 /** A compiled graph on the calling thread. */
 export class GraphSession implements OpenGraph {
