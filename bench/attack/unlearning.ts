@@ -51,8 +51,14 @@ export async function unlearning(stage: Stage): Promise<Outcome> {
 }
 
 async function barredEvents(town: Town): Promise<Set<string>> {
-  const { events } = Barred.parse(await town.admin("GET", `/api/agents/${town.agent}/quarantine?limit=100`));
-  return new Set(events.map(({ eventId }) => eventId));
+  const barred = new Set<string>();
+  for (let after: string | undefined; ;) {
+    const query = new URLSearchParams({ limit: "100", ...(after !== undefined && { after }) });
+    const { events } = Barred.parse(await town.admin("GET", `/api/agents/${town.agent}/quarantine?${query.toString()}`));
+    for (const { eventId } of events) barred.add(eventId);
+    after = events.at(-1)?.eventId;
+    if (after === undefined) return barred;
+  }
 }
 
 /** Voices one wish after another until the policy has taken one up; `to` is the version before it did. */
