@@ -35,6 +35,11 @@ export function bucketOf({ rows, length, positions }: PositionBatch): Bucket {
   return { rows, length, positions: positions.length };
 }
 
+/** The multiple of `unit` that holds `value`: few sizes make few compiled graphs. */
+export function roundUp(value: number, unit: number): number {
+  return Math.ceil(value / unit) * unit;
+}
+
 /** Positions up to the last that names anything but the batch's first token, or has a target: what follows is padding. */
 export function countPositions({ positions, targets }: Pick<PositionBatch, "positions" | "targets">): number {
   return 1 + positions.findLastIndex((position, index) => position !== 0 || targets[index] !== 0);

@@ -5,7 +5,7 @@ import { groupBy } from "../../shared/group-by.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Adapter } from "./adapters.ts";
-import { bucketOf, countPositions, type PositionBatch, positionFeeds, type PreparedBatch } from "./batch.ts";
+import { bucketOf, countPositions, type PositionBatch, positionFeeds, type PreparedBatch, roundUp } from "./batch.ts";
 import type { EngineContext } from "./feeds.ts";
 import { withoutPadding } from "./dense.ts";
 import { packBatch, usedLengths } from "./packing.ts";
@@ -44,10 +44,8 @@ export async function prepareBatch<Batch extends PositionBatch>(
       return { ...(packed ?? { batch: share, bucket: bucketOf(share), feeds: positionFeeds(share) }), indices };
     });
   }
-  const ordered = orderRows(split, config);
+  const { costs, ...ordered } = orderRows(split, config);
   const rows = await prefixes.of(ordered.prefixes);
-  const used = usedLengths(ordered.batch);
-  const costs = ordered.prefixes.map((prefix, row) => at(used, row) + (ordered.batch.length * slotsFor(prefix.length, config)) / ATTENDED);
   return shareOut(ordered.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
     const lengths = ordered.prefixes.slice(from, to).map(({ length }) => length);
     const slots = slotsFor(Math.max(...lengths), config);
@@ -55,6 +53,7 @@ export async function prepareBatch<Batch extends PositionBatch>(
     const shape = { ...bucketOf(share), slots };
     const timeOf = (cell: number): bigint =>
       BigInt(Math.min(at(lengths, cell % share.rows) + Math.floor(cell / share.rows), config.contextTokens - 1));
+    // A token that is in no cell has the time of the first: beyond the last, the rotary tables may end.
     const times = BigInt64Array.from(dense?.cells ?? share.tokens.keys(), (cell) => timeOf(cell % share.tokens.length));
     return {
       batch: dense?.batch ?? share,
@@ -74,7 +73,7 @@ export async function prepareBatch<Batch extends PositionBatch>(
 }
 
 function slotsFor(tokens: number, { contextTokens }: Pick<ModelConfig, "contextTokens">): number {
-  return Math.min(contextTokens, SLOT_SIZES.find((size) => size >= tokens) ?? Math.ceil(tokens / SLOT_ROUND) * SLOT_ROUND);
+  return Math.min(contextTokens, SLOT_SIZES.find((size) => size >= tokens) ?? roundUp(tokens, SLOT_ROUND));
 }
 
 type Split<Batch extends PositionBatch> = { readonly prefixes: readonly Int32Array[]; readonly batch: Batch };
@@ -83,7 +82,10 @@ type Split<Batch extends PositionBatch> = { readonly prefixes: readonly Int32Arr
  * The rows so that shares of neighbours need few slots and are alike: those with the longest prefixes first, and of those that need as
  * many slots the longest answers at both ends.
  */
-function orderRows<Batch extends PositionBatch>({ prefixes, batch }: Split<Batch>, config: ModelConfig): Split<Batch> {
+function orderRows<Batch extends PositionBatch>(
+  { prefixes, batch }: Split<Batch>,
+  config: ModelConfig,
+): Split<Batch> & { /** Of each row, in tokens through its matrices. */ readonly costs: readonly number[] } {
   const { length, tokens, positions, targets } = batch;
   const used = usedLengths(batch);
   const slots = prefixes.map((prefix) => slotsFor(prefix.length, config));
@@ -101,7 +103,11 @@ function orderRows<Batch extends PositionBatch>({ prefixes, batch }: Split<Batch
   const placed = positions.map((position, index) =>
     index < count ? at(places, Math.floor(position / length)) * length + (position % length) : 0,
   );
-  return { prefixes: order.map((row) => at(prefixes, row)), batch: { ...batch, tokens: moved, positions: placed } };
+  return {
+    prefixes: order.map((row) => at(prefixes, row)),
+    batch: { ...batch, tokens: moved, positions: placed },
+    costs: order.map((row) => at(used, row) + (length * at(slots, row)) / ATTENDED),
+  };
 }
 
 /** Every row cut where its invocation activates; undefined where one has none before its first position. */

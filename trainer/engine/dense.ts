@@ -1,5 +1,5 @@
 /** A batch without its padding: matrices are multiplied by the tokens that there are, and only attention lays them out in rows. */
-import type { PositionBatch } from "./batch.ts";
+import { type PositionBatch, roundUp } from "./batch.ts";
 import { usedLengths } from "./packing.ts";
 
 export type Dense<Batch extends PositionBatch> = {
@@ -19,7 +19,7 @@ export function withoutPadding<Batch extends PositionBatch>(batch: Batch): Dense
   const { rows, length, tokens, positions } = batch;
   const used = usedLengths(batch);
   const count = used.reduce((sum, each) => sum + each, 0);
-  const size = Math.ceil(count / TOKENS_ROUND) * TOKENS_ROUND;
+  const size = roundUp(count, TOKENS_ROUND);
   if (size > WORTH * tokens.length) return undefined;
   const cells = new Int32Array(size).fill(tokens.length);
   const held = new Int32Array(tokens.length).fill(size);

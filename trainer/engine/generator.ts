@@ -11,7 +11,7 @@ import { buildDecodeStep, buildPrefill } from "../model/decoding.ts";
 import { Random } from "../random.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
-import { expectBelow, expectLength } from "./batch.ts";
+import { expectBelow, expectLength, roundUp } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
 import type { Prefix } from "./prefix.ts";
@@ -44,7 +44,6 @@ export type Generation = {
 // Rounding sizes up keeps the number of compiled graphs small.
 const PROMPT_ROUND = 64;
 const MAX_ROWS = 32;
-const NARROWED = 2;
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
 
 type Row = {
@@ -117,7 +116,7 @@ export class Generator {
         const open = group.rows.filter(({ finished }) => !finished);
         if (open.length === 0) return;
         // Answers differ in length, and the longest would be computed as many times as there were rows.
-        if (bucketRows(open) <= bucketRows(group.rows) / NARROWED) {
+        if (bucketRows(open) < bucketRows(group.rows)) {
           cache.narrow(
             open.map((row) => group.rows.indexOf(row)),
             bucketRows(open),
@@ -270,10 +269,6 @@ function takeGroups(sorted: Row[], { mostTokens, lanes }: { mostTokens: number; 
   }
   sorted.splice(0, taken);
   return groups.filter(({ rows }) => rows.length > 0);
-}
-
-function roundUp(value: number, unit: number): number {
-  return Math.ceil(value / unit) * unit;
 }
 
 function powerOfTwo(value: number): number {

@@ -5,6 +5,7 @@ import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { keysOf, valuesOf } from "../model/decoding.ts";
 import type { SharedPool } from "../onnx/pool.ts";
 import type { Tensor } from "../onnx/session.ts";
+import { roundUp } from "./batch.ts";
 import { placePrefix, type Prefix } from "./prefix.ts";
 
 type Sizes = Pick<ModelConfig, "layerCount" | "kvHeadCount" | "headDim">;
@@ -85,8 +86,7 @@ export class KeyValueCache {
   }
 
   #reserve(slots: number): void {
-    if (slots > this.#slots)
-      this.#move([...Array(this.#rows).keys()], { rows: this.#rows, slots: Math.ceil(slots / SLOT_ROUND) * SLOT_ROUND });
+    if (slots > this.#slots) this.#move([...Array(this.#rows).keys()], { rows: this.#rows, slots: roundUp(slots, SLOT_ROUND) });
   }
 
   #move(kept: readonly number[], { rows, slots }: { rows: number; slots: number }): void {

@@ -9,6 +9,7 @@ import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
+import { roundUp } from "./batch.ts";
 import { tensorFeeds } from "./feeds.ts";
 import { type Beginning, begins, bytesOf, gatherRow, partAt, placePrefix, type Prefix, shorten } from "./prefix.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -237,8 +238,4 @@ function mostRows(tokens: number): number {
 
 function lengthFor(tokens: number): number {
   return LENGTHS.find((length) => length >= tokens) ?? roundUp(tokens, LENGTH_ROUND);
-}
-
-function roundUp(value: number, unit: number): number {
-  return Math.ceil(value / unit) * unit;
 }

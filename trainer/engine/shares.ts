@@ -1,6 +1,6 @@
 /** A batch shared out between what is run at once: each share has some of its rows, and the positions that lie in them. */
 import { at, invariant, zipStrict } from "../../shared/assert.ts";
-import { countPositions, type PositionBatch } from "./batch.ts";
+import { countPositions, type PositionBatch, roundUp } from "./batch.ts";
 
 /** Positions of a share, by their index in the whole batch's N. */
 export type Indices = Int32Array;
@@ -24,7 +24,7 @@ export function shareOut<Batch extends PositionBatch>(
     const inside = (position: number, index: number): boolean =>
       position >= from * length && position < to * length && index <= Math.max(last, 0);
     const indices = every.indices.filter((index) => inside(at(positions, index), index));
-    const size = Math.ceil(Math.max(1, indices.length) / POSITIONS_ROUND) * POSITIONS_ROUND;
+    const size = roundUp(Math.max(1, indices.length), POSITIONS_ROUND);
     const placed = new Int32Array(size);
     indices.forEach((index, place) => (placed[place] = at(positions, index) - from * length));
     return {

@@ -44,7 +44,7 @@ export async function collectLessons(
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
   const own = correctedContexts(corrected, { correction, replay });
   const read = (count: number): Context[] => readings(own, { correction, count, random });
-  const correctedIds = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const correctedIds = turnIdsOf(corrected);
   const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
   const replayed = recent.flatMap((turn) => replayContext(turn, correction) ?? []);
   const training = [
@@ -104,11 +104,15 @@ function correctedContexts(
     .toReversed()
     .toSorted((a, b) => b.share - a.share)
     .slice(0, MOST_OWN);
-  const ids = new Set(chosen.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const ids = turnIdsOf(chosen);
   return replay.flatMap((turn) => {
     const context = ids.has(turn.turnId) ? replayContext(turn, correction, { corrected: true }) : undefined;
     return context === undefined ? [] : [{ turn, context }];
   });
+}
+
+function turnIdsOf(exchanges: readonly CorrectedExchange[]): ReadonlySet<string> {
+  return new Set(exchanges.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
 }
 
 /** The corrected turns read again with other values, about `count` times in all, with their counter-cases. */

@@ -4,7 +4,7 @@
  */
 import { at } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { TokenBatch } from "../engine/batch.ts";
+import { roundUp, type TokenBatch } from "../engine/batch.ts";
 
 export type Row = {
   readonly prompt: readonly number[];
@@ -62,10 +62,6 @@ function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: 
     });
   });
   return { batch: { rows: height, length, tokens, positions, targets, weights }, rowIndices, offsets };
-}
-
-function roundUp(value: number, unit: number): number {
-  return Math.ceil(value / unit) * unit;
 }
 
 function bucketLength({ prompt, answer }: Row, index: number): number {
