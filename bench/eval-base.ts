@@ -6,12 +6,17 @@
  */
 import { readCommandLine } from "../trainer/command-line.ts";
 import { isRecord } from "../shared/grammar/schema-parts.ts";
-import { hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
+import { zipStrict } from "../shared/assert.ts";
+import { type Hint, hintPrompt, hintText, judgePrompt, parseReward } from "../shared/jobs.ts";
+import { sameText } from "../shared/speech/calls.ts";
 import { Engine } from "../trainer/engine/engine.ts";
+import { createHintNamer } from "../trainer/judge/embedded.ts";
 import { checkArguments } from "../trainer/judge/schema-check.ts";
 import { readCheckpoint } from "../trainer/model/checkpoint.ts";
+import { createJobSampler } from "../trainer/policy/answerer.ts";
+import type { Base } from "../trainer/policy/base.ts";
 import type { Conversation } from "../trainer/pretrain/conversation.ts";
-import { correctedExchange, naturalExchanges } from "../trainer/pretrain/exchanges.ts";
+import { type CorrectedExchange, correctedExchange, naturalExchanges } from "../trainer/pretrain/exchanges.ts";
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { fill } from "../trainer/pretrain/phrases.ts";
 import { Random } from "../trainer/random.ts";
@@ -22,6 +27,7 @@ import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { type ActCase, ANSWER_TOKENS, Cases, type GuidedCase } from "./eval/cases.ts";
 import { argumentOf, EvaluatedPolicy, parseCall, sameCall } from "./eval/policy.ts";
 import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "./phrases.ts";
+import { signalOf } from "./sim/logbook.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
 const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, judged: 3_000, hints: 1_000 };
@@ -61,7 +67,7 @@ async function main(): Promise<void> {
   const silent = await evaluateNotes(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
   const stated = await evaluateNotes(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
   const judge = await evaluateJudge(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
-  const hintJob = await evaluateHintJob(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, lexicon, counts.hints, random);
+  const hintJob = await evaluateHintJob(policy, { engine, tokenizer, config }, correctedIn(conversations, lexicon, counts.hints, random));
 
   const plain = await evaluatePlain(policy, tokenizer.encodePrompt.bind(tokenizer), conversations, counts.judged, random);
 
@@ -77,6 +83,7 @@ async function main(): Promise<void> {
     ...Object.entries(plain).map(([reward, { share }]) => atLeast(`judge recall of ${reward} in general words`, share, 0.9, "share")),
     atLeast("hint lift, median", hints.medianLiftNats, 5, "nats"),
     atLeast("hint obeyed", hints.asServed.share, 0.7, "share"),
+    atLeast("slot and value of a correction", hintJob.asServed.share, 0.85, "share"),
     atLeast("note used, user silent", silent.asServed.share, 0.7, "share"),
     atLeast("user's own value kept, user stated", stated.asServed.share, 0.9, "share"),
   ];
@@ -238,28 +245,36 @@ async function evaluatePlain(
   return recall;
 }
 
-async function evaluateHintJob(
-  policy: EvaluatedPolicy,
-  encode: EncodePrompt,
-  conversations: readonly Conversation[],
-  lexicon: Lexicon,
-  count: number,
-  random: Random,
-) {
+function correctedIn(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): CorrectedExchange[] {
   const worded = (name: string, value: string): string => fill(random.pick(EVAL_CORRECTIONS), spokenName(name), value);
-  const corrected = random
+  return random
     .shuffled(conversations)
     .slice(0, count * 2)
     .flatMap((conversation) => correctedExchange(conversation, lexicon, random, worded) ?? [])
     .slice(0, count);
-  const answers = await policy.answers(
-    "hint job",
-    corrected.map(({ exchange }) => encode({ ...hintPrompt(exchange), addGenerationPrompt: true })),
-    { maxTokens: 48 },
-  );
-  return {
-    exact: share(answers.map((answer, index) => answer.trim() === hintText(corrected[index]?.hint ?? { parameter: "", value: "" }))),
-  };
+}
+
+/** Of corrections in words, how many the base words as they were meant, and how many the trainer then takes for what they say. */
+async function evaluateHintJob(
+  policy: EvaluatedPolicy,
+  parts: { engine: Engine } & Pick<Base, "tokenizer" | "config">,
+  corrected: readonly CorrectedExchange[],
+): Promise<{ exact: Share; asServed: Share }> {
+  const prompts = corrected.map(({ exchange }) => parts.tokenizer.encodePrompt({ ...hintPrompt(exchange), addGenerationPrompt: true }));
+  const answers = await policy.answers("hint job", prompts, { maxTokens: 48 });
+  const name = createHintNamer(createJobSampler(parts.engine, parts));
+  const named: boolean[] = [];
+  for (const { exchange, hint } of corrected) {
+    const grounded = await name(signalOf(exchange), { seed: 0 });
+    named.push(grounded.status === "grounded" && isSaid(grounded.hint, hint));
+  }
+  const worded = zipStrict(answers, corrected).map(([answer, { hint }]) => answer.trim() === hintText(hint));
+  return { exact: share(worded), asServed: share(named) };
+}
+
+/** Schemas write truth values in their own case. */
+function isSaid(named: Hint, { parameter, value }: Hint): boolean {
+  return named.parameter === parameter && sameText(named.value, value);
 }
 
 function share(hits: readonly boolean[]): Share {

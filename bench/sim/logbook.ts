@@ -1,6 +1,9 @@
 /** An event log in memory, with events of the shape that the edge logs. */
+import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { LoggedEvent, Rollout, TurnFinished } from "../../shared/events.ts";
+import type { Exchange } from "../../shared/jobs.ts";
+import { assembleSignal, type Signal } from "../../trainer/data/exchange.ts";
 import { EventCache } from "../../trainer/feed/cache.ts";
 import type { Prompted } from "./learning.ts";
 
@@ -25,6 +28,18 @@ export function openingTurn(
     finishReason: "stop",
     rollout,
   };
+}
+
+/** An exchange as the log has it: its last answer, and what the user says to that. */
+export function signalOf({ answered, nextState, tools }: Exchange): Signal {
+  const log = new Logbook();
+  const answer = answered.at(-1);
+  invariant(answer !== undefined, "an exchange ends in an answer");
+  const sampling = { seed: 0, temperature: 0, topP: 1, masked: true };
+  const rollout = { promptTokens: [0], responseTokens: [0], rolloutLogProbs: [0], sampling };
+  const assembled = assembleSignal(log.next(log.turn({ messages: answered.slice(0, -1), tools }, answer, rollout), nextState), log.cache);
+  invariant(assembled?.status === "signal", "an exchange is a signal");
+  return assembled.signal;
 }
 
 export class Logbook {

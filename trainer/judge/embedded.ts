@@ -7,8 +7,8 @@ import type { Signal } from "../data/exchange.ts";
 import { groundedCandidates } from "./candidates.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
-import { groundHint } from "./ground.ts";
-import { mostFrequentHint, withoutSpoken } from "./hints.ts";
+import { type Grounded, groundHint } from "./ground.ts";
+import { mostFrequentHint, standingHint } from "./hints.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { countVotes, type Reward } from "./vote.ts";
 
@@ -56,42 +56,47 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       Array.from({ length: votes - 1 }, () => prompt),
       { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
     );
-    return chooseHint([...greedy, ...drawn], { signal, sampler });
+    return standingHint(await chooseHint([...greedy, ...drawn], { signal, sampler }), signal);
   }
 }
 
 /** Reads a correction in words with the hint job. */
 export function createEmbeddedHints(sampler: JobSampler): HintFinder {
+  const name = createHintNamer(sampler);
+  return async (signal, { seed }) => standingHint(await name(signal, { seed }), signal);
+}
+
+/** What a correction in words says, whatever its user had said before: its tool, slot and value, or why that cannot be told. */
+export function createHintNamer(sampler: JobSampler): (signal: Heard, options: { seed: number }) => Promise<Grounded> {
   return async (signal, { seed }) => {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     return chooseHint(texts, { signal, sampler });
   };
 }
 
+type Heard = Pick<Signal, "exchange" | "turn">;
+
 /**
  * The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds
  * likeliest. Where the base says `none` every time, only a candidate whose parameter the user names outright stands against it.
  */
-async function chooseHint(
-  texts: readonly string[],
-  { signal, sampler }: { signal: Signal; sampler: JobSampler },
-): Promise<Partial<Verdict>> {
+async function chooseHint(texts: readonly string[], { signal, sampler }: { signal: Heard; sampler: JobSampler }): Promise<Grounded> {
   const written = chooseWritten(texts, signal);
-  if (written.hint !== undefined || written.refused?.code === "hint/spokenBefore") return written;
+  if (written.status === "grounded") return written;
   const denied = texts.every((text) => parseHint(text).kind === "none");
   const candidates = groundedCandidates(signal, { named: denied });
   if (candidates.length === 0) return written;
   const scores = await sampler.score(hintPrompt(signal.exchange), candidates.map(hintText));
   const best = Math.max(...scores);
   const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
-  const grounded = likeliest === undefined ? undefined : groundHint(likeliest, signal);
-  return grounded?.status === "grounded" ? withoutSpoken(grounded, signal) : written;
+  const grounded = likeliest === undefined ? written : groundHint(likeliest, signal);
+  return grounded.status === "grounded" ? grounded : written;
 }
 
-function chooseWritten(texts: readonly string[], signal: Signal): Partial<Verdict> {
+function chooseWritten(texts: readonly string[], signal: Heard): Grounded {
   const hints = texts.map(parseHint).flatMap((parsed) => (parsed.kind === "hint" ? [parsed.hint] : []));
-  if (hints.length === 0) return { refused: { code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` } };
-  return mostFrequentHint(hints, signal);
+  if (hints.length > 0) return mostFrequentHint(hints, signal);
+  return { status: "refused", code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` };
 }
 
 function verdict({

@@ -1,7 +1,7 @@
 /**
  * Grounds a hint before anything is learnt from it: the parameter is one of the called tool's, the value is of its type,
- * allowed by the schema and written as the call wrote it; the user's own words mention it and name no other parameter
- * instead; and the call did not hold it already. Everything else is refused.
+ * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
+ * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused.
  */
 import type { Hint } from "../../shared/jobs.ts";
 import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
@@ -30,14 +30,28 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
     return refuse(`${hint.parameter} must be a ${form} as in ${example ?? ""}, got ${value}`);
   if (isClock(parameter) && !/\d/.test(value)) return refuse(`${hint.parameter} must tell the ${parameter.kind} in full, got ${value}`);
   const words = wordsBy(exchange.nextState, "user");
-  if (!mentions(words, { parameter, value })) return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
+  const used = held ?? parameter.fallback;
+  if (!mentions(words, { parameter, value }) && !deniesOnly(words, parameter, used))
+    return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return refuse(`the user's words name ${named.map(({ name }) => name).join(", ")}, not ${hint.parameter}`);
   const toolName = owner.function.name;
-  if (held !== undefined && sameText(held, value))
+  if (used !== undefined && sameText(used, value))
     return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
   return { status: "grounded", toolName, hint: { parameter: parameter.name, value } };
+}
+
+/**
+ * Whether the words are about the value that the call used and about no other that the schema lists ("Anything but Economy!"): who
+ * rejects an answer by naming what it had wants another, whichever.
+ */
+function deniesOnly(words: string, parameter: Parameter, used: string | undefined): boolean {
+  if (used === undefined || parameter.kind === "boolean" || !parameter.allowed.some((value) => sameText(value, used))) return false;
+  // "Not that one" is about no number.
+  if (writtenForm(used) === "number" && !namesTopic(words, parameter)) return false;
+  const named = parameter.allowed.filter((value) => mentions(words, { parameter, value }));
+  return named.length > 0 && named.every((value) => sameText(value, used));
 }
 
 /** The last call of the tool in the exchange. */

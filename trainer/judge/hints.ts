@@ -6,24 +6,23 @@ import type { Verdict } from "./judge.ts";
 import { spokenBefore } from "./standing.ts";
 
 /** The most frequent grounded hint, the first one on a tie; else why none is. `hints` holds at least one. */
-export function mostFrequentHint(hints: readonly Hint[], signal: Signal): Pick<Verdict, "hint" | "refused"> {
-  const grounded = hints.map((hint) => groundHint(hint, signal));
-  const best = mostFrequent(grounded.filter((each) => each.status === "grounded"));
-  if (best !== undefined) return withoutSpoken(best, signal);
-  const [first] = grounded.filter((each) => each.status === "refused");
-  return { refused: first === undefined ? { code: "hint/none", detail: "no candidate" } : { code: first.code, detail: first.detail } };
-}
-
-/** The hint, unless the user had spoken of its parameter before the call. */
-export function withoutSpoken({ hint, toolName }: { hint: Hint; toolName: string }, signal: Signal): Pick<Verdict, "hint" | "refused"> {
-  const spoken = spokenBefore(signal, { hint, toolName });
-  if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
-  return { hint: { text: hintText(hint), hint, toolName } };
-}
-
-function mostFrequent(candidates: readonly Extract<Grounded, { status: "grounded" }>[]): { toolName: string; hint: Hint } | undefined {
+export function mostFrequentHint(hints: readonly Hint[], signal: Pick<Signal, "exchange" | "turn">): Grounded {
+  const all = hints.map((hint) => groundHint(hint, signal));
+  const grounded = all.filter((each) => each.status === "grounded");
   const counts = new Map<string, number>();
-  for (const { hint } of candidates) counts.set(hintText(hint), (counts.get(hintText(hint)) ?? 0) + 1);
+  for (const { hint } of grounded) counts.set(hintText(hint), (counts.get(hintText(hint)) ?? 0) + 1);
   const most = Math.max(0, ...counts.values());
-  return candidates.find(({ hint }) => counts.get(hintText(hint)) === most);
+  return (
+    grounded.find(({ hint }) => counts.get(hintText(hint)) === most) ??
+    all[0] ?? { status: "refused", code: "hint/none", detail: "no candidate" }
+  );
+}
+
+/** What a verdict says of a hint: itself, unless it is not grounded, or the user had spoken of its parameter before the call. */
+export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hint" | "refused"> {
+  if (named.status === "refused") return { refused: { code: named.code, detail: named.detail } };
+  const spoken = spokenBefore(signal, named);
+  if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
+  const { hint, toolName } = named;
+  return { hint: { text: hintText(hint), hint, toolName } };
 }

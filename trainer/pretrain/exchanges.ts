@@ -11,6 +11,7 @@ import { drawReaction, rejection } from "./reactions.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
 export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };
+export type CorrectedExchange = { exchange: Exchange; hint: Hint };
 
 /** User message, what answered it, and the user's next message, with the reward that its acts tell. */
 export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
@@ -57,7 +58,7 @@ export function correctedExchange(
   lexicon: Lexicon,
   random: Random,
   worded: (name: string, value: string) => string = (name, value) => correction(name, value, lexicon, random),
-): { exchange: Exchange; hint: Hint } | undefined {
+): CorrectedExchange | undefined {
   const { steps } = conversation;
   const places = steps.flatMap((_, index) => (isGuidable(steps, index) ? [index] : []));
   if (places.length === 0) return undefined;

@@ -8,7 +8,7 @@ import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
 import { groundHint } from "../../../trainer/judge/ground.ts";
 import { failed, type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../../../edge/tools/outcome.ts";
 import { verifiableJudge } from "../../../trainer/judge/verifiable.ts";
-import { call, nextState, result, turn, user } from "../hotel.ts";
+import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
 
 const ASK = user("A hotel in Porto, please.");
 
@@ -24,6 +24,12 @@ function signalOf(
   const assembled = assembleSignal(nextState(made, next), cache);
   if (assembled?.status !== "signal") throw new Error("a signal expected");
   return assembled.signal;
+}
+
+/** The parameters with more said of the number of rooms. */
+function withRooms(parameters: object | undefined, more: object): Record<string, unknown> {
+  const { properties = {}, ...rest } = { properties: {}, ...parameters } as { properties?: Record<string, object> };
+  return { ...rest, properties: { ...properties, number_of_rooms: { ...properties["number_of_rooms"], ...more } } };
 }
 
 describe("verifiableJudge", () => {
@@ -112,6 +118,30 @@ describe("groundHint", () => {
     { name: "a value that the call already had", hint: { parameter: "number_of_rooms", value: "1" }, said: "1 room", code: "hint/held" },
   ])("refuses $name", ({ hint, said, code }) => {
     expect(groundHint(hint, signalOf(called, [user(said)]))).toMatchObject({ status: "refused", code });
+  });
+
+  describe("where the user names what the call had, and nothing else", () => {
+    const other = { parameter: "number_of_rooms", value: "3" };
+
+    it.each(["Anything but one room!", "Never just 1 room."])("takes any other value that the schema lists: %s", (said) => {
+      expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "grounded", hint: other });
+    });
+
+    it.each([
+      { name: "another value is named, too", said: "Not 1 room, 2 rooms." },
+      { name: "a number that is about something else", said: "No, not that one." },
+      { name: "a parameter that the call left out", said: "1 room is not enough.", used: call("SearchHotel", { city: "Porto" }) },
+    ])("refuses where there is $name", ({ said, used = called }) => {
+      expect(groundHint(other, signalOf(used, [user(said)]))).toMatchObject({ status: "refused", code: "hint/ungrounded" });
+    });
+
+    it("counts what the schema puts where the call left it out", () => {
+      const { function: search } = SEARCH;
+      const withDefault = { ...SEARCH, function: { ...search, parameters: withRooms(search.parameters, { default: "1" }) } };
+      const signal = signalOf(call("SearchHotel", { city: "Porto" }), [user("1 room is not enough.")], ASK, { tools: [withDefault] });
+      expect(groundHint(other, signal)).toMatchObject({ status: "grounded" });
+      expect(groundHint({ ...other, value: "1" }, signal)).toMatchObject({ status: "refused", code: "hint/held" });
+    });
   });
 });
 

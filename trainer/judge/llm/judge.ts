@@ -8,7 +8,7 @@ import type { JudgeServer } from "../../../shared/judge.ts";
 import type { Signal } from "../../data/exchange.ts";
 import { Random } from "../../random.ts";
 import type { HintFinder } from "../feedback.ts";
-import { mostFrequentHint } from "../hints.ts";
+import { mostFrequentHint, standingHint } from "../hints.ts";
 import type { Verdict } from "../judge.ts";
 import { countVotes, disagreementOf } from "../vote.ts";
 import { readBallot, type Ballot, type BallotFault } from "./ballot.ts";
@@ -104,7 +104,7 @@ export class LlmJudge {
 function chooseHint(cast: readonly Vote[], signal: Signal, details: readonly string[]): Pick<Verdict, "hint" | "refused"> {
   const against = cast.filter(({ vote }) => vote < 0);
   const hints = against.flatMap(({ hint }) => (hint === null ? [] : [hint]));
-  if (hints.length > 0) return mostFrequentHint(hints, signal);
+  if (hints.length > 0) return standingHint(mostFrequentHint(hints, signal), signal);
   const faults = [...cast.flatMap(({ fault }) => (fault === undefined ? [] : [fault])), ...details];
   return {
     refused: { code: "hint/none", detail: `no hint in ${cast.length} ballots${faults.length === 0 ? "" : `; ${faults.join("; ")}`}` },
