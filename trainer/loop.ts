@@ -332,6 +332,7 @@ export class LineLoop {
         metrics("policy:refused", { ...about, faults: gateFaults(gate, head.settings.release.gate.budgets) });
       else metrics("policy:published", { ...about, release, seconds: outcome.metrics.seconds });
       this.#forget(toSeq);
+      if (release !== "refused") this.#deps.learner.prepare?.(version).catch((error: unknown) => this.#report(error));
     }
     return result.status;
   }

@@ -39,6 +39,7 @@ import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
+const BARE_VERSION = 0; // what every new agent learns from
 const PREPARE_AFTER_MS = 30_000; // who starts a trainer and corrects at once has their note first
 
 async function main(): Promise<void> {
@@ -76,7 +77,13 @@ async function main(): Promise<void> {
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
-      learner: { update: (request) => inTurn(() => learner.update(request)) },
+      learner: {
+        update: (request) => inTurn(() => learner.update(request)),
+        // Another agent's update has more use for the time.
+        prepare: async (version) => {
+          if (inTurn.idle()) await inTurn(async () => learner.prepare?.(version));
+        },
+      },
       metrics,
       config,
       now: () => new Date(),
@@ -89,6 +96,7 @@ async function main(): Promise<void> {
     // What this costs now the first update would wait for; whatever is wrong it meets again, and tells.
     sleep(PREPARE_AFTER_MS, undefined, { signal: stop.signal })
       .then(() => inTurn(() => gate.prepare()))
+      .then(() => inTurn(async () => learner.prepare?.(BARE_VERSION)))
       .catch((thrown: unknown) => {
         if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
       });
@@ -149,13 +157,16 @@ function reportRetry(metrics: Metrics): (error: unknown, delayMs: number) => voi
 }
 
 /** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+function createQueue(): (<T>(work: () => Promise<T>) => Promise<T>) & { idle: () => boolean } {
   let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
+  let open = 0;
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    open += 1;
     const next = last.then(work);
-    last = next.catch(() => undefined); // the caller sees the failure; the queue goes on
+    last = next.catch(() => undefined).finally(() => (open -= 1)); // the caller sees the failure; the queue goes on
     return next;
   };
+  return Object.assign(inTurn, { idle: () => open === 0 });
 }
 
 /** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */

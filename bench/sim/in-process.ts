@@ -167,7 +167,7 @@ export class InProcessSystem implements LearningSystem {
       signals: SignalSettings.parse({}),
       replay: toReplay(this.#log.cache.turns()),
       parent: this.#served.adapter,
-      parentVersion: 0,
+      parentVersion: this.#versions.length - 1,
       baseline: 0,
       objective: this.#objective,
       seed,

@@ -17,7 +17,7 @@ import { together } from "./shares.ts";
 
 // What an update goes back to, its contexts and its errands, at 8 KB per token of the shipped base. They are asked for in turn: a budget a little
 // too small for them all would keep none until its turn comes.
-const BUDGET_BYTES = 768 * 1024 * 1024;
+export const BUDGET_BYTES = 768 * 1024 * 1024;
 // Each size is a compiled graph, but most of what goes on from a known beginning is a sentence.
 const LENGTHS = [16, 32] as const;
 const LENGTH_ROUND = 64; // beyond them

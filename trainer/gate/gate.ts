@@ -3,7 +3,7 @@
  * edge compares the report with the agent's own budgets, once more and for good (shared/release.ts).
  */
 import { createHash } from "node:crypto";
-import { at } from "../../shared/assert.ts";
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
@@ -68,19 +68,35 @@ export function createGate(deps: GateDependencies): OpenGate {
   // A candidate is the parent of the next, so what it said is asked for once; and most of what the base says they all say.
   const known = new Map<string, Probed>();
   let likelihoods: readonly RowScore[] | undefined; // of the base: 40 MB of the shipped one
-  const ask = async (adapter: string | undefined): Promise<Probed> => {
-    const how = { adapter, maxTokens: PROBE_TOKENS, atOnce: adapter === undefined ? BASE_AT_ONCE : probes.length };
-    const held = await answer(deps, supposing(probes, known.get(BASE)?.held), how);
+  const ask = async (adapter: string | undefined, held: readonly Answered[]): Promise<Probed> => {
     const own = held.filter((_, index) => at(probes, index).kind === "ready");
-    return { held, free: await answer(deps, supposing(ready, own), { ...how, free: true }) };
+    return { held, free: await answer(deps, supposing(ready, own), { ...howTo(adapter), free: true }) };
   };
-  const probe = async (tensors: AdapterTensors | null, adapter: string | undefined): Promise<Probed> => {
-    const key = tensors === null ? BASE : digestOf(tensors);
-    const said = known.get(key) ?? (await ask(adapter));
+  const howTo = (adapter: string | undefined) => ({
+    ...{ adapter, maxTokens: PROBE_TOKENS, atOnce: adapter === undefined ? BASE_AT_ONCE : probes.length },
+  });
+  const remember = (key: string, said: Probed): Probed => {
     known.delete(key);
     known.set(key, said);
     for (const oldest of known.keys()) if (known.size > MOST_KNOWN && oldest !== BASE) known.delete(oldest);
     return said;
+  };
+  const probe = async (tensors: AdapterTensors | null, adapter: string | undefined): Promise<Probed> => {
+    const key = tensors === null ? BASE : digestOf(tensors);
+    const held = async (): Promise<Answered[]> => answer(deps, supposing(probes, known.get(BASE)?.held), howTo(adapter));
+    return remember(key, known.get(key) ?? (await ask(adapter, await held())));
+  };
+  /** What the candidate says to every probe, of which most is what the base says: `likely` has its distributions there. */
+  const probeCandidate = async (tensors: AdapterTensors, rows: readonly Row[], likely: readonly RowScore[]): Promise<Probed> => {
+    const base = await probe(null, undefined);
+    const same = zipStrict(rows, likely).map(([row, { argmax }]) => row.answer.every((token, index) => argmax[index] === token));
+    const others = await answer(
+      deps,
+      probes.filter((_, index) => !at(same, index)),
+      howTo(CANDIDATE),
+    );
+    const held = base.held.map((said, index) => (at(same, index) ? said : (others.shift() ?? said)));
+    return remember(digestOf(tensors), await ask(CANDIDATE, held));
   };
   const askBase = async (): Promise<{ rows: readonly Row[]; likely: readonly RowScore[] }> => {
     const base = await probe(null, undefined);
@@ -94,7 +110,8 @@ export function createGate(deps: GateDependencies): OpenGate {
     await engine.loadAdapter(CANDIDATE, candidate);
     try {
       const { rows, likely } = await askBase();
-      const sides = { before: await probe(parent, before), after: await probe(candidate, CANDIDATE) };
+      const now = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
+      const sides = { before: await probe(parent, before), after: await probeCandidate(candidate, rows, now) };
       const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
@@ -103,7 +120,7 @@ export function createGate(deps: GateDependencies): OpenGate {
       return {
         checks: [
           lost("suite", kept, (given, { each }) => meets(given, each)),
-          ...(await forgetting(deps, rows, likely)),
+          ...forgetting(likely, now, vocabSize),
           invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
           needlessQuestions(probed),
@@ -121,17 +138,11 @@ export function createGate(deps: GateDependencies): OpenGate {
 }
 
 /** How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. */
-async function forgetting(
-  { engine, base: { config } }: GateDependencies,
-  rows: readonly Row[],
-  before: readonly RowScore[],
-): Promise<GateCheck[]> {
-  const { vocabSize } = config;
-  const after = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
+function forgetting(before: readonly RowScore[], after: readonly RowScore[], vocabSize: number): GateCheck[] {
   const tokens = before.reduce((sum, { logProbs }) => sum + logProbs.length, 0);
   const total = (scores: readonly RowScore[]): number => scores.reduce((sum, { logProbs }) => sum + logProbs.reduce((a, b) => a + b, 0), 0);
-  const kl = before.reduce(
-    (sum, score, index) => sum + meanKlNats(score.full, at(after, index).full, vocabSize) * score.logProbs.length,
+  const kl = zipStrict(before, after).reduce(
+    (sum, [base, candidate]) => sum + meanKlNats(base.full, candidate.full, vocabSize) * base.logProbs.length,
     0,
   );
   return [

@@ -5,7 +5,6 @@
 import { at, zipStrict } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { Random, seedAt } from "../random.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { answerLoss, marginsOf, type AnswerRow, type PairedRow } from "./answer-rows.ts";
@@ -26,8 +25,6 @@ type AnswerWork = {
   readonly request: UpdateRequest;
   readonly earlier: readonly HeldBack[];
 };
-
-const OWN_SEED = 2_003; // of the errands: other ones than a correction of the same batch sees
 
 export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, request, earlier }: AnswerWork): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
@@ -56,7 +53,7 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
     more: [answerLoss(paired, signals)],
     look,
     adapters,
-    random: new Random(seedAt(seed, OWN_SEED)),
+    version: request.parentVersion,
     onStep: request.onStep,
   });
   if (run.status === "refused") return run;

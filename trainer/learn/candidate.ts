@@ -7,6 +7,7 @@ import type { EngineCalls } from "../engine/protocol.ts";
 import { roundAdapter, type AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import type { Asked, AskPolicy } from "../teacher/lead.ts";
+import type { ErrandPools } from "./errand-pool.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 import { fits } from "./rows.ts";
 import { scoreRows } from "./scores.ts";
@@ -14,6 +15,7 @@ import { scoreRows } from "./scores.ts";
 export type LearnerDependencies = {
   readonly engine: TrainingPort;
   readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
+  readonly errandPools: ErrandPools;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */
   readonly now: () => number;

@@ -16,11 +16,11 @@ import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "./lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
-import { Random, seedAt } from "../random.ts";
 import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
 
+const LOOK_FROM = 15; // steps; no correction of a bench has met its bars in ten
 const MIN_SILENT_LESSONS = 3;
 const MIN_TEACHER_SHARE = 0.25; // of silent contexts; below it the few successes are luck
 
@@ -69,8 +69,9 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     taught,
     corrected,
     look: (adapter) => look(engine, held, { adapter, tokenizer, vocabSize }),
+    lookFrom: LOOK_FROM,
     adapters,
-    random: new Random(seedAt(request.seed, 1 + earlier.length)),
+    version: request.parentVersion,
     onStep: request.onStep,
   });
   if (run.status === "refused") return run;

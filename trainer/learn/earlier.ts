@@ -10,7 +10,7 @@ import { refuse, type RefusedCorrection } from "./result.ts";
 
 /** Why the candidate may not follow those learnt before, given what each held back, oldest first; undefined where it may. */
 export async function costToEarlier(
-  { engine, base, settings }: LearnerDependencies,
+  { engine, base, settings }: Pick<LearnerDependencies, "engine" | "base" | "settings">,
   earlier: readonly HeldBack[],
   { tools, adapter, ask }: { /** what was just learnt changes */ tools: readonly string[]; adapter: string; ask: AskPolicy },
 ): Promise<RefusedCorrection | undefined> {

@@ -3,16 +3,16 @@
  * training draws them, with made-up values. An update sees each a few times at most: a handful is learnt by heart, and
  * what was not among it drifts.
  */
-import { at, invariant } from "../../shared/assert.ts";
+import { at } from "../../shared/assert.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { TokenBatch } from "../engine/batch.ts";
-import type { EngineCalls } from "../engine/protocol.ts";
 import { SGD_TODAY } from "../pretrain/conversation.ts";
 import { drawErrand } from "../pretrain/errand.ts";
 import { Vocabulary } from "../pretrain/errand-tools.ts";
 import { actExample, type Example, FIRST_WEIGHT, teaches } from "../pretrain/examples.ts";
 import type { Random } from "../random.ts";
+import type { ErrandPool, ErrandPools } from "./errand-pool.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = Array.from({ length: 14 }, (_, day) => new Date(Date.parse(SGD_TODAY) + day * DAY_MS).toISOString().slice(0, 10));
@@ -22,50 +22,40 @@ const FORMS: ReadonlyMap<string, readonly string[]> = new Map([...DAYS, ...TIMES
 const VOCABULARY = new Vocabulary({ values: new Map(), asides: [], forms: FORMS }, []);
 
 // One shape, so one graph: B rows of T tokens with N of them to keep. A row is a conversation up to one of its answers.
-const ROWS = 8;
-const LENGTH = 512;
+export const ERRAND_ROWS = 8;
+export const ERRAND_LENGTH = 512;
 const POSITIONS = 256;
 const MAX_KEPT = 62; // from a longer call's rows attention would be computed as far in every row of the batch
 const MAX_DRAWS = 100;
-const POOL = 10; // batches of an update; what the parent says to one costs more than a step on it
 
-/** A batch of errands with the parent's distributions [N·V] at its positions. */
-export type ErrandBatch = TokenBatch & { readonly parentLogProbs: Float32Array };
-
-/** The errands of one update: drawn and asked of the parent when first needed, then in turn. */
+/** The errands of one update, batch by batch, each as often as its turn comes. */
 export class Errands {
-  readonly #engine: Pick<EngineCalls, "score">;
-  readonly #source: {
-    readonly tokenizer: Tokenizer;
-    readonly contextTokens: number;
-    readonly random: Random;
-    readonly parent: string | undefined;
-  };
-  readonly #batches: ErrandBatch[] = [];
-  #taken = 0;
+  readonly #pools: ErrandPools;
+  readonly #asked: { readonly version: number; readonly parent: string | undefined };
+  readonly #said = new Map<TokenBatch, Promise<Float32Array>>();
+  #pool: ErrandPool | undefined;
+  #turn = 0;
 
-  constructor(
-    engine: Pick<EngineCalls, "score">,
-    source: { tokenizer: Tokenizer; contextTokens: number; random: Random; parent: string | undefined },
-  ) {
-    this.#engine = engine;
-    this.#source = source;
+  /** @param asked.version that the update goes out from, and the `parent`'s adapter; undefined for the bare base */
+  constructor(pools: ErrandPools, asked: { version: number; parent: string | undefined }) {
+    this.#pools = pools;
+    this.#asked = asked;
   }
 
-  async next(): Promise<ErrandBatch> {
-    const known = this.#batches[this.#taken % POOL];
-    this.#taken += 1;
-    if (known !== undefined) return known;
-    const { tokenizer, random, contextTokens, parent } = this.#source;
-    const batch = drawErrandBatch(tokenizer, random, { contextTokens });
-    const empty = batch.weights.every((weight) => weight === 0);
-    const { full } = empty
-      ? { full: new Float32Array(0) }
-      : await this.#engine.score(batch, { fullLogProbs: true, ...(parent === undefined ? {} : { adapter: parent }) });
-    invariant(full !== undefined, "whole distributions were asked for");
-    const drawn = { ...batch, parentLogProbs: full };
-    this.#batches.push(drawn);
-    return drawn;
+  /** Adds the gradient of `weight` · mean over tokens of KL(parent ‖ adapter) on the next batch to the adapter's; returns its value, nats. */
+  async accumulate(adapter: string, weight: number): Promise<number> {
+    const { version, parent } = this.#asked;
+    const pool = (this.#pool ??= await this.#pools.of(version));
+    const turn = this.#turn++;
+    const batch = pool.batch(turn);
+    const { weights: kept, ...positions } = batch;
+    const count = kept.reduce((sum, each) => sum + each, 0);
+    if (count === 0) return 0;
+    const said = this.#said.get(batch) ?? pool.logProbs(turn, parent);
+    this.#said.set(batch, said);
+    const forwardKl = { teacherLogProbs: await said, weights: kept.map((each) => (each * weight) / count) };
+    const { losses } = await pool.engine.accumulateAdapter(adapter, { ...positions, forwardKl });
+    return losses.forwardKl ?? 0;
   }
 }
 
@@ -74,17 +64,17 @@ export class Errands {
  * the first of its reply, are targets [N] of weight 1. A tokenizer under which they do not fit leaves rows empty.
  */
 export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextTokens }: { contextTokens: number }): TokenBatch {
-  const length = Math.min(LENGTH, contextTokens);
-  const tokens = new Int32Array(ROWS * length);
+  const length = Math.min(ERRAND_LENGTH, contextTokens);
+  const tokens = new Int32Array(ERRAND_ROWS * length);
   const positions = new Int32Array(POSITIONS);
   const targets = new Int32Array(POSITIONS);
   const weights = new Float32Array(POSITIONS);
   let filled = 0;
   let row = 0;
-  for (let draws = 0; draws < MAX_DRAWS && row < ROWS; draws += 1) {
+  for (let draws = 0; draws < MAX_DRAWS && row < ERRAND_ROWS; draws += 1) {
     const example = actExample(tokenizer, drawErrand(VOCABULARY, FORMS, random).conversation, length);
     if (!teaches(example)) continue;
-    for (const kept of keptAnswers(example, tokenizer.invocation).slice(0, ROWS - row)) {
+    for (const kept of keptAnswers(example, tokenizer.invocation).slice(0, ERRAND_ROWS - row)) {
       if (kept.length > MAX_KEPT || filled + kept.length > POSITIONS) continue;
       tokens.set(example.tokens.slice(0, at(kept, kept.length - 1) + 1), row * length);
       for (const place of kept) {
@@ -96,7 +86,7 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
       row += 1;
     }
   }
-  return { rows: ROWS, length, tokens, positions, targets, weights };
+  return { rows: ERRAND_ROWS, length, tokens, positions, targets, weights };
 }
 
 /** Places of the tokens that are to stay as probable as they were, answer by answer: calls, and where a reply begins. In which words the policy replies may change. */

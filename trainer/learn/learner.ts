@@ -90,4 +90,6 @@ export type UpdateOutcome =
 
 export interface Learner {
   update(request: UpdateRequest): Promise<UpdateOutcome>;
+  /** Reads ahead, seconds of work, what an update from this version needs whatever it is about. It comes out the same without. */
+  prepare?(parentVersion: number): Promise<void>;
 }

@@ -3,7 +3,6 @@
  * to the base by a KL term. The last step within the drift that an update may have is taken.
  */
 import { at } from "../../shared/assert.ts";
-import { Random, seedAt } from "../random.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
@@ -25,7 +24,6 @@ type RewardWork = {
 };
 
 const STEPS = 4; // as many as it takes to warm up; the clip ends what a token may move, and more steps move the others
-const OWN_SEED = 3_001;
 const SHOWN = 8; // exchanges that the version shows
 
 export async function learnRewards(
@@ -41,8 +39,7 @@ export async function learnRewards(
       "judge/notNegative",
       "rewards that differ within a task expected, got the same everywhere: nothing is better than anything",
     );
-  const random = new Random(seedAt(seed, OWN_SEED));
-  const training = hybridTraining(deps, { adapters, random });
+  const training = hybridTraining(deps, { adapters, version: request.parentVersion });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
   const losses: number[] = [];
   let taken: { adapter: AdapterTensors; driftNats: number; steps: number } | undefined;

@@ -1,7 +1,6 @@
 /** The steps of an update, steered by looks at the held-back contexts. */
 import type { UpdateSettings } from "../config.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
-import type { Random } from "../random.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { AdapterAverage, between } from "./average.ts";
 import type { Look } from "./confirm.ts";
@@ -30,8 +29,9 @@ export async function trainUntilShown(
     corrected = [],
     more = [],
     look,
+    lookFrom = 0,
     adapters,
-    random,
+    version,
     onStep,
   }: {
     taught: readonly TaughtLesson[];
@@ -39,13 +39,16 @@ export async function trainUntilShown(
     more?: readonly MoreLoss[];
     /** What the named adapter shows on contexts that are never trained on. */
     look: (adapter: string) => Promise<Look>;
+    /** Steps before which there is nothing to see. */
+    lookFrom?: number;
     adapters: Adapters;
-    random: Random;
+    /** That the update goes out from. */
+    version: number;
     onStep: UpdateRequest["onStep"];
   },
 ): Promise<Run | RefusedCorrection> {
   const { engine, settings } = deps;
-  const training = hybridTraining(deps, { adapters, random });
+  const training = hybridTraining(deps, { adapters, version });
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
   let best: Run | undefined;
@@ -61,7 +64,8 @@ export async function trainUntilShown(
       lossBefore ??= loss;
       onStep?.({ done: step + 1, of: end });
       average.add(await engine.readAdapter(adapters.candidate));
-      if ((step + 1) % settings.checkEvery !== 0 && step + 1 < end) continue;
+      const isLook = (step + 1) % settings.checkEvery === 0 && step + 1 >= lookFrom;
+      if (!isLook && step + 1 < end) continue;
       await engine.loadAdapter(averaged, average.adapter);
       loaded = true;
       last = await look(averaged);

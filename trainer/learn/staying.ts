@@ -2,11 +2,12 @@
  * What an update must leave as it was where it has no lessons of its own to say so: the agent's replayed turns, answered by the
  * parent, and errands that no step of it sees.
  */
-import { at } from "../../shared/assert.ts";
+import { at, invariant } from "../../shared/assert.ts";
+import type { TokenBatch } from "../engine/batch.ts";
 import { Random, seedAt } from "../random.ts";
 import type { ReplayTurn } from "../teacher/replay.ts";
 import { askGreedily, type Adapters, type LearnerDependencies } from "./candidate.ts";
-import { Errands, type ErrandBatch } from "./errands.ts";
+import { drawErrandBatch } from "./errands.ts";
 import type { UpdateRequest } from "./learner.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 import { fits } from "./rows.ts";
@@ -47,30 +48,35 @@ export async function stayingLessons(
 /** Mean KL(parent ‖ adapter) per token over errands that are never trained on, nats. 0 where the tokenizer leaves none. */
 export class UnseenErrands {
   readonly #deps: LearnerDependencies;
-  readonly #errands: Errands;
-  #batch: ErrandBatch | undefined;
+  readonly #parent: string | undefined;
+  readonly #batch: TokenBatch;
+  #before: Float32Array | undefined;
 
   constructor(deps: LearnerDependencies, { parent, seed }: { parent: string | undefined; seed: number }) {
-    const { engine, base } = deps;
     this.#deps = deps;
-    const random = new Random(seedAt(seed, UNSEEN));
-    this.#errands = new Errands(engine, { tokenizer: base.tokenizer, contextTokens: base.config.contextTokens, random, parent });
+    this.#parent = parent;
+    this.#batch = drawErrandBatch(deps.base.tokenizer, new Random(seedAt(seed, UNSEEN)), deps.base.config);
   }
 
   async drift(adapter: string | undefined): Promise<number> {
-    const { engine, base } = this.#deps;
-    const { vocabSize } = base.config;
-    this.#batch ??= await this.#errands.next();
-    const { parentLogProbs, ...batch } = this.#batch;
-    const kept = batch.weights.reduce((sum, weight) => sum + weight, 0);
+    const { vocabSize } = this.#deps.base.config;
+    const { weights } = this.#batch;
+    const kept = weights.reduce((sum, weight) => sum + weight, 0);
     if (kept === 0) return 0;
-    const { full = new Float32Array(0) } = await engine.score(batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
+    const before = (this.#before ??= await this.#ask(this.#parent));
+    const after = await this.#ask(adapter);
     let sum = 0;
-    batch.weights.forEach((weight, position) => {
+    weights.forEach((weight, position) => {
       if (weight === 0) return;
       for (let index = position * vocabSize; index < (position + 1) * vocabSize; index += 1)
-        sum += weight * Math.exp(at(parentLogProbs, index)) * (at(parentLogProbs, index) - at(full, index));
+        sum += weight * Math.exp(at(before, index)) * (at(before, index) - at(after, index));
     });
     return sum / kept;
+  }
+
+  async #ask(adapter: string | undefined): Promise<Float32Array> {
+    const { full } = await this.#deps.engine.score(this.#batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
+    invariant(full !== undefined, "whole distributions were asked for");
+    return full;
   }
 }

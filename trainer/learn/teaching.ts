@@ -18,7 +18,7 @@ const REPLY_TOKENS = 48;
  * keeps the parent's own distribution.
  */
 export async function teach(
-  deps: LearnerDependencies,
+  deps: Pick<LearnerDependencies, "engine" | "base" | "settings">,
   lessons: readonly Lesson[],
   { correction, adapters }: { correction: Correction; adapters: Adapters },
 ): Promise<TaughtLesson[]> {

@@ -4,7 +4,6 @@ import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
 import { hindsightCandidates } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
-import type { Random } from "../random.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
@@ -33,12 +32,12 @@ export type Training = {
   readonly errands?: Errands;
 };
 
-/** Training of a candidate by the default objective, held to its parent on errands. */
+/** Training of a candidate by the default objective, held to its parent on the errands of the `version` that the update goes out from. */
 export function hybridTraining(
-  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
-  { adapters: { candidate, parent }, random }: { adapters: Adapters; random: Random },
+  { engine, base: { config }, settings, errandPools }: LearnerDependencies,
+  { adapters: { candidate, parent }, version }: { adapters: Adapters; version: number },
 ): Training {
-  const errands = new Errands(engine, { tokenizer, contextTokens: config.contextTokens, random, parent });
+  const errands = new Errands(errandPools, { version, parent });
   return { engine, adapter: candidate, objective: OBJECTIVES.hybrid, vocabSize: config.vocabSize, lr: settings.lr, errands };
 }
 
@@ -115,22 +114,14 @@ export async function trainStep(
     const { losses } = await engine.accumulateAdapter(adapter, { ...tokensOf(packed), forwardKl: { teacherLogProbs, weights } });
     loss += losses.forwardKl ?? 0;
   }
-  if (training.objective.errands > 0) loss += await accumulateErrands(training);
+  if (training.objective.errands > 0) {
+    invariant(training.errands !== undefined, "an objective with errands has something to draw them with");
+    loss += await training.errands.accumulate(adapter, training.objective.errands * CALL_TOKENS);
+  }
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
   for (const term of more) loss += await term(training);
   await engine.stepAdapter(adapter, { lr: lr * pace });
   return loss;
-}
-
-/** KL(parent ‖ candidate) on a batch of errands. */
-async function accumulateErrands({ engine, adapter, objective, errands }: Training): Promise<number> {
-  invariant(errands !== undefined, "an objective with errands has something to draw them with");
-  const { weights: kept, parentLogProbs: teacherLogProbs, ...positions } = await errands.next();
-  const count = kept.reduce((sum, weight) => sum + weight, 0);
-  if (count === 0) return 0;
-  const weights = kept.map((weight) => (weight * objective.errands * CALL_TOKENS) / count);
-  const { losses } = await engine.accumulateAdapter(adapter, { ...positions, forwardKl: { teacherLogProbs, weights } });
-  return losses.forwardKl ?? 0;
 }
 
 /**

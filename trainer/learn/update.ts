@@ -20,6 +20,7 @@ import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";
 import type { HeldBack } from "./confirm.ts";
+import { ErrandPools } from "./errand-pool.ts";
 import { seedAt } from "../random.ts";
 import { refuse, type CorrectionResult, type LearntCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
@@ -28,9 +29,10 @@ const AGAIN = 1_000; // beyond every other use of an update's seed
 
 type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 
-export function createLearner(given: LearnerDependencies): Learner {
+export function createLearner(given: Omit<LearnerDependencies, "errandPools">): Learner {
+  const errandPools = new ErrandPools(given.engine, given.base);
   // What is judged while an update runs must not show in it: learnt again, it is the same to the bit.
-  const deps = { ...given, engine: keepApart(given.engine, "update") };
+  const deps = { ...given, engine: keepApart(given.engine, "update"), errandPools };
   const { capabilities } = given.engine;
   if (!capabilities.distributions || !capabilities.masks || !capabilities.loadAdapter)
     refuseFor(
@@ -40,6 +42,7 @@ export function createLearner(given: LearnerDependencies): Learner {
     );
   let updates = 0;
   return {
+    prepare: (version) => errandPools.prepare(version),
     async update(request) {
       updates += 1;
       const started = deps.now();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { linearNames } from "../../../shared/lora.ts";
 import { checkPositions } from "../../../trainer/engine/batch.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
+import { ErrandPools } from "../../../trainer/learn/errand-pool.ts";
 import { drawErrandBatch, Errands } from "../../../trainer/learn/errands.ts";
 import { OBJECTIVES } from "../../../trainer/learn/objective.ts";
 import { trainStep } from "../../../trainer/learn/train.ts";
@@ -76,7 +77,7 @@ describe("trainStep, with errands", () => {
           objective: OBJECTIVES.hybrid,
           vocabSize: config.vocabSize,
           lr: 0,
-          errands: new Errands(engine, { tokenizer, contextTokens: config.contextTokens, random: new Random(6), parent: undefined }),
+          errands: new Errands(new ErrandPools(engine, { tokenizer, config }), { version: 0, parent: undefined }),
         },
         { step: 0, pace: 1, groups: [], corrected: [] },
       );

@@ -60,7 +60,7 @@ it("holds the beginning of a long reply to what it was, and all of a call", asyn
     argmax: new Int32Array(positions.length),
     full: new Float32Array(positions.length * config.vocabSize),
   });
-  const deps = { engine: { score } as never, base: { tokenizer, grammars, config }, settings: SETTINGS, now: () => 0 };
+  const deps = { engine: { score } as never, base: { tokenizer, grammars, config }, settings: SETTINGS };
   const taught = await teach(deps, lessons, { correction: correction(), adapters: { parent: undefined, candidate: "candidate" } });
   expect(taught.map(({ lesson }) => lesson.answer.length)).toEqual([48, long.length, reply.length, 20]);
   for (const { lesson, teacherLogProbs } of taught) expect(teacherLogProbs).toHaveLength(lesson.answer.length * config.vocabSize);

@@ -162,7 +162,7 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
 
   it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {
     const held = heldRooms();
-    const deps = { ...tiny, settings: SETTINGS, now: () => 0 };
+    const deps = { ...tiny, settings: SETTINGS };
     const forgetful: AskPolicy = async (asked) => asked.map(() => [tiny.base.tokenizer.eosId]);
     const cost = await costToEarlier(deps, [held], { tools: ["SearchHotel"], adapter: "none", ask: forgetful });
     expect(cost).toMatchObject({ code: "update/forgets", detail: expect.stringContaining("number_of_rooms should be 2.") });

@@ -1,0 +1,109 @@
+/**
+ * Errands by the version that an update goes out from: whoever learns from version n meets the same ones, so that a trainer with nothing else
+ * to do reads them before anybody is corrected. What precedes their answers has the base's keys and values, whichever version asks.
+ */
+import { invariant } from "../../shared/assert.ts";
+import type { ModelConfig } from "../../shared/model-config.ts";
+import type { TokenBatch } from "../engine/batch.ts";
+import { keepApart } from "../engine/engine.ts";
+import { BUDGET_BYTES } from "../engine/prefixes.ts";
+import type { TrainingPort } from "../engine/training-port.ts";
+import type { Base } from "../policy/base.ts";
+import { Random, seedAt } from "../random.ts";
+import { drawErrandBatch, ERRAND_LENGTH, ERRAND_ROWS } from "./errands.ts";
+
+const BATCHES = 10; // of an update; what is said to one costs more than a step on it
+const POOLS = 2; // the version that is learned from, and the one that comes of it
+const ERRANDS = 3_001; // apart from every seed that an update draws with
+
+/** The errands of one version's children, drawn as they are first asked for. */
+export class ErrandPool {
+  readonly engine: TrainingPort;
+  readonly #draw: () => TokenBatch;
+  readonly #vocabSize: number;
+  readonly #batches: TokenBatch[] = [];
+  readonly #saidByBase: Promise<Float32Array>[] = [];
+
+  constructor(engine: TrainingPort, { version, base }: { version: number; base: Pick<Base, "tokenizer" | "config"> }) {
+    const random = new Random(seedAt(ERRANDS, version));
+    this.engine = engine;
+    this.#draw = () => drawErrandBatch(base.tokenizer, random, base.config);
+    this.#vocabSize = base.config.vocabSize;
+  }
+
+  /** One of ten, in turn. */
+  batch(turn: number): TokenBatch {
+    const index = turn % BATCHES;
+    while (this.#batches.length <= index) this.#batches.push(this.#draw());
+    const batch = this.#batches[index];
+    invariant(batch !== undefined, "a batch that has been drawn");
+    return batch;
+  }
+
+  /** Log-probs [N·V] at the positions of a batch, of an adapter or, asked for once, of the base. */
+  logProbs(turn: number, adapter: string | undefined): Promise<Float32Array> {
+    if (adapter !== undefined) return this.#ask(turn, adapter);
+    const index = turn % BATCHES;
+    return (this.#saidByBase[index] ??= this.#ask(index, undefined));
+  }
+
+  /** Reads all batches, so that an update finds their keys and values. */
+  async read(): Promise<void> {
+    for (let index = 0; index < BATCHES; index += 1) await this.logProbs(index, undefined);
+  }
+
+  async #ask(turn: number, adapter: string | undefined): Promise<Float32Array> {
+    const batch = this.batch(turn);
+    if (batch.weights.every((weight) => weight === 0)) return new Float32Array(batch.weights.length * this.#vocabSize);
+    const { full } = await this.engine.score(batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
+    invariant(full !== undefined, "whole distributions were asked for");
+    return full;
+  }
+}
+
+/** The pools in use, the least recently used first. Each has keys and values of its own: one that goes takes nothing from another. */
+export class ErrandPools {
+  readonly #engine: TrainingPort;
+  readonly #base: Pick<Base, "tokenizer" | "config">;
+  readonly #kept = new Map<number, { readonly pool: ErrandPool; readonly scope: string }>();
+
+  constructor(engine: TrainingPort, base: Pick<Base, "tokenizer" | "config">) {
+    this.#engine = engine;
+    this.#base = base;
+  }
+
+  /** Errands for updates from a version, with or without what was read of them before. */
+  async of(version: number): Promise<ErrandPool> {
+    const known = this.#kept.get(version);
+    if (known !== undefined && keepsWhole(this.#base.config)) {
+      this.#kept.delete(version);
+      this.#kept.set(version, known);
+      return known.pool;
+    }
+    const scope = await this.#free(version);
+    const pool = new ErrandPool(keepApart(this.#engine, scope), { version, base: this.#base });
+    this.#kept.set(version, { pool, scope });
+    return pool;
+  }
+
+  /** Reads a version's errands before they are needed, where what is read can be kept. */
+  async prepare(version: number): Promise<void> {
+    if (keepsWhole(this.#base.config)) await (await this.of(version)).read();
+  }
+
+  /** A name under which nothing is kept. What is computed must not depend on what happened to be left there. */
+  async #free(version: number): Promise<string> {
+    const [oldest] = this.#kept;
+    const given = this.#kept.has(version) ? version : this.#kept.size < POOLS ? undefined : oldest?.[0];
+    const scope = (given === undefined ? undefined : this.#kept.get(given)?.scope) ?? `errands.${this.#kept.size}`;
+    if (given !== undefined) this.#kept.delete(given);
+    await this.#engine.forgetPrefixes({ scope });
+    return scope;
+  }
+}
+
+/** Whether keys and values of all errands of a pool, float32, find room at once: of a part of them nothing could be told in advance. */
+function keepsWhole({ layerCount, kvHeadCount, headDim }: ModelConfig): boolean {
+  const tokens = BATCHES * ERRAND_ROWS * ERRAND_LENGTH;
+  return tokens * layerCount * 2 * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT <= BUDGET_BYTES;
+}
