@@ -47,11 +47,16 @@ export const Note = z.object({
 export type Note = z.infer<typeof Note>;
 
 /** A note in a prompt, and as a turn records it. */
-export const PromptNote = z.object({ noteId: z.string(), text: z.string() });
+export const PromptNote = z.object({
+  noteId: z.string(),
+  text: z.string(),
+  /** The policy passed over it, and its call was held to it. */
+  held: z.literal(true).optional(),
+});
 export type PromptNote = z.infer<typeof PromptNote>;
 
-/** A note as a turn is given it, with what decides whether it yields. */
-export type ServedNote = PromptNote & Pick<Note, "tool" | "parameter" | "corrected">;
+/** A note as a turn is given it, with what decides whether it yields or is held. */
+export type ServedNote = Pick<Note, "noteId" | "text" | "tool" | "parameter" | "value" | "corrected">;
 
 /** A version that does what the note says without it. */
 export const NoteAbsorbed = z.object({ version: z.number().int().min(0) });

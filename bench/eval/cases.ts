@@ -33,6 +33,8 @@ export type GuidedCase = {
   answer: number[];
   tool: string;
   parameter: string;
+  /** What the guidance says. */
+  value: string;
   wanted: string;
 };
 
@@ -166,6 +168,7 @@ export class Cases {
         answer,
         tool: call.tool.name,
         parameter: parameter.name,
+        value: said,
         wanted,
       });
     }

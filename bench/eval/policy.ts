@@ -3,6 +3,7 @@ import { at } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { holdArguments, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
@@ -61,15 +62,27 @@ export class EvaluatedPolicy {
     return answers;
   }
 
-  /** What goes out under a note, as the edge decides it: the answer without the note where that says the argument itself. */
+  /** What goes out under a note, as the edge decides it: the answer without the note where that says the argument itself, one that is held to the note where it is passed over. */
   async answersUnderNotes(label: string, cases: readonly GuidedCase[], maxTokens: number): Promise<string[]> {
     const tools = cases.map((each) => each.tools);
     const [guided, plain] = [cases.map((each) => each.guided), cases.map((each) => each.plain)];
     const under = await this.written(`${label}, under them`, guided, { maxTokens, tools });
     const without = await this.written(`${label}, without them`, plain, { maxTokens, tools });
-    return cases.map(({ tool, parameter, heard }, index) => {
+    const settled = cases.map(({ tool, parameter, value, heard, guided: prompt }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
-      return yields(this.#tokenizer, { tool, parameter, corrected: [] }, { under: a, without: b, heard }) ? b.text : a.text;
+      const note = { tool, parameter, value, corrected: null };
+      if (yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
+      return passesOver(note, { call: a.call, heard }) ? { ...a, held: { prompt, tools: holdArguments(heard.tools, [note]) } } : a;
+    });
+    const passed = settled.flatMap((answer) => ("held" in answer ? [answer.held] : []));
+    const again = await this.written(
+      `${label}, held to them`,
+      passed.map(({ prompt }) => prompt),
+      { maxTokens, tools: passed.map((each) => each.tools) },
+    );
+    return settled.map((answer) => {
+      const held = "held" in answer ? again[passed.indexOf(answer.held)] : undefined;
+      return held?.call === undefined ? answer.text : held.text;
     });
   }
 

@@ -77,7 +77,7 @@ export function promptNotes(notes: readonly Note[], tools: readonly ToolDefiniti
   const relevant = notes.filter((note) => tools.some((tool) => hasParameter(tool, note)));
   const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
   const given = [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT);
-  return given.map(({ noteId, text, tool, parameter, corrected }) => ({ noteId, text, tool, parameter, corrected }));
+  return given.map(({ noteId, text, tool, parameter, value, corrected }) => ({ noteId, text, tool, parameter, value, corrected }));
 }
 
 function hasParameter({ function: { name, parameters } }: ToolDefinition, note: Note): boolean {

@@ -1,6 +1,7 @@
 /** The policy in the Worker itself, as an engine: prompts are rendered and encoded here, and refused where they do not fit its context. */
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
+import { holdArguments } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
@@ -31,10 +32,11 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
   const same = { readFile, ...drawn, ...form, cacheKey };
-  const completion = { ...same, line, version, policyDigest, adapter, notes, promptTokens };
-  const completionOf = ({ by, notes: fewer }: Asked): YieldingCompletion => ({
+  const completion = { ...same, line, version, policyDigest, adapter, notes, held: [], promptTokens };
+  const completionOf = ({ by, notes: fewer, held = [] }: Asked): YieldingCompletion => ({
     ...same,
     ...by,
+    ...(held.length === 0 ? { held } : { held, tools: holdArguments(tools, held) }),
     ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
   // Of other tools no call is made.
@@ -47,8 +49,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
 
 function toAnswer(answer: YieldingAnswer, bound: Pick<YieldingCompletion, "line" | "version">): EngineAnswer {
   const prompted = (): Prompted => {
-    const { notes, promptTokens, line, version } = answer.completion;
-    const shown = notes.map(({ noteId, text }) => ({ noteId, text }));
+    const { notes, held, promptTokens, line, version } = answer.completion;
+    const shown = notes.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) }));
     return { notes: shown, promptTokens, yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version } };
   };
   return { steps: answer.steps(), prompted };

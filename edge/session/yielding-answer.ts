@@ -1,8 +1,9 @@
 /**
  * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. Before a call that one is
- * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. Text goes
- * out as it comes.
+ * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
+ * stands and is passed over is held. Text goes out as it comes.
  */
+import { passesOver } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -10,15 +11,16 @@ import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
 
-/** `notes` are those that stand in the prompt, `version` is whose answer it is. */
+/** `notes` are those that stand in the prompt, `held` those that its calls are held to, `version` is whose answer it is. */
 export type YieldingCompletion = CompletionRequest & {
   readonly notes: readonly ServedNote[];
+  readonly held: readonly ServedNote[];
   readonly line: string;
   readonly version: number;
 };
 
-/** A version, and the notes that are to stand in its prompt. */
-export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[] };
+/** A version, the notes that are to stand in its prompt, and those among them that its calls are to be held to. */
+export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[]; readonly held?: readonly ServedNote[] };
 
 export type YieldingTurn = {
   readonly policy: Policy;
@@ -74,7 +76,7 @@ export class YieldingAnswer {
   /** The answer that goes out for one that begins with a call which something is a default for. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const { completion, defaults, heard } = this.#turn;
-    const noted = await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults }));
+    const noted = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
     const { tokenizer } = this.#turn.policy;
     const settled = await settle(tokenizer, noted, {
       defaults: noted.defaults,
@@ -101,19 +103,32 @@ export class YieldingAnswer {
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
   }
 
+  /** Holds the call to the notes that stand and that it passes over. */
+  async #holdNotes(under: Answer): Promise<Answer> {
+    const { notes } = under.completion;
+    const held = notes.filter((note) => passesOver(note, { call: under.call, heard: this.#turn.heard }));
+    if (held.length === 0) return under;
+    const answer = await this.#ask({ by: under.completion, notes, held }, under.defaults);
+    return answer?.call?.name === under.call?.name && answer !== undefined ? answer : under;
+  }
+
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
   async #askBefore(learned: ServedDefault | undefined, { notes }: Pick<Asked, "notes">): Promise<Answer | undefined> {
-    const { completion, defaults, completionOf } = this.#turn;
-    const by = learned?.before ?? completion;
-    const known = this.#known.get(keyOf({ by, notes }));
+    const { completion, defaults } = this.#turn;
+    const older = learned === undefined ? defaults : defaults.slice(defaults.indexOf(learned) + 1);
+    return this.#ask({ by: learned?.before ?? completion, notes }, older);
+  }
+
+  /** @param defaults what the asked version has learned */
+  async #ask({ by, notes, held = [] }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
+    const known = this.#known.get(keyOf({ by, notes, held }));
     if (known !== undefined) return known;
     try {
       const { line, version, policyDigest, adapter } = by;
-      const asked = completionOf({ by: { line, version, policyDigest, adapter }, notes });
+      const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, held });
       const steps: CompletionStep[] = [];
       for await (const step of this.#complete(asked)) steps.push(step);
-      const older = learned === undefined ? defaults : defaults.slice(defaults.indexOf(learned) + 1);
-      return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults: older });
+      return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
     } catch (thrown) {
       // An answer is worth more than a second look at it: a version's files may go while it is asked.
       if (this.#signal.aborted) throw thrown;
@@ -124,7 +139,7 @@ export class YieldingAnswer {
 
   #keep(answer: Answer): Answer {
     const { completion } = answer;
-    this.#known.set(keyOf({ by: completion, notes: completion.notes }), answer);
+    this.#known.set(keyOf({ by: completion, notes: completion.notes, held: completion.held }), answer);
     return answer;
   }
 
@@ -133,8 +148,9 @@ export class YieldingAnswer {
   }
 }
 
-function keyOf({ by: { policyDigest }, notes }: { by: Pick<Asked["by"], "policyDigest">; notes: readonly ServedNote[] }): string {
-  return JSON.stringify([policyDigest, ...notes.map(({ noteId }) => noteId)]);
+function keyOf({ by: { policyDigest }, notes, held }: Required<Omit<Asked, "by">> & { by: Pick<Asked["by"], "policyDigest"> }): string {
+  const ids = (some: readonly ServedNote[]): string[] => some.map(({ noteId }) => noteId);
+  return JSON.stringify([policyDigest, ids(notes), ids(held)]);
 }
 
 function readSteps(steps: readonly CompletionStep[]): WrittenAnswer {

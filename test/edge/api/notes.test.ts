@@ -69,6 +69,34 @@ describe("a correction", () => {
     expect((await notes(`?user=${first.user}`)).length).toBe(1);
   });
 
+  it("is held in the call where the policy passes over it, and the log says so", async () => {
+    const ways = ["a", "b", "c", "d"].map((name) => `way_${name}`);
+    const way = { type: "string", enum: ["north", "south"] };
+    const walk = {
+      type: "function",
+      function: { name: "Walk", parameters: { type: "object", properties: Object.fromEntries(ways.map((name) => [name, way])) } },
+    };
+    await putAgent(edge, "walker", { tools: [walk] });
+    const { ask, logged } = talkTo(edge, "walker");
+    const extra = { user: "ann", tool_choice: "required", max_tokens: 200, temperature: 0 };
+    for (const name of ways) {
+      await ask([says(`On we go, ${name}.`)], { extra });
+      const { user = "", turnId = "" } =
+        (await logged("turn:finished", ways.indexOf(name) + 1)).filter(({ payload }) => payload.kind === "turn:finished").at(-1) ?? {};
+      const made = judgement("walker", turnId);
+      const judged = { ...made, user, payload: { ...made.payload, hint: `${name} should be south.`, tool: "Walk", held: "north" } };
+      expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
+    }
+    await ask([says("Let us walk.")], { extra });
+    const events = (await logged("turn:finished", ways.length + 1)).filter(({ payload }) => payload.kind === "turn:finished");
+    const { notes = [], answer } = turnsOf(events).at(-1) ?? {};
+    const [made] = answer?.role === "assistant" ? (answer.tool_calls ?? []) : [];
+    // Random weights choose among ways, and leave out what they may.
+    expect(JSON.parse(made?.function.arguments ?? "{}")).toEqual(Object.fromEntries(ways.map((name) => [name, "south"])));
+    expect(notes).toHaveLength(ways.length);
+    expect(notes.some(({ held }) => held === true)).toBe(true);
+  });
+
   it("is out of force when it is deleted, and the deletion stands in the audit trail", async () => {
     const { turn, notes, judge } = await hotel("deleted");
     await judge(await turn("ann"));

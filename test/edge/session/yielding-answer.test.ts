@@ -13,8 +13,8 @@ const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
 const vocabulary = new Vocabulary(tokenizerFiles, config.vocabSize);
 const id = (token: string): number => tokenizer.specialIds.get(token) ?? -1;
 const [openId, closeId] = [id("<tool_call>"), id("</tool_call>")];
-const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms", corrected: null };
-const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars", corrected: null };
+const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms", value: "2", corrected: null };
+const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars", value: "4", corrected: null };
 
 const call = (args: object): number[] => [openId, ...tokenizer.encode(spacedJson({ name: "SearchHotel", arguments: args })), closeId];
 
@@ -34,16 +34,17 @@ const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 /** A policy that answers as `script` says for the notes in its prompt and the version that is asked. */
 function prepared(
   { notes = [], defaults = [] }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[] },
-  script: (notes: readonly string[], version: number) => number[],
+  script: (notes: readonly string[], version: number, held: readonly string[]) => number[],
 ) {
   const asked: (string | number)[][] = [];
   const policy = {
     tokenizer,
     async *complete(request: YieldingCompletion): AsyncGenerator<CompletionStep> {
       const names = request.notes.map(({ parameter }) => parameter);
-      asked.push([request.version, ...names]);
+      const held = request.held.map(({ parameter }) => parameter);
+      asked.push([request.version, ...names, ...held.map((name) => `held ${name}`)]);
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
-      for (const tokenId of [...script(names, request.version), tokenizer.eosId]) {
+      for (const tokenId of [...script(names, request.version, held), tokenizer.eosId]) {
         const special = vocabulary.isSpecial(tokenId);
         const deltas = reader.push(tokenId);
         const bytes = vocabulary.bytesOf(tokenId);
@@ -54,7 +55,7 @@ function prepared(
       yield { kind: "end", deltas, finishReason: "stop", content, calls, masked: false, reusedTokens: 0, prefilledTokens: 1 };
     },
   } as unknown as Policy;
-  const completionOf = ({ by, notes: kept }: Asked) => ({ ...by, notes: kept }) as unknown as YieldingCompletion;
+  const completionOf = ({ by, notes: kept, held = [] }: Asked) => ({ ...by, notes: kept, held }) as unknown as YieldingCompletion;
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard: HEARD, defaults } };
 }
 
@@ -106,6 +107,29 @@ describe("YieldingAnswer under notes", () => {
     const turn = prepared({ notes: [ROOMS] }, () => [...tokenizer.encode("One moment."), ...call({ rooms: "2" })]);
     expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS] });
     expect(turn.asked).toEqual([[7, "rooms"]]);
+  });
+});
+
+describe("YieldingAnswer under notes that are passed over", () => {
+  it("holds the call to them, and asks no more than that", async () => {
+    const turn = prepared({ notes: [ROOMS, STARS] }, (_, __, held) => call({ stars: "4", ...(held.includes("rooms") && { rooms: "2" }) }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"stars": "4", "rooms": "2"}'], notes: [ROOMS, STARS] });
+    expect(turn.asked).toEqual([[7, "rooms", "stars"], [7], [7, "rooms", "stars", "held rooms"]]);
+  });
+
+  it("holds what was made up again, and not what somebody has said", async () => {
+    const made = { ...ROOMS, corrected: "7" };
+    const again = prepared({ notes: [made] }, (_, __, held) => call({ rooms: held.length > 0 ? "2" : "7" }));
+    expect(await answer(again)).toMatchObject({ calls: ['{"rooms": "2"}'] });
+    const said = prepared({ notes: [{ ...ROOMS, corrected: "3" }] }, (_, __, held) => call({ rooms: held.length > 0 ? "2" : "3" }));
+    expect(await answer(said)).toMatchObject({ calls: ['{"rooms": "3"}'] });
+    expect(said.asked).toEqual([[7, "rooms"], [7]]);
+  });
+
+  it("lets the answer stand that calls another tool when it is held", async () => {
+    const other = [openId, ...tokenizer.encode(spacedJson({ name: "GetWeather", arguments: {} })), closeId];
+    const turn = prepared({ notes: [ROOMS] }, (_, __, held) => (held.length > 0 ? other : call({ city: "Porto" })));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto"}'] });
   });
 });
 
