@@ -23,7 +23,7 @@ export const UpdateSettings = z.object({
   /** How often a correction is tried, each time on contexts of its own, that was taught and is then not shown by held-back contexts. */
   tries: z.number().int().positive().default(2),
   /** Last steps, over which the rate falls to zero; they begin as soon as a look meets both bars. */
-  settleSteps: z.number().int().positive().default(10),
+  settleSteps: z.number().int().positive().default(7),
   /** Steps that the mean of the adapter reaches back over; what is looked at and published is the mean. 1: no mean. */
   averagedSteps: z.number().min(1).default(6),
   /** Steps between two looks at the held-back contexts. */

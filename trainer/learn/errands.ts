@@ -22,9 +22,9 @@ const FORMS: ReadonlyMap<string, readonly string[]> = new Map([...DAYS, ...TIMES
 const VOCABULARY = new Vocabulary({ values: new Map(), asides: [], forms: FORMS }, []);
 
 // One shape, so one graph: B rows of T tokens with N of them to keep. A row is a conversation up to one of its answers.
-export const ERRAND_ROWS = 8;
+export const ERRAND_ROWS = 6;
 export const ERRAND_LENGTH = 512;
-const POSITIONS = 256;
+const POSITIONS = 192;
 const MAX_KEPT = 62; // from a longer call's rows attention would be computed as far in every row of the batch
 const MAX_DRAWS = 100;
 
