@@ -4,25 +4,31 @@
  */
 import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
-import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
+import { datesIn, numbersIn, timesIn, writtenForm } from "../../shared/speech/spoken.ts";
 import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
 
-/** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named or `named` asks for it. */
+/** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named; where `named` asks for it those of which an option is named, too. */
 export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">, { named: must = false }: { named?: boolean } = {}): Hint[] {
   const words = wordsBy(signal.exchange.nextState, "user");
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
-  const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
+  const named = parameters.filter(({ parameter }) => namesTopic(words, parameter) || (must && namesOption(words, parameter)));
   const hints = (must || named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
     valuesIn(words, parameter, exampleOf(parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name), signal)).map(
       (value) => ({ parameter: parameter.name, value }),
     ),
   );
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
+}
+
+/** An option says which parameter is meant as well as its name does, unless it is a number. */
+function namesOption(words: string, parameter: Parameter): boolean {
+  const options = parameter.kind === "boolean" ? [] : parameter.allowed.filter((value) => writtenForm(value) === undefined);
+  return options.some((value) => mentions(words, { parameter, value }));
 }
 
 /**
@@ -51,7 +57,8 @@ const STARTERS = new Set(
 
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
-  const pattern = new RegExp(`(?:\\p{Lu}[\\p{L}\\p{N}'&-]*)(?:\\s+\\p{Lu}[\\p{L}\\p{N}'&-]*){0,${SPAN_WORDS - 1}}`, "gu");
+  const word = "\\p{Lu}(?:\\.(?=\\s+\\p{Lu})|[\\p{L}\\p{N}'&-]*)"; // or an initial
+  const pattern = new RegExp(`${word}(?:\\s+${word}){0,${SPAN_WORDS - 1}}`, "gu");
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
   const spans = [...words.matchAll(pattern)].flatMap(([text]) => (STARTERS.has(text.toLowerCase()) ? [] : [text, withoutStarters(text)]));
   return [...new Set(spans.filter((text) => text !== ""))];

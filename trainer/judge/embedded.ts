@@ -3,6 +3,9 @@
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
 import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type JobPrompt } from "../../shared/jobs.ts";
+import { findTool } from "../../shared/speech/calls.ts";
+import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
 import { groundedCandidates } from "./candidates.ts";
 import type { HintFinder } from "./feedback.ts";
@@ -37,7 +40,8 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
           detail: "no vote could be read",
           refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
         });
-      if (reward >= 0) return verdict({ reward, rewards, detail: "by votes" });
+      if (reward > 0) return verdict({ reward, rewards, detail: "by votes" });
+      if (reward === 0) return (await findUntold(signal, { rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
       return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
     },
   };
@@ -46,6 +50,23 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     const prompts = Array.from({ length: votes }, () => judgePrompt(signal.exchange));
     const answers = await sampler.answer(prompts, { maxTokens: JUDGE_TOKENS, temperature: JUDGE_TEMPERATURE, seed });
     return answers.map(parseReward).filter((vote) => vote !== undefined);
+  }
+
+  /**
+   * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
+   * nearly everything that is no correction, says what should have been different, and the user names that parameter.
+   */
+  async function findUntold(signal: Signal, { rewards, seed }: { rewards: readonly Reward[]; seed: number }): Promise<Verdict | undefined> {
+    const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
+    if (texts.every((text) => parseHint(text).kind !== "hint")) return undefined;
+    const named = await chooseHint(texts, { signal, sampler });
+    const tool = named.status === "grounded" ? findTool(signal.exchange.tools, named.toolName) : undefined;
+    const parameter = named.status === "grounded" && tool !== undefined ? findParameter(tool, named.hint.parameter) : undefined;
+    if (parameter === undefined || !namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter)) return undefined;
+    const standing = standingHint(named, signal);
+    return standing.hint === undefined
+      ? undefined
+      : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), ...standing };
   }
 
   /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */

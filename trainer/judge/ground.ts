@@ -3,7 +3,9 @@
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
  * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused.
  */
+import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
+import { escapeRegExp } from "../../shared/regexp.ts";
 import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
@@ -22,24 +24,48 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
   if (owner === undefined || parameter === undefined) return refuse(`no tool called in the exchange has a parameter ${hint.parameter}`);
   const value = parameter.allowed.length === 0 ? hint.value : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
-  if (typedValue(parameter, value) === undefined) return refuse(`${hint.parameter} must be of type ${parameter.type}, got ${value}`);
   const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
-  const example = exampleOf(parameter, held, signal);
-  const form = formOf(parameter, example);
-  if (form !== undefined && writtenForm(value) !== form)
-    return refuse(`${hint.parameter} must be a ${form} as in ${example ?? ""}, got ${value}`);
-  if (isClock(parameter) && !/\d/.test(value)) return refuse(`${hint.parameter} must tell the ${parameter.kind} in full, got ${value}`);
-  const words = wordsBy(exchange.nextState, "user");
   const used = held ?? parameter.fallback;
-  if (!mentions(words, { parameter, value }) && !deniesOnly(words, parameter, used))
-    return refuse(`the user's words do not mention ${hint.parameter} = ${value}`);
-  const named = readParameters(owner).filter((each) => namesTopic(words, each));
-  if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
-    return refuse(`the user's words name ${named.map(({ name }) => name).join(", ")}, not ${hint.parameter}`);
-  const toolName = owner.function.name;
+  const words = wordsBy(exchange.nextState, "user");
+  const fault =
+    misfit(parameter, value, { example: exampleOf(parameter, held, signal), tools: exchange.tools }) ??
+    unsaid(words, { owner, parameter, value, used });
+  if (fault !== undefined) return refuse(fault);
   if (used !== undefined && sameText(used, value))
     return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
-  return { status: "grounded", toolName, hint: { parameter: parameter.name, value } };
+  return { status: "grounded", toolName: owner.function.name, hint: { parameter: parameter.name, value } };
+}
+
+/** Why the value is none of the parameter's. */
+function misfit(
+  parameter: Parameter,
+  value: string,
+  { example, tools }: { example: string | undefined; tools: readonly ToolDefinition[] },
+): string | undefined {
+  const { name, kind, type, allowed } = parameter;
+  if (typedValue(parameter, value) === undefined) return `${name} must be of type ${type}, got ${value}`;
+  if (allowed.length > 0) return undefined;
+  const [form, written] = [formOf(parameter, example), writtenForm(value)];
+  if (form !== undefined && written !== form) return `${name} must be a ${form} as in ${example ?? ""}, got ${value}`;
+  if ((kind === "place" || kind === "person") && written !== undefined) return `${name} must be a name, got ${value}`;
+  if (isClock(parameter) && !/\d/.test(value)) return `${name} must tell the ${kind} in full, got ${value}`;
+  const lister = written === undefined ? whoLists(value, tools) : undefined;
+  return lister === undefined ? undefined : `${value} is a value of ${lister}, not of ${name}`;
+}
+
+/** Why the user's words do not ask for it. */
+function unsaid(
+  words: string,
+  { owner, parameter, value, used }: { owner: ToolDefinition; parameter: Parameter; value: string; used: string | undefined },
+): string | undefined {
+  const whole = parameter.allowed.length > 0 ? undefined : wholeName(words, value);
+  if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
+  if (!mentions(words, { parameter, value }) && !deniesOnly(words, parameter, used))
+    return `the user's words do not mention ${parameter.name} = ${value}`;
+  const named = readParameters(owner).filter((each) => namesTopic(words, each));
+  if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
+    return `the user's words name ${named.map(({ name }) => name).join(", ")}, not ${parameter.name}`;
+  return undefined;
 }
 
 /**
@@ -75,6 +101,19 @@ export function exampleOf(
   if (example !== undefined || kind !== "date") return example;
   const said = turn.payload.messages.map(({ content }) => content ?? "").join("\n");
   return /\b\d{4}-\d\d-\d\d\b/.exec(said)?.[0];
+}
+
+/** The parameter that has the value among those that its schema lists. */
+function whoLists(value: string, tools: readonly ToolDefinition[]): string | undefined {
+  return tools.flatMap(readParameters).find(({ kind, allowed }) => kind !== "boolean" && allowed.some((each) => sameText(each, value)))
+    ?.name;
+}
+
+/** `Taraji P. Henson` for `Taraji P.`: the words that a value stands in as the beginning of a longer name. */
+function wholeName(words: string, value: string): string | undefined {
+  const initial = /(?:^|\s)\p{Lu}\.?$/u.test(value) ? "\\.?" : "";
+  const name = new RegExp(`(?<!\\p{L})${escapeRegExp(value.replace(/\.$/, ""))}${initial}\\s+\\p{Lu}[\\p{L}'-]*`, "u");
+  return /^\p{Lu}/u.test(value) ? name.exec(words)?.[0] : undefined;
 }
 
 /** Whether a part of a value would be taken for the whole: "March" of "March 8th". */

@@ -26,10 +26,10 @@ function signalOf(
   return assembled.signal;
 }
 
-/** The parameters with more said of the number of rooms. */
-function withRooms(parameters: object | undefined, more: object): Record<string, unknown> {
+/** The parameters with more said of one of them, or with one more. */
+function withMore(parameters: object | undefined, name: string, more: object): Record<string, unknown> {
   const { properties = {}, ...rest } = { properties: {}, ...parameters } as { properties?: Record<string, object> };
-  return { ...rest, properties: { ...properties, number_of_rooms: { ...properties["number_of_rooms"], ...more } } };
+  return { ...rest, properties: { ...properties, [name]: { ...properties[name], ...more } } };
 }
 
 describe("verifiableJudge", () => {
@@ -120,6 +120,27 @@ describe("groundHint", () => {
     expect(groundHint(hint, signalOf(called, [user(said)]))).toMatchObject({ status: "refused", code });
   });
 
+  it.each([
+    { name: "an option of another parameter", hint: { parameter: "city", value: "Spa" }, said: "I was hoping for Spa." },
+    { name: "a number for a place", hint: { parameter: "city", value: "2" }, said: "I gave up on 2 years ago." },
+    { name: "a part of a name", hint: { parameter: "city", value: "San" }, said: "I meant San Remo, of course." },
+    { name: "a name up to its initial", hint: { parameter: "city", value: "Port S" }, said: "I always go to Port S. John." },
+  ])("refuses $name", ({ hint, said }) => {
+    const { function: search } = SEARCH;
+    const parameters = withMore(search.parameters, "extras", { type: "string", enum: ["Spa", "Pool"] });
+    const signal = signalOf(called, [user(said)], ASK, { tools: [{ ...SEARCH, function: { ...search, parameters } }] });
+    expect(groundHint(hint, signal)).toMatchObject({ status: "refused", code: "hint/ungrounded" });
+  });
+
+  it("offers whole names and what an option names", () => {
+    const named = signalOf(called, [user("I meant Port S. John.")]);
+    expect(groundedCandidates(named).map(hintText)).toContain("city should be Port S. John.");
+    const { function: search } = SEARCH;
+    const parameters = withMore(search.parameters, "extras", { type: "string", enum: ["Spa", "Pool"] });
+    const option = signalOf(called, [user("I was hoping for Spa.")], ASK, { tools: [{ ...SEARCH, function: { ...search, parameters } }] });
+    expect(groundedCandidates(option, { named: true })).toEqual([{ parameter: "extras", value: "Spa" }]);
+  });
+
   describe("where the user names what the call had, and nothing else", () => {
     const other = { parameter: "number_of_rooms", value: "3" };
 
@@ -137,7 +158,10 @@ describe("groundHint", () => {
 
     it("counts what the schema puts where the call left it out", () => {
       const { function: search } = SEARCH;
-      const withDefault = { ...SEARCH, function: { ...search, parameters: withRooms(search.parameters, { default: "1" }) } };
+      const withDefault = {
+        ...SEARCH,
+        function: { ...search, parameters: withMore(search.parameters, "number_of_rooms", { default: "1" }) },
+      };
       const signal = signalOf(call("SearchHotel", { city: "Porto" }), [user("1 room is not enough.")], ASK, { tools: [withDefault] });
       expect(groundHint(other, signal)).toMatchObject({ status: "grounded" });
       expect(groundHint({ ...other, value: "1" }, signal)).toMatchObject({ status: "refused", code: "hint/held" });
@@ -174,10 +198,36 @@ describe("createEmbeddedJudge", () => {
     });
   });
 
-  it("asks for no hint where the answer was not rejected", async () => {
+  it("asks for no hint where the answer was approved", async () => {
     const verdict = await createEmbeddedJudge(saying("+1", "+1", "0", "number_of_rooms should be 2.")).judge(signal, { votes: 3, seed: 0 });
     expect(verdict).toMatchObject({ reward: 1 });
     expect(verdict?.hint).toBeUndefined();
+  });
+
+  describe("where the votes tell nothing", () => {
+    const neutral = (hint: string, said = "Could you redo this with two rooms?") =>
+      createEmbeddedJudge(saying("0", "0", "-1", hint)).judge(signalOf(call("SearchHotel", { city: "Porto" }), [user(said)]), {
+        votes: 3,
+        seed: 0,
+      });
+
+    it("takes words for a rejection that say which argument should have been what", async () => {
+      expect(await neutral("number_of_rooms should be 2.")).toMatchObject({
+        ...{ reward: -1, votes: [0, 0, -1], detail: "by what should have been different" },
+        hint: { text: "number_of_rooms should be 2.", toolName: "SearchHotel" },
+      });
+    });
+
+    it.each([
+      { name: "the base says none", hint: "none" },
+      { name: "the user names no parameter", hint: "number_of_rooms should be 2.", said: "And now for two?" },
+      { name: "the hint is none of the user's words", hint: "city should be Faro.", said: "Thanks, and the weather?" },
+      { name: "it is a misreading and no default", hint: "city should be Porto.", said: "The city is Porto." },
+    ])("leaves it at 0 where $name", async ({ hint, said }) => {
+      const verdict = await neutral(hint, said);
+      expect(verdict).toMatchObject({ reward: 0, detail: "by votes" });
+      expect(verdict?.hint).toBeUndefined();
+    });
   });
 
   it("takes the likeliest grounded hint where the base writes none that is grounded", async () => {
