@@ -18,7 +18,7 @@ import { bars } from "./align/bars.ts";
 import { type AskBase, type Corpus, drawUsers, SHARING_USERS, type User } from "./align/cast.ts";
 import { curvesSvg } from "./align/curves.ts";
 import { addUnit, beginRecords, type Header, readRecords, type Records, unitKey, type UnitName } from "./align/records.ts";
-import { readScenes } from "./align/scenes.ts";
+import { fitsContext, readScenes } from "./align/scenes.ts";
 import { armFigures, COMPARED, curve, difference, inARow, measuredArms, perUser } from "./align/statistics.ts";
 import { pageText, replaceBetween, SHARINGS } from "./align/table.ts";
 import { runUnit, type Stage } from "./align/unit.ts";
@@ -98,8 +98,9 @@ type Work = {
 
 async function measure({ out, sgd, conditions, found, open }: Work, { cap, users: count, minutes }: Asked): Promise<Records> {
   const started = performance.now();
-  const corpus: Corpus = { sgd, scenes: readScenes(sgd) };
   const system = await SteppedSystem.start(options.base, { threads: Number(options.threads) });
+  const fits = fitsContext(system.base.tokenizer, system.base.config.contextTokens);
+  const corpus: Corpus = { sgd, scenes: readScenes(sgd, fits), fits };
   try {
     const draw = { count, ask: baseAsker(system), random: new Random(conditions.draw) };
     const header = found?.header ?? { align: 1, conditions, users: await drawUsers(corpus, draw) };

@@ -7,11 +7,11 @@ import type { Random } from "../../trainer/random.ts";
 import type { Answer, Prompted } from "../sim/learning.ts";
 import { drawPreferences } from "../sim/preferences.ts";
 import { KINDS, nameOf, placeOf, type Preference, type PreferenceKind, reactionTo } from "./preference.ts";
-import { type Scene, type Scenes, twinOf, withTwin } from "./scenes.ts";
+import { type Fits, type Scene, type Scenes, twinOf, withTwin } from "./scenes.ts";
 import type { WordingRule } from "./wording.ts";
 
 export type User = { readonly name: string; readonly preferences: Preference[] };
-export type Corpus = { readonly sgd: Sgd; readonly scenes: Scenes };
+export type Corpus = { readonly sgd: Sgd; readonly scenes: Scenes; readonly fits: Fits };
 /** Greedy answers of the untrained policy. */
 export type AskBase = (requests: readonly Prompted[]) => Promise<Pick<Answer, "calls" | "text">[]>;
 
@@ -31,7 +31,7 @@ const RULES: readonly WordingRule[] = [
 ];
 
 /** The requests in which a preference shows. */
-export function scenesOf(preference: Preference, { sgd, scenes }: Corpus): Scene[] {
+export function scenesOf(preference: Preference, { sgd, scenes, fits }: Corpus): Scene[] {
   const { service, tool } = preference;
   const called = ({ service: own, call }: Scene): boolean => own === service && call.name === tool;
   switch (preference.kind) {
@@ -49,7 +49,8 @@ export function scenesOf(preference: Preference, { sgd, scenes }: Corpus): Scene
       if (twin === undefined) return [];
       return scenes.calls
         .filter((scene) => scene.service === service && scene.call.name === original)
-        .map((scene) => withTwin(scene, twin));
+        .map((scene) => withTwin(scene, twin))
+        .filter(fits);
     }
   }
 }

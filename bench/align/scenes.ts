@@ -3,6 +3,7 @@
  * call: its first one. At a confirmation: before the assistant asks whether a transactional call is right. At a reply: after the first result.
  */
 import { spacedJson } from "../../shared/spaced-json.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { plainConversation } from "../../trainer/pretrain/augment.ts";
 import { callArguments, plainView, type Step, toMessages, toolDefinition, type ToolView } from "../../trainer/pretrain/conversation.ts";
 import type { Schemas, Sgd, Variant } from "../../trainer/pretrain/sgd.ts";
@@ -31,11 +32,23 @@ export type Scenes = {
   readonly replies: readonly Scene[];
 };
 
-// Of a request with its tools, as JSON: what is said to it has to fit the context of 1,024 tokens, too.
-const LONGEST_CHARS = 6_000;
+/** Whether all that is said in a session finds room in a context. */
+export type Fits = (scene: Scene) => boolean;
+
+const LONGEST_CHARS = 6_000; // as JSON; what is longer need not be counted
+const LATER_TOKENS = 240; // the first answer, the reply to its result, what is objected, and what is said to that
 const LEAST_RESULTS = 1;
 
-export function readScenes(sgd: Sgd): Scenes {
+/** Counts the tokens of a request with its tools and result. */
+export function fitsContext(tokenizer: Pick<Tokenizer, "encode" | "encodePrompt">, contextTokens: number): Fits {
+  return ({ messages, tools, result }) => {
+    if (JSON.stringify([messages, tools, result]).length > LONGEST_CHARS) return false;
+    const asked = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }).length;
+    return asked + tokenizer.encode(result).length + LATER_TOKENS <= contextTokens;
+  };
+}
+
+export function readScenes(sgd: Sgd, fits: Fits): Scenes {
   const calls = freshRequests(sgd).map((request): CallScene => ({ ...request, reply: "" }));
   const open = sgd.dialogues.map((dialogue) => ({ id: dialogue.id, ...plainConversation(dialogue, sgd.schemas) }));
   return {
@@ -43,10 +56,6 @@ export function readScenes(sgd: Sgd): Scenes {
     confirmations: open.flatMap((talk) => confirmation(talk, sgd.schemas)).filter(fits),
     replies: open.flatMap((talk) => firstReply(talk, sgd.schemas)).filter(fits),
   };
-}
-
-function fits(scene: Scene): boolean {
-  return JSON.stringify([scene.messages, scene.tools, scene.result]).length <= LONGEST_CHARS;
 }
 
 type Talk = { readonly id: string } & Pick<ReturnType<typeof plainConversation>, "system" | "tools" | "steps">;

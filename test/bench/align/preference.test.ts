@@ -12,14 +12,17 @@ import {
   tellsResult,
   wantedAnswer,
 } from "../../../bench/align/preference.ts";
-import { readScenes, type Scene } from "../../../bench/align/scenes.ts";
+import { fitsContext, readScenes, type Scene } from "../../../bench/align/scenes.ts";
 import { breaksRule } from "../../../bench/align/wording.ts";
 import { readableCalls } from "../../../shared/speech/calls.ts";
+import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { Random } from "../../../trainer/random.ts";
 import { smallSgd } from "./small-sgd.ts";
 
 const sgd = smallSgd();
-const corpus: Corpus = { sgd, scenes: readScenes(sgd) };
+const { tokenizer, config } = readCheckpoint("base");
+const fits = fitsContext(tokenizer, config.contextTokens);
+const corpus: Corpus = { sgd, scenes: readScenes(sgd, fits), fits };
 const place = { service: "Cafes_1", tool: "FindCafe" };
 const first = (preference: Preference): Scene => at(scenesOf(preference, corpus), 0);
 const call = (name: string, args: Record<string, unknown>) => ({ calls: [{ name, arguments: args }], text: "" });
@@ -28,6 +31,13 @@ const judge = (preference: Preference, answer: Parameters<typeof reactionTo>[2])
   reactionTo(preference, first(preference), answer);
 
 describe("scenes", () => {
+  it("leave out what a session would not find room for", () => {
+    const fewer = fitsContext(tokenizer, config.contextTokens / 2);
+    expect(readScenes(sgd, () => false)).toEqual({ calls: [], confirmations: [], replies: [] });
+    const long = { ...at(corpus.scenes.calls, 0), result: "A café with a view. ".repeat(60) };
+    expect([fits(at(corpus.scenes.calls, 0)), fits(long), fewer(long)]).toEqual([true, true, false]);
+  });
+
   it("are the first call, the first question whether all is right before a transaction, and the reply to a search", () => {
     const { calls, confirmations, replies } = corpus.scenes;
     expect([calls.length, confirmations.length, replies.length]).toEqual([16, 16, 16]);

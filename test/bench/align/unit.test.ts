@@ -4,7 +4,7 @@ import { z } from "zod";
 import { BarePolicy } from "../../../bench/align/bare.ts";
 import type { User } from "../../../bench/align/cast.ts";
 import { UnitResult, type UnitName } from "../../../bench/align/records.ts";
-import { readScenes } from "../../../bench/align/scenes.ts";
+import { fitsContext, readScenes } from "../../../bench/align/scenes.ts";
 import { runUnit, type Stage } from "../../../bench/align/unit.ts";
 import { ownCorrections } from "../../../bench/align/voice.ts";
 import { SteppedSystem } from "../../../bench/sim/stepped.ts";
@@ -25,7 +25,8 @@ beforeAll(async () => {
   system = await SteppedSystem.start("base", { threads: 1 });
   const key = system.edge.keys.client;
   const bare = await BarePolicy.open(system, key);
-  stage = { system, corpus: { sgd, scenes: readScenes(sgd) }, own: ownCorrections(sgd), bare, cap: CAP, key };
+  const fits = fitsContext(system.base.tokenizer, system.base.config.contextTokens);
+  stage = { system, corpus: { sgd, scenes: readScenes(sgd, fits), fits }, own: ownCorrections(sgd), bare, cap: CAP, key };
 });
 
 afterAll(() => system.close());
