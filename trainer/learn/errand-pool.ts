@@ -1,6 +1,7 @@
 /**
  * Errands by the version that an update goes out from: whoever learns from version n meets the same ones, so that a trainer with nothing else
- * to do reads them before anybody is corrected. What precedes their answers has the base's keys and values, whichever version asks.
+ * to do reads them before anybody is corrected. What precedes their answers has the base's keys and values, whichever version asks. An
+ * update sees each a few times at most: a handful is learnt by heart, and what was not among it drifts.
  */
 import { invariant } from "../../shared/assert.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
@@ -99,6 +100,37 @@ export class ErrandPools {
     if (given !== undefined) this.#kept.delete(given);
     await this.#engine.forgetPrefixes({ scope });
     return scope;
+  }
+}
+
+/** The errands of one update, batch by batch, each as often as its turn comes. */
+export class Errands {
+  readonly #pools: ErrandPools;
+  readonly #asked: { readonly version: number; readonly parent: string | undefined };
+  readonly #said = new Map<TokenBatch, Promise<Float32Array>>();
+  #pool: ErrandPool | undefined;
+  #turn = 0;
+
+  /** @param asked.version that the update goes out from, and the `parent`'s adapter; undefined for the bare base */
+  constructor(pools: ErrandPools, asked: { version: number; parent: string | undefined }) {
+    this.#pools = pools;
+    this.#asked = asked;
+  }
+
+  /** Adds the gradient of `weight` · mean over tokens of KL(parent ‖ adapter) on the next batch to the adapter's; returns its value, nats. */
+  async accumulate(adapter: string, weight: number): Promise<number> {
+    const { version, parent } = this.#asked;
+    const pool = (this.#pool ??= await this.#pools.of(version));
+    const turn = this.#turn++;
+    const batch = pool.batch(turn);
+    const { weights: kept, ...positions } = batch;
+    const count = kept.reduce((sum, each) => sum + each, 0);
+    if (count === 0) return 0;
+    const said = this.#said.get(batch) ?? pool.logProbs(turn, parent);
+    this.#said.set(batch, said);
+    const forwardKl = { teacherLogProbs: await said, weights: kept.map((each) => (each * weight) / count) };
+    const { losses } = await pool.engine.accumulateAdapter(adapter, { ...positions, forwardKl });
+    return losses.forwardKl ?? 0;
   }
 }
 

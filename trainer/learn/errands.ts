@@ -1,7 +1,6 @@
 /**
  * The trust region beyond the agent's own tools: conversations with services that nobody has built, drawn as the base's
- * training draws them, with made-up values. An update sees each a few times at most: a handful is learnt by heart, and
- * what was not among it drifts.
+ * training draws them, with made-up values.
  */
 import { at } from "../../shared/assert.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
@@ -12,7 +11,6 @@ import { drawErrand } from "../pretrain/errand.ts";
 import { Vocabulary } from "../pretrain/errand-tools.ts";
 import { actExample, type Example, FIRST_WEIGHT, teaches } from "../pretrain/examples.ts";
 import type { Random } from "../random.ts";
-import type { ErrandPool, ErrandPools } from "./errand-pool.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = Array.from({ length: 14 }, (_, day) => new Date(Date.parse(SGD_TODAY) + day * DAY_MS).toISOString().slice(0, 10));
@@ -27,37 +25,6 @@ export const ERRAND_LENGTH = 512;
 const POSITIONS = 192;
 const MAX_KEPT = 62; // from a longer call's rows attention would be computed as far in every row of the batch
 const MAX_DRAWS = 100;
-
-/** The errands of one update, batch by batch, each as often as its turn comes. */
-export class Errands {
-  readonly #pools: ErrandPools;
-  readonly #asked: { readonly version: number; readonly parent: string | undefined };
-  readonly #said = new Map<TokenBatch, Promise<Float32Array>>();
-  #pool: ErrandPool | undefined;
-  #turn = 0;
-
-  /** @param asked.version that the update goes out from, and the `parent`'s adapter; undefined for the bare base */
-  constructor(pools: ErrandPools, asked: { version: number; parent: string | undefined }) {
-    this.#pools = pools;
-    this.#asked = asked;
-  }
-
-  /** Adds the gradient of `weight` · mean over tokens of KL(parent ‖ adapter) on the next batch to the adapter's; returns its value, nats. */
-  async accumulate(adapter: string, weight: number): Promise<number> {
-    const { version, parent } = this.#asked;
-    const pool = (this.#pool ??= await this.#pools.of(version));
-    const turn = this.#turn++;
-    const batch = pool.batch(turn);
-    const { weights: kept, ...positions } = batch;
-    const count = kept.reduce((sum, each) => sum + each, 0);
-    if (count === 0) return 0;
-    const said = this.#said.get(batch) ?? pool.logProbs(turn, parent);
-    this.#said.set(batch, said);
-    const forwardKl = { teacherLogProbs: await said, weights: kept.map((each) => (each * weight) / count) };
-    const { losses } = await pool.engine.accumulateAdapter(adapter, { ...positions, forwardKl });
-    return losses.forwardKl ?? 0;
-  }
-}
 
 /**
  * Conversations [B·T], cut to T or to a shorter context, each up to an answer that is to stay: the tokens of its call, or

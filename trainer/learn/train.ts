@@ -8,7 +8,7 @@ import { scheduleFactor } from "../optim/schedule.ts";
 import type { Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
-import { Errands } from "./errands.ts";
+import { Errands } from "./errand-pool.ts";
 import { CLIP, type Objective, OBJECTIVES } from "./objective.ts";
 import { packRows, type PackedRows } from "./rows.ts";
 import { maskedLogProbs, scoreRows } from "./scores.ts";

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { linearNames } from "../../../shared/lora.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import type { TrainingPort } from "../../../trainer/engine/training-port.ts";
-import { ErrandPools } from "../../../trainer/learn/errand-pool.ts";
-import { Errands } from "../../../trainer/learn/errands.ts";
+import { ErrandPools, Errands } from "../../../trainer/learn/errand-pool.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 
 const base = readCheckpoint("base");
