@@ -40,7 +40,7 @@ import { uploadCommand } from "./upload/command.ts";
 
 const PARENT_CHECK_MS = 1_000;
 const BARE_VERSION = 0; // what every new agent learns from
-const PREPARE_AFTER_MS = 30_000; // who starts a trainer and corrects at once has their note first
+const PREPARE_AFTER_MS = 10_000; // who starts a trainer and corrects at once has their note first
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
