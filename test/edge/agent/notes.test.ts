@@ -121,6 +121,7 @@ describe("promptNotes", () => {
         text: "number_of_rooms should be 2.",
         tool: "SearchHotel",
         parameter: "number_of_rooms",
+        value: "2",
         corrected: null,
       },
     ]);
