@@ -99,9 +99,9 @@ type Work = {
 async function measure({ out, sgd, conditions, found, open }: Work, { cap, users: count, minutes }: Asked): Promise<Records> {
   const started = performance.now();
   const system = await SteppedSystem.start(options.base, { threads: Number(options.threads) });
-  const fits = fitsContext(system.base.tokenizer, system.base.config.contextTokens);
-  const corpus: Corpus = { sgd, scenes: readScenes(sgd, fits), fits };
   try {
+    const fits = fitsContext(system.base.tokenizer, system.base.config.contextTokens);
+    const corpus: Corpus = { sgd, scenes: readScenes(sgd, fits), fits };
     const draw = { count, ask: baseAsker(system), random: new Random(conditions.draw) };
     const header = found?.header ?? { align: 1, conditions, users: await drawUsers(corpus, draw) };
     if (found === undefined) beginRecords(out, header);

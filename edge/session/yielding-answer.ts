@@ -109,7 +109,7 @@ export class YieldingAnswer {
     const held = notes.filter((note) => passesOver(note, { call: under.call, heard: this.#turn.heard }));
     if (held.length === 0) return under;
     const answer = await this.#ask({ by: under.completion, notes, held }, under.defaults);
-    return answer?.call?.name === under.call?.name && answer !== undefined ? answer : under;
+    return answer !== undefined && answer.call?.name === under.call?.name ? answer : under;
   }
 
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */

@@ -72,9 +72,10 @@ export function createGate(deps: GateDependencies): OpenGate {
     const own = held.filter((_, index) => at(probes, index).kind === "ready");
     return { held, free: await answer(deps, supposing(ready, own), { ...howTo(adapter), free: true }) };
   };
-  const howTo = (adapter: string | undefined) => ({
-    ...{ adapter, maxTokens: PROBE_TOKENS, atOnce: adapter === undefined ? BASE_AT_ONCE : probes.length },
-  });
+  const howTo = (adapter: string | undefined) => {
+    const atOnce = adapter === undefined ? BASE_AT_ONCE : probes.length;
+    return { adapter, maxTokens: PROBE_TOKENS, atOnce };
+  };
   const remember = (key: string, said: Probed): Probed => {
     known.delete(key);
     known.set(key, said);
@@ -90,12 +91,9 @@ export function createGate(deps: GateDependencies): OpenGate {
   const probeCandidate = async (tensors: AdapterTensors, rows: readonly Row[], likely: readonly RowScore[]): Promise<Probed> => {
     const base = await probe(null, undefined);
     const same = zipStrict(rows, likely).map(([row, { argmax }]) => row.answer.every((token, index) => argmax[index] === token));
-    const others = await answer(
-      deps,
-      probes.filter((_, index) => !at(same, index)),
-      howTo(CANDIDATE),
-    );
-    const held = base.held.map((said, index) => (at(same, index) ? said : (others.shift() ?? said)));
+    const others = probes.filter((_, index) => !at(same, index));
+    const own = new Map(zipStrict(others, await answer(deps, others, howTo(CANDIDATE))));
+    const held = zipStrict(probes, base.held).map(([asked, said]) => own.get(asked) ?? said);
     return remember(digestOf(tensors), await ask(CANDIDATE, held));
   };
   const askBase = async (): Promise<{ rows: readonly Row[]; likely: readonly RowScore[] }> => {

@@ -57,8 +57,8 @@ const STARTERS = new Set(
 
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
-  const word = "\\p{Lu}(?:\\.(?=\\s+\\p{Lu})|[\\p{L}\\p{N}'&-]*)"; // or an initial
-  const pattern = new RegExp(`${word}(?:\\s+${word}){0,${SPAN_WORDS - 1}}`, "gu");
+  const word = "(?!I\\b)\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{N}'&-]*)"; // or an initial, but not "I"
+  const pattern = new RegExp(`${word}(?:[^\\S\\n]+${word}){0,${SPAN_WORDS - 1}}`, "gu");
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
   const spans = [...words.matchAll(pattern)].flatMap(([text]) => (STARTERS.has(text.toLowerCase()) ? [] : [text, withoutStarters(text)]));
   return [...new Set(spans.filter((text) => text !== ""))];

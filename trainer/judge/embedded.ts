@@ -60,9 +60,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     if (texts.every((text) => parseHint(text).kind !== "hint")) return undefined;
     const named = await chooseHint(texts, { signal, sampler });
-    const tool = named.status === "grounded" ? findTool(signal.exchange.tools, named.toolName) : undefined;
-    const parameter = named.status === "grounded" && tool !== undefined ? findParameter(tool, named.hint.parameter) : undefined;
-    if (parameter === undefined || !namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter)) return undefined;
+    if (named.status === "refused" || !isNamed(named, signal)) return undefined;
     const standing = standingHint(named, signal);
     return standing.hint === undefined
       ? undefined
@@ -112,6 +110,13 @@ async function chooseHint(texts: readonly string[], { signal, sampler }: { signa
   const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
   const grounded = likeliest === undefined ? written : groundHint(likeliest, signal);
   return grounded.status === "grounded" ? grounded : written;
+}
+
+/** Whether the user names the parameter of a hint. */
+function isNamed({ hint, toolName }: Extract<Grounded, { status: "grounded" }>, { exchange: { tools, nextState } }: Heard): boolean {
+  const tool = findTool(tools, toolName);
+  const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
+  return parameter !== undefined && namesTopic(wordsBy(nextState, "user"), parameter);
 }
 
 function chooseWritten(texts: readonly string[], signal: Heard): Grounded {

@@ -109,10 +109,10 @@ function whoLists(value: string, tools: readonly ToolDefinition[]): string | und
     ?.name;
 }
 
-/** `Taraji P. Henson` for `Taraji P.`: the words that a value stands in as the beginning of a longer name. */
+/** `Taraji P. Henson` for `Taraji P.`: the words of one message that a value stands in as the beginning of a longer name; "I" goes on with the sentence. */
 function wholeName(words: string, value: string): string | undefined {
   const initial = /(?:^|\s)\p{Lu}\.?$/u.test(value) ? "\\.?" : "";
-  const name = new RegExp(`(?<!\\p{L})${escapeRegExp(value.replace(/\.$/, ""))}${initial}\\s+\\p{Lu}[\\p{L}'-]*`, "u");
+  const name = new RegExp(`(?<!\\p{L})${escapeRegExp(value.replace(/\.$/, ""))}${initial}[^\\S\\n]+(?!I\\b)\\p{Lu}[\\p{L}'-]*`, "u");
   return /^\p{Lu}/u.test(value) ? name.exec(words)?.[0] : undefined;
 }
 

@@ -81,9 +81,13 @@ export class ErrandPools {
       this.#kept.set(version, known);
       return known.pool;
     }
-    const scope = await this.#free(version);
-    const pool = new ErrandPool(keepApart(this.#engine, scope), { version, base: this.#base });
+    const scope = this.#free(version);
+    const engine = keepApart(this.#engine, scope);
+    const pool = new ErrandPool(engine, { version, base: this.#base });
+    // Before anything is waited for: who asks meanwhile must not be given the same name.
     this.#kept.set(version, { pool, scope });
+    // What is computed must not depend on what happened to be left there.
+    await engine.forgetPrefixes();
     return pool;
   }
 
@@ -92,13 +96,12 @@ export class ErrandPools {
     if (keepsWhole(this.#base.config)) await (await this.of(version)).read();
   }
 
-  /** A name under which nothing is kept. What is computed must not depend on what happened to be left there. */
-  async #free(version: number): Promise<string> {
+  /** A name for what is kept of a version: a new one, or that of the one used longest ago. */
+  #free(version: number): string {
     const [oldest] = this.#kept;
     const given = this.#kept.has(version) ? version : this.#kept.size < POOLS ? undefined : oldest?.[0];
     const scope = (given === undefined ? undefined : this.#kept.get(given)?.scope) ?? `errands.${this.#kept.size}`;
     if (given !== undefined) this.#kept.delete(given);
-    await this.#engine.forgetPrefixes({ scope });
     return scope;
   }
 }

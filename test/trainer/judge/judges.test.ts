@@ -132,6 +132,15 @@ describe("groundHint", () => {
     expect(groundHint(hint, signal)).toMatchObject({ status: "refused", code: "hint/ungrounded" });
   });
 
+  it.each(["I meant Remo I think.", "I meant Remo I'm sure.", "I meant Remo\nThanks."])(
+    "takes a name up to where the sentence goes on: %j",
+    (said) => {
+      const signal = signalOf(called, [user(said)]);
+      expect(groundHint({ parameter: "city", value: "Remo" }, signal)).toMatchObject({ status: "grounded" });
+      expect(groundedCandidates(signal).map(hintText)).toContain("city should be Remo.");
+    },
+  );
+
   it("offers whole names and what an option names", () => {
     const named = signalOf(called, [user("I meant Port S. John.")]);
     expect(groundedCandidates(named).map(hintText)).toContain("city should be Port S. John.");

@@ -82,6 +82,12 @@ describe("ErrandPools", () => {
     expect(await pools.of(1)).not.toBe(second);
   });
 
+  it("keeps two apart that are asked for at once", async () => {
+    const pools = new ErrandPools(listening(), base);
+    await Promise.all([pools.of(0), pools.of(1)]);
+    expect(forgotten).toEqual(["errands.0", "errands.1"]);
+  });
+
   it("asks a parent with an adapter anew for every update, the base once", async () => {
     const pool = await new ErrandPools(listening(), base).of(0);
     const [once, again] = [await pool.logProbs(0, undefined), await pool.logProbs(10, undefined)];
