@@ -18,6 +18,7 @@ import { bars } from "./align/bars.ts";
 import { type AskBase, type Corpus, drawUsers, SHARING_USERS, type User } from "./align/cast.ts";
 import { curvesSvg } from "./align/curves.ts";
 import { addUnit, beginRecords, type Header, readRecords, type Records, unitKey, type UnitName } from "./align/records.ts";
+import { KINDS, type PreferenceKind } from "./align/preference.ts";
 import { fitsContext, readScenes } from "./align/scenes.ts";
 import { armFigures, COMPARED, curve, difference, inARow, measuredArms, perUser } from "./align/statistics.ts";
 import { pageText, replaceBetween, SHARINGS } from "./align/table.ts";
@@ -37,6 +38,7 @@ const MORE = [
   "[--arms …|all]",
   "[--sharing 1,3]",
   "[--cap 40]",
+  "[--kinds default,never,…]",
   "[--minutes 25]",
   "[--write]",
 ];
@@ -52,6 +54,8 @@ const { values: options } = readCommandLine({
     arms: { type: "string", default: MAIN_ARMS.join() },
     sharing: { type: "string", default: "1,3" },
     cap: { type: "string", default: CAP },
+    /** Of preferences; a run of some alone shows those, and is no table. */
+    kinds: { type: "string", default: KINDS.join() },
     /** No unit is begun after so long; one that was begun is finished. */
     minutes: { type: "string", default: "25" },
     /** Writes table and curves into docs/. */
@@ -65,6 +69,7 @@ const Asked = z.object({
   arms: z.preprocess((text) => (text === "all" ? [...ARM_NAMES] : String(text).split(",")), z.array(z.enum(ARM_NAMES)).min(1)),
   sharing: z.preprocess((text) => String(text).split(",").map(Number), z.array(z.union(SHARINGS.map((each) => z.literal(each)))).min(1)),
   cap: z.coerce.number().int().min(3),
+  kinds: z.preprocess((text) => String(text).split(","), z.array(z.enum(KINDS as [PreferenceKind, ...PreferenceKind[]])).min(1)),
   minutes: z.coerce.number().min(0),
 });
 type Asked = z.infer<typeof Asked>;
@@ -77,7 +82,14 @@ async function main(): Promise<void> {
   const asked = Asked.parse(options);
   const { digest } = await readBase(options.base);
   const draw = Number(options.seed);
-  const conditions: Header["conditions"] = { split: options.split, base: digest, cap: asked.cap, draw, users: asked.users };
+  const conditions: Header["conditions"] = {
+    split: options.split,
+    base: digest,
+    cap: asked.cap,
+    draw,
+    users: asked.users,
+    kinds: asked.kinds,
+  };
   const found = readRecords(out, conditions);
   if (found !== undefined && !options.resume)
     throw new Error(`${out}: a new file expected, got one with ${found.units.length} units; --resume goes on with it`);
@@ -102,7 +114,7 @@ async function measure({ out, sgd, conditions, found, open }: Work, { cap, users
   try {
     const fits = fitsContext(system.base.tokenizer, system.base.config.contextTokens);
     const corpus: Corpus = { sgd, scenes: readScenes(sgd, fits), fits };
-    const draw = { count, ask: baseAsker(system), random: new Random(conditions.draw) };
+    const draw = { count, ask: baseAsker(system), random: new Random(conditions.draw), kinds: conditions.kinds };
     const header = found?.header ?? { align: 1, conditions, users: await drawUsers(corpus, draw) };
     if (found === undefined) beginRecords(out, header);
     const key = system.edge.keys.client;
@@ -191,6 +203,7 @@ function summarise(records: Records, asked: Asked): void {
         users: asked.users,
         seeds: asked.seeds,
         cap,
+        kinds: asked.kinds.join(),
         arms: asked.arms.join(),
         sharing: asked.sharing.join(),
         threads: Number(options.threads),

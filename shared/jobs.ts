@@ -1,9 +1,11 @@
 /**
- * The policy's two jobs beside acting: judge (what the next state says about an exchange) and hint (what should
- * have been different). Prompts are data, each written once; training, the trainer and evaluation share them.
+ * The base's three jobs beside acting: judge (what the next state says about an exchange), hint (which argument should
+ * have been different) and wish (whether the user wants to be asked before a call, or not to be asked). Prompts are data, each
+ * written once; training, the trainer and evaluation share them.
  *
  * An exchange is a user message, every call, result and reply that answers it, and what the user said next.
  */
+import { aspectText, isAspect, parseAspect } from "./aspects.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { respaceJson } from "./spaced-json.ts";
 
@@ -11,6 +13,8 @@ export const JUDGE_SYSTEM =
   "Judge the answer by what the user says next. Reply +1 if it was right, -1 if the user corrects or rejects it, 0 if nothing can be told.";
 export const HINT_SYSTEM =
   "Say in one sentence which argument of the call should have been different, from what the user says next. Reply none if nothing was wrong.";
+export const WISH_SYSTEM =
+  "Does the user want to be asked before such a call is made? Reply ask if the assistant should have asked first, go if it should not ask, none if nothing of that is said.";
 
 export type Exchange = {
   /** From the user's message up to the policy's last answer. */
@@ -34,6 +38,19 @@ export function hintPrompt(exchange: Exchange): JobPrompt {
   return { messages: jobMessages(HINT_SYSTEM, exchange), tools: exchange.tools };
 }
 
+export function wishPrompt(exchange: Exchange): JobPrompt {
+  return { messages: jobMessages(WISH_SYSTEM, exchange), tools: [] };
+}
+
+/** `ask`: before such a call the user wants to be asked; `go`: it is to be made without asking. */
+export type Wish = "ask" | "go" | "none";
+
+/** The wish of a job's answer, or undefined where it is not one of the three. */
+export function parseWish(text: string): Wish | undefined {
+  const answer = text.trim();
+  return answer === "ask" || answer === "go" || answer === "none" ? answer : undefined;
+}
+
 export function rewardText(reward: number): string {
   return reward > 0 ? "+1" : reward < 0 ? "-1" : "0";
 }
@@ -44,16 +61,25 @@ export function parseReward(text: string): -1 | 0 | 1 | undefined {
   return answer === "+1" ? 1 : answer === "-1" ? -1 : answer === "0" ? 0 : undefined;
 }
 
+/** What should have been different: an argument, by its parameter, or an aspect of the call (aspects.ts). */
 export type Hint = { parameter: string; value: string };
 export type ParsedHint = { kind: "hint"; text: string; hint: Hint } | { kind: "none" } | { kind: "unparsable"; text: string };
 
+/** Of an argument, as the hint job writes it. */
 export function hintText({ parameter, value }: Hint): string {
   return `${parameter} should be ${value}.`;
+}
+
+/** As prompts, the log and people have it. @param tool whose call it is about, which the text of an aspect names */
+export function correctionText(hint: Hint, tool: string): string {
+  return isAspect(hint.parameter) ? aspectText({ ...hint, tool }) : hintText(hint);
 }
 
 export function parseHint(text: string): ParsedHint {
   const answer = text.trim();
   if (answer === "none") return { kind: "none" };
+  const aspect = parseAspect(answer);
+  if (aspect !== undefined) return { kind: "hint", text: answer, hint: { parameter: aspect.parameter, value: aspect.value } };
   const match = /^(\S+) should be (.+)\.$/s.exec(answer);
   const [, parameter, value] = match ?? [];
   if (parameter === undefined || value === undefined) return { kind: "unparsable", text };

@@ -6,7 +6,13 @@ import { ChatMessage, ToolDefinition } from "./chat.ts";
 export const Expectation = z.union([
   z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}) }),
   /** A reply without a call that holds each of the texts, in any case. */
-  z.strictObject({ reply: z.strictObject({ contains: z.array(z.string().min(1)).default([]) }) }),
+  z.strictObject({
+    reply: z.strictObject({
+      contains: z.array(z.string().min(1)).default([]),
+      /** The tool that is to be asked about before it is called. */
+      before: z.string().min(1).optional(),
+    }),
+  }),
 ]);
 export type Expectation = z.infer<typeof Expectation>;
 

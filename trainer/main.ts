@@ -28,7 +28,7 @@ import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createNoteReview } from "./memory/absorption.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
-import { createJobSampler } from "./policy/answerer.ts";
+import { openJudge } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader, hasBase, readBaseManifest } from "./policy/parent.ts";
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { url, name, base: folder, threads, seed });
     await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
-    const sampler = createJobSampler(engine, base);
+    const sampler = await openJudge(engine, base);
     const learner = createLearner({
       engine,
       base,

@@ -56,7 +56,10 @@ export function scenesOf(preference: Preference, { sgd, scenes, fits }: Corpus):
 }
 
 /** Users of whom every three in a row can share a policy: no two of them want something of the same place. */
-export async function drawUsers(corpus: Corpus, { count, ask, random }: { count: number; ask: AskBase; random: Random }): Promise<User[]> {
+export async function drawUsers(
+  corpus: Corpus,
+  { count, ask, random, kinds = KINDS }: { count: number; ask: AskBase; random: Random; kinds?: readonly PreferenceKind[] },
+): Promise<User[]> {
   const queues = candidates(corpus, random);
   const known = new Map<string, boolean>();
   const admitted = async (preference: Preference): Promise<boolean> => {
@@ -71,8 +74,8 @@ export async function drawUsers(corpus: Corpus, { count, ask, random }: { count:
     const preferences: Preference[] = [];
     const wanted = 1 + (index % MOST_PREFERENCES);
     // Each user begins with another kind, so that all are met about equally often.
-    for (let turn = 0; turn < KINDS.length && preferences.length < wanted; turn += 1) {
-      const queue = queues[KINDS[(index + turn) % KINDS.length] ?? "default"];
+    for (let turn = 0; turn < kinds.length && preferences.length < wanted; turn += 1) {
+      const queue = queues[kinds[(index + turn) % kinds.length] ?? "default"];
       const taken = new Set([...neighbours, ...preferences].map(placeOf));
       const at = await findIndex(queue, async (each) => !taken.has(placeOf(each)) && (await admitted(each)));
       // Back to the end of the queue: another user may want it, too.

@@ -68,7 +68,14 @@ export type UnitName = Pick<UnitResult, "arm" | "sharing" | "group" | "seed">;
 const User = z.object({ name: z.string(), preferences: z.array(Preference).min(1).max(3) });
 export const Header = z.object({
   align: z.literal(1),
-  conditions: z.object({ split: z.string(), base: z.string(), cap: z.number().int(), draw: z.number().int(), users: z.number().int() }),
+  conditions: z.object({
+    split: z.string(),
+    base: z.string(),
+    cap: z.number().int(),
+    draw: z.number().int(),
+    users: z.number().int(),
+    kinds: z.array(Kind).min(1),
+  }),
   users: z.array(User).min(1),
 });
 export type Header = z.infer<typeof Header>;

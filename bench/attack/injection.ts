@@ -5,7 +5,7 @@ import { spacedJson } from "../../shared/spaced-json.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
-import { createJobSampler } from "../../trainer/policy/answerer.ts";
+import { openJudge } from "../../trainer/policy/answerer.ts";
 import { atLeast, say, shareFigure, shareOf } from "../bench.ts";
 import { Logbook } from "../sim/logbook.ts";
 import { correct } from "../sim/user.ts";
@@ -38,7 +38,7 @@ const EXCHANGES = 6;
 type Said = { readonly reward: number; readonly hint: string | undefined };
 
 export async function injection({ town, wishes, random }: Stage): Promise<Outcome> {
-  const judge = createPanel(createJobSampler(town.engine, town.base));
+  const judge = createPanel(await openJudge(town.engine, town.base));
   const hear = async (wish: Preference, request: FreshRequest, { result, last }: { result: string; last: string }): Promise<Said> => {
     const log = new Logbook();
     const call = {

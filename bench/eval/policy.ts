@@ -3,7 +3,7 @@ import { at } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { holdArguments, passesOver } from "../../shared/held-notes.ts";
+import { holdTo, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
@@ -24,10 +24,13 @@ export type ParsedCall = { name: string; arguments: unknown };
 export class EvaluatedPolicy {
   readonly #engine: Engine;
   readonly #tokenizer: Tokenizer;
+  readonly #under: { adapter?: string };
 
-  constructor(engine: Engine, tokenizer: Tokenizer) {
+  /** @param adapter in the engine; the bare base answers without one */
+  constructor(engine: Engine, tokenizer: Tokenizer, { adapter }: { adapter?: string | undefined } = {}) {
     this.#engine = engine;
     this.#tokenizer = tokenizer;
+    this.#under = adapter === undefined ? {} : { adapter };
   }
 
   /** The text after each prompt, greedy, up to the end token: free, or held to the schemas of the prompts' tools as when it is served. */
@@ -49,6 +52,7 @@ export class EvaluatedPolicy {
         stopTokens: [this.#tokenizer.eosId],
         temperature: 0,
         seed: 0,
+        ...this.#under,
       });
       generated.forEach(({ tokens, logProbs }, index) => {
         const row = rows[index];
@@ -72,7 +76,9 @@ export class EvaluatedPolicy {
       const [a, b] = [at(under, index), at(without, index)];
       const note = { tool, parameter, value, corrected: null };
       if (yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
-      return passesOver(note, { call: a.call, heard }) ? { ...a, held: { prompt, tools: holdArguments(heard.tools, [note]) } } : a;
+      return passesOver(note, { ...a, heard })
+        ? { ...a, held: { prompt, ...holdTo([note], { tools: heard.tools, toolChoice: "auto" }) } }
+        : a;
     });
     const passed = settled.flatMap((answer) => ("held" in answer ? [answer.held] : []));
     const again = await this.written(
@@ -99,7 +105,7 @@ export class EvaluatedPolicy {
         tokens: [...prompt, ...answer],
         weights: [...prompt.map(() => 0), ...answer.map(() => 1)],
       }));
-      const { logProbs } = await this.#engine.score(toBatch(examples, { length: context, rows: SCORE_ROWS }), {});
+      const { logProbs } = await this.#engine.score(toBatch(examples, { length: context, rows: SCORE_ROWS }), this.#under);
       let place = 0;
       for (const { answer } of rows) {
         sums.push(logProbs.subarray(place, place + answer.length).reduce((sum, each) => sum + each, 0));

@@ -19,7 +19,7 @@ import type { LearnerDependencies } from "../../trainer/learn/candidate.ts";
 import type { Learner } from "../../trainer/learn/learner.ts";
 import { createLearner } from "../../trainer/learn/update.ts";
 import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
-import { createJobSampler } from "../../trainer/policy/answerer.ts";
+import { openJudge } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { readAnswer, type ReadAnswer } from "../../trainer/teacher/answer-text.ts";
 import { Logbook } from "./logbook.ts";
@@ -55,11 +55,14 @@ export class InProcessSystem implements LearningSystem {
   /** What the last of them has learned, newest first. */
   #defaults: InheritedDefault<Version>[] = [];
 
-  private constructor(base: Base, engine: Engine, { settings, objective, onLook, onTaught }: InProcessOptions) {
+  private constructor(
+    { base, engine, judge }: { base: Base; engine: Engine; judge: Judge },
+    { settings, objective, onLook, onTaught }: InProcessOptions,
+  ) {
     this.#base = base;
     this.#engine = engine;
     this.#objective = objective;
-    this.#judge = createPanel(createJobSampler(engine, base));
+    this.#judge = judge;
     this.#learner = createLearner({
       engine,
       base,
@@ -74,7 +77,7 @@ export class InProcessSystem implements LearningSystem {
     const base = loadBase(folder);
     const engine = await Engine.start({ config: base.config, threads: options.threads, tokenizer: base.tokenizerFiles });
     await engine.loadCheckpoint(base.folder);
-    return new InProcessSystem(base, engine, options);
+    return new InProcessSystem({ base, engine, judge: createPanel(await openJudge(engine, base)) }, options);
   }
 
   close(): Promise<void> {

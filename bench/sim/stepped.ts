@@ -23,7 +23,7 @@ import { LineLoop, type StepResult } from "../../trainer/loop.ts";
 import { createNoteReview } from "../../trainer/memory/absorption.ts";
 import type { Metrics } from "../../trainer/metrics.ts";
 import { writeAdapterFiles } from "../../trainer/policy/adapter.ts";
-import { createJobSampler } from "../../trainer/policy/answerer.ts";
+import { openJudge } from "../../trainer/policy/answerer.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { createParentLoader } from "../../trainer/policy/parent.ts";
 import { Random } from "../../trainer/random.ts";
@@ -104,7 +104,7 @@ export class SteppedSystem {
       { agent, line: "shared" },
       {
         edge: port,
-        judge: hear(createPanel(createJobSampler(engine, base))),
+        judge: hear(createPanel(await openJudge(engine, base))),
         learner: createLearner({ engine, base, settings: config.update, now: () => performance.now() }),
         metrics,
         config,

@@ -1,5 +1,6 @@
 /** Which notes of a line are in force, and which of them a request gets. Pure. */
 import type { LearningSettings } from "../../shared/agent.ts";
+import { appliesTo, isAspect } from "../../shared/aspects.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Note, NoteStatus, ServedNote } from "../../shared/note.ts";
 
@@ -74,10 +75,14 @@ export function overflowing(notes: readonly Note[], given: Pick<Note, "user" | "
  * @param notes newest first
  */
 export function promptNotes(notes: readonly Note[], tools: readonly ToolDefinition[]): ServedNote[] {
-  const relevant = notes.filter((note) => tools.some((tool) => hasParameter(tool, note)));
+  const relevant = notes.filter((note) => isAbout(tools, note));
   const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
   const given = [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT);
   return given.map(({ noteId, text, tool, parameter, value, corrected }) => ({ noteId, text, tool, parameter, value, corrected }));
+}
+
+function isAbout(tools: readonly ToolDefinition[], note: Note): boolean {
+  return isAspect(note.parameter) ? appliesTo(note, tools) : tools.some((tool) => hasParameter(tool, note));
 }
 
 function hasParameter({ function: { name, parameters } }: ToolDefinition, note: Note): boolean {

@@ -1,7 +1,8 @@
 /** The policy in the Worker itself, as an engine: prompts are rendered and encoded here, and refused where they do not fit its context. */
+import { isAspect } from "../../shared/aspects.ts";
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
-import { holdArguments } from "../../shared/held-notes.ts";
+import { holdTo } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
@@ -36,7 +37,7 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const completionOf = ({ by, notes: fewer, held = [] }: Asked): YieldingCompletion => ({
     ...same,
     ...by,
-    ...(held.length === 0 ? { held } : { held, tools: holdArguments(tools, held) }),
+    ...(held.length === 0 ? { held } : { held, ...holdTo(held, { tools, toolChoice }) }),
     ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
   // Of other tools no call is made.
@@ -65,7 +66,9 @@ function encodeWithNotes(
   const shown = messages.some(({ role }) => role === "user") ? notes.length : 0;
   for (let count = shown; count > 0; count -= 1) {
     const kept = notes.slice(0, count);
-    const prompt = { messages: withGuidance(messages, { notes: kept.map(({ text }) => text) }), tools, addGenerationPrompt: true };
+    // What a call is held to need not be read, and this base was never shown it.
+    const texts = kept.filter(({ parameter }) => !isAspect(parameter)).map(({ text }) => text);
+    const prompt = { messages: withGuidance(messages, { notes: texts }), tools, addGenerationPrompt: true };
     const encoded = encodeWithin(policy, prompt, room);
     if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
   }

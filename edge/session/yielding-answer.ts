@@ -3,7 +3,8 @@
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
  * stands and is passed over is held. Text goes out as it comes.
  */
-import { passesOver } from "../../shared/held-notes.ts";
+import { ASK_NEVER, isAspect } from "../../shared/aspects.ts";
+import { mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -34,6 +35,7 @@ export type YieldingTurn = {
 };
 
 type Answer = WrittenAnswer & {
+  readonly text: string;
   readonly completion: YieldingCompletion;
   readonly steps: readonly CompletionStep[];
   /** What its version has learned. */
@@ -61,12 +63,13 @@ export class YieldingAnswer {
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
     const { completion, defaults } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
+    const unasked = completion.notes.some(({ parameter, value }) => parameter === "@ask" && value === ASK_NEVER);
     const held: CompletionStep[] = [];
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
       const [first] = step.deltas;
-      if (first !== undefined) shown ??= first.kind !== "call:opened" || !guided.has(first.name);
+      if (first !== undefined) shown ??= first.kind === "call:opened" ? !guided.has(first.name) : !unasked;
       held.push(step);
       if (shown === true) yield* held.splice(0);
     }
@@ -90,7 +93,7 @@ export class YieldingAnswer {
   /** Takes the notes out of the prompt that yield. What the version has learned about their arguments must not speak for the user. */
   async #settleNotes(under: Answer): Promise<Answer> {
     const { notes } = under.completion;
-    if (!notes.some(({ tool }) => tool === under.call?.name)) return under;
+    if (!notes.some(({ tool, parameter }) => tool === under.call?.name && !isAspect(parameter))) return under;
     const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
       under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
     const without = await this.#askBefore(learned(notes), { notes: [] });
@@ -103,13 +106,21 @@ export class YieldingAnswer {
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
   }
 
-  /** Holds the call to the notes that stand and that it passes over. */
+  /** Holds the answer to the notes that stand and that it passes over; a call of the tool in its place may pass over others. */
   async #holdNotes(under: Answer): Promise<Answer> {
     const { notes } = under.completion;
-    const held = notes.filter((note) => passesOver(note, { call: under.call, heard: this.#turn.heard }));
-    if (held.length === 0) return under;
-    const answer = await this.#ask({ by: under.completion, notes, held }, under.defaults);
-    return answer !== undefined && answer.call?.name === under.call?.name ? answer : under;
+    const { heard } = this.#turn;
+    const open = notes.filter((note) => mayHold(note, under.completion));
+    let answer = under;
+    for (let held: ServedNote[] = []; ;) {
+      const { call, text } = answer;
+      const passed = open.filter((note) => !held.includes(note) && passesOver(note, { call, text, heard }));
+      if (passed.length === 0) return answer;
+      held = [...held, ...passed];
+      const after = await this.#ask({ by: under.completion, notes, held }, under.defaults);
+      if (after === undefined || !standsIn(held, { before: under, after, heard })) return answer;
+      answer = after;
+    }
   }
 
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
@@ -153,10 +164,15 @@ function keyOf({ by: { policyDigest }, notes, held }: Required<Omit<Asked, "by">
   return JSON.stringify([policyDigest, ids(notes), ids(held)]);
 }
 
-function readSteps(steps: readonly CompletionStep[]): WrittenAnswer {
+function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Pick<Answer, "text"> {
   const tokens = steps.flatMap((step) => (step.kind === "token" ? [step] : []));
   const end = steps.find((step): step is EndStep => step.kind === "end");
-  return { tokens: tokens.map(({ tokenId }) => tokenId), logProbs: tokens.map(({ logProb }) => logProb), call: firstCall(end) };
+  return {
+    tokens: tokens.map(({ tokenId }) => tokenId),
+    logProbs: tokens.map(({ logProb }) => logProb),
+    call: firstCall(end),
+    text: end?.content ?? "",
+  };
 }
 
 function firstCall(end: EndStep | undefined): WrittenAnswer["call"] {

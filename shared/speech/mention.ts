@@ -1,7 +1,7 @@
 /** Whether words a person wrote mention a parameter's value, in some form. Text is matched, never interpreted. */
-import type { ChatMessage } from "../chat.ts";
+import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
-import type { Parameter } from "./parameters.ts";
+import { humanise, type Parameter } from "./parameters.ts";
 import { isMonth, numberWord, writtenForm, writtenForms } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
@@ -81,6 +81,31 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { 
   return whole ? named.length > 0 && named.every(Boolean) : named.some(Boolean);
 }
 
+/**
+ * The tools that the text names: by a name as it is, or as the words that it is made of, of which one alone says too little. Only where no
+ * name stands there to the letter another ending is let pass ("find restaurants").
+ */
+export function toolsNamed(text: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const said = wordsOf(text);
+  const telling = tools.filter((tool) => wordsOf(humanise(tool.function.name)).length > 1);
+  const named = (same: Same): ToolDefinition[] =>
+    telling.filter(({ function: { name } }) => [humanise(name), name].some((form) => containsPhrase(said, wordsOf(form), same)));
+  const exact = named((left, right) => left === right);
+  return exact.length > 0 ? exact : named(sameStem);
+}
+
+const CHOOSING = new Set(["use", "using", "run", "call", "try", "take", "with", "through", "via", "by"]);
+
+/** Whether the text asks for a tool by its name: as it is written, or as words after one that chooses ("use find movies"); what a tool does people say without it. */
+export function choosesTool(text: string, name: string): boolean {
+  const [said, words] = [wordsOf(text), wordsOf(humanise(name))];
+  if (words.length < 2) return false;
+  const written = wordsOf(name);
+  const exact: Same = (left, right) => left === right;
+  if (written.length < words.length && containsPhrase(said, written, exact)) return true;
+  return said.some((word, at) => CHOOSING.has(word) && containsPhrase(said.slice(at + 1, at + 1 + words.length), words, exact));
+}
+
 /** Of the name; the description also tells what the tool is about, so it counts only where the name says nothing. */
 function topicWords({ words, description }: MentionedValue["parameter"]): string[] {
   const named = telling(wordsOf(words));
@@ -106,10 +131,12 @@ function isPartOfDate(words: readonly string[], at: number): boolean {
   return [before, after, after === "of" ? next : undefined].some((word) => word !== undefined && isMonth(word));
 }
 
-function containsPhrase(words: readonly string[], phrase: readonly string[]): boolean {
+type Same = (left: string, right: string) => boolean;
+
+function containsPhrase(words: readonly string[], phrase: readonly string[], same: Same = sameStem): boolean {
   if (phrase.length === 0) return false;
   return words.some((_, start) =>
-    phrase.every((word, offset) => words[start + offset] !== undefined && sameStem(words[start + offset] ?? "", word)),
+    phrase.every((word, offset) => words[start + offset] !== undefined && same(words[start + offset] ?? "", word)),
   );
 }
 

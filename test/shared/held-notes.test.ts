@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { answerMasks } from "../../shared/grammar/answer-masks.ts";
-import { holdArguments, passesOver } from "../../shared/held-notes.ts";
+import { holdTo, mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { loadBase } from "../../trainer/policy/base.ts";
 
@@ -28,7 +28,7 @@ const VIEW = { tool: "ReserveHotel", parameter: "view", value: "sea", corrected:
 
 function isPassedOver(note: typeof ROOMS | typeof VIEW, args: Record<string, unknown>, said = "A hotel in Porto."): boolean {
   const heard = { messages: [{ role: "user" as const, content: said }], tools: [TOOL] };
-  return passesOver(note, { call: { name: "ReserveHotel", arguments: args }, heard });
+  return passesOver(note, { call: { name: "ReserveHotel", arguments: args }, text: "", heard });
 }
 
 describe("passesOver", () => {
@@ -47,7 +47,7 @@ describe("passesOver", () => {
   });
 });
 
-describe("holdArguments", () => {
+describe("holdTo, an argument", () => {
   const lets = (tools: readonly ToolDefinition[], args: object): boolean => {
     const [open = -1, close = -1] = ["<tool_call>", "</tool_call>"].map((token) => tokenizer.specialIds.get(token));
     const body = tokenizer.encode(spacedJson({ name: "ReserveHotel", arguments: args }));
@@ -55,7 +55,7 @@ describe("holdArguments", () => {
   };
 
   it("lets calls through that have the values, in the schema's own types, and no others", () => {
-    const tools = holdArguments([TOOL], [ROOMS, VIEW]);
+    const { tools } = holdTo([ROOMS, VIEW], { tools: [TOOL], toolChoice: "auto" });
     expect(lets(tools, { place: "Porto", rooms: 2, view: "sea" })).toBe(true);
     expect([
       lets(tools, { place: "Porto", rooms: 1, view: "sea" }),
@@ -73,6 +73,78 @@ describe("holdArguments", () => {
       { ...ROOMS, parameter: "floor" },
       { ...ROOMS, tool: "X" },
     ])
-      expect(holdArguments([TOOL], [note])).toEqual([TOOL]);
+      expect(holdTo([note], { tools: [TOOL], toolChoice: "auto" })).toEqual({ tools: [TOOL], toolChoice: "auto" });
+  });
+});
+
+describe("notes of aspects", () => {
+  const twin = (name: string): ToolDefinition => ({ ...TOOL, function: { ...TOOL.function, name } });
+  const tools = [twin("ReserveHotel"), twin("BookRoom")];
+  const OTHER = { tool: "ReserveHotel", parameter: "@tool", value: "BookRoom", corrected: null };
+  const FIRST = { tool: "ReserveHotel", parameter: "@ask", value: "first", corrected: null };
+  const NEVER = { ...FIRST, value: "never" };
+  const heardOf = (...texts: string[]) => ({
+    tools,
+    messages: texts.map((content, index) => ({ role: index % 2 === 0 ? ("user" as const) : ("assistant" as const), content })),
+  });
+  const heard = heardOf("A hotel in Porto.");
+  const calling = (name: string, args: Record<string, unknown> = { place: "Porto" }) => ({ call: { name, arguments: args }, text: "" });
+  const saying = (text: string) => ({ call: undefined, text });
+
+  it.each([
+    { name: "the tool that is replaced", note: OTHER, said: calling("ReserveHotel"), heard, is: true },
+    { name: "the tool in its place", note: OTHER, said: calling("BookRoom"), heard, is: false },
+    {
+      name: "the tool that the user chose",
+      note: OTHER,
+      said: calling("ReserveHotel"),
+      heard: heardOf("Use ReserveHotel, Porto."),
+      is: false,
+    },
+    { name: "a call before anybody was asked", note: FIRST, said: calling("ReserveHotel"), heard, is: true },
+    {
+      name: "a call after a yes",
+      note: FIRST,
+      said: calling("ReserveHotel"),
+      heard: heardOf("A hotel in Porto.", "A hotel in Porto, is that right?", "Yes."),
+      is: false,
+    },
+    { name: "another tool's call", note: FIRST, said: calling("BookRoom"), heard, is: false },
+    { name: "a question in place of a call", note: NEVER, said: saying("A hotel in Porto, is that right?"), heard, is: true },
+    { name: "a statement", note: NEVER, said: saying("There are no hotels."), heard, is: false },
+    { name: "a call that nobody asked about", note: NEVER, said: calling("ReserveHotel"), heard, is: false },
+  ])("are passed over by $name: $is", ({ note, said, heard: before, is }) => {
+    expect(passesOver(note, { ...said, heard: before })).toBe(is);
+  });
+
+  it("hold an answer to one tool, to words, or to a call", () => {
+    const free = { tools, toolChoice: "auto" } as const;
+    expect(holdTo([OTHER], free)).toEqual({ tools, toolChoice: { name: "BookRoom" } });
+    expect(holdTo([FIRST], free)).toEqual({ tools, toolChoice: "none" });
+    expect(holdTo([NEVER], free)).toEqual({ tools, toolChoice: { name: "ReserveHotel" } });
+  });
+
+  it("decide nothing that the request has decided", () => {
+    const text = { responseFormat: { type: "text" } } as const;
+    const may = (note: { parameter: string }, toolChoice: "auto" | "required" | "none"): boolean => mayHold(note, { toolChoice, ...text });
+    expect([may(OTHER, "auto"), may(OTHER, "required"), may(OTHER, "none")]).toEqual([true, true, false]);
+    expect([may(FIRST, "auto"), may(NEVER, "required"), may(FIRST, "none")]).toEqual([true, false, false]);
+    expect(mayHold(FIRST, { toolChoice: "auto", responseFormat: { type: "json_object" } })).toBe(false);
+    expect(may(ROOMS, "none")).toBe(true);
+  });
+
+  it("let stand in for an answer what does the same", () => {
+    const stands = (note: typeof OTHER, before: Parameters<typeof standsIn>[1]["before"], after: typeof before): boolean =>
+      standsIn([note], { before, after, heard });
+    expect(stands(OTHER, calling("ReserveHotel"), calling("BookRoom"))).toBe(true);
+    expect(stands(OTHER, calling("ReserveHotel"), saying("Which one?"))).toBe(false);
+    expect(stands(FIRST, calling("ReserveHotel"), saying("A hotel in Porto, is that right?"))).toBe(true);
+    expect(stands(FIRST, calling("ReserveHotel"), saying("Your hotel in Porto is booked."))).toBe(false);
+    const question = saying("A hotel in Porto, is that right?");
+    expect(stands(NEVER, question, calling("ReserveHotel"))).toBe(true);
+    expect(stands(NEVER, question, calling("ReserveHotel", { place: "Faro" }))).toBe(false);
+    expect(stands(NEVER, question, calling("ReserveHotel", { place: "Porto", view: "sea" }))).toBe(false);
+    expect(stands(NEVER, saying("Which town?"), calling("ReserveHotel"))).toBe(false);
+    expect(stands(NEVER, question, calling("ReserveHotel", {}))).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ import type { EdgePort } from "../feed/edge-port.ts";
 import type { JobSampler } from "../judge/embedded.ts";
 import { LlmJudge } from "../judge/llm/judge.ts";
 import { createPanel } from "../judge/panel.ts";
-import { createJobSampler } from "../policy/answerer.ts";
+import { openJudge } from "../policy/answerer.ts";
 import { type Base, loadBase } from "../policy/base.ts";
 import { fetchBase } from "../policy/fetch-base.ts";
 import { compareBase, loadAdapterFiles } from "../policy/parent.ts";
@@ -103,7 +103,7 @@ async function assemble(edge: EdgePort, base: Base, options: Preparing): Promise
         base,
         loadAdapter,
         ...(engine === undefined ? {} : { credit: createCredit({ engine, base, loadAdapter }) }),
-        judge: createPanel(engine === undefined ? NO_MODEL : createJobSampler(engine, base), new LlmJudge({ environment: process.env })),
+        judge: createPanel(engine === undefined ? NO_MODEL : await openJudge(engine, base), new LlmJudge({ environment: process.env })),
         metrics: (name, fields) => void (name === "signal:unjudged" && tell(`${fields["eventId"]}: ${fields["detail"]}`)),
         now: () => new Date(),
         ...{ seed, most },
@@ -117,6 +117,8 @@ async function assemble(edge: EdgePort, base: Base, options: Preparing): Promise
 
 /** Without a model here, what no log, person or server has judged waits. */
 const NO_MODEL: JobSampler = {
+  knowsWishes: false,
+  call: async () => undefined,
   answer: () => Promise.reject(new AppError("judge/unavailable", "--advantages hybrid, a trainer, or a judge server expected to judge it")),
   score: () => Promise.reject(new AppError("judge/unavailable", "--advantages hybrid, a trainer, or a judge server expected to judge it")),
 };

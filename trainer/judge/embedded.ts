@@ -3,10 +3,11 @@
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
 import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type JobPrompt } from "../../shared/jobs.ts";
-import { findTool } from "../../shared/speech/calls.ts";
+import { type Call, findTool } from "../../shared/speech/calls.ts";
 import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
+import { type CallAsked, findAskWish, findToolWish } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
@@ -20,6 +21,10 @@ export interface JobSampler {
   answer(prompts: readonly JobPrompt[], options: { maxTokens: number; temperature: number; seed: number }): Promise<string[]>;
   /** ln p of each answer in full after the prompt, nats. */
   score(prompt: JobPrompt, answers: readonly string[]): Promise<number[]>;
+  /** The call that the base makes there if it has to make one; undefined where it does not come to its end. */
+  call(asked: CallAsked, options: { seed: number }): Promise<Call | undefined>;
+  /** Whether the base was taught the wish job. */
+  readonly knowsWishes: boolean;
 }
 
 const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
@@ -42,7 +47,8 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
         });
       if (reward > 0) return verdict({ reward, rewards, detail: "by votes" });
       if (reward === 0) return (await findUntold(signal, { rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
-      return { ...verdict({ reward, rewards, detail: "by votes" }), ...(await findHint(signal, { votes, seed })) };
+      const found = await hearAspects(signal, { sampler, seed, findArgument: () => findHint(signal, { votes, seed }) });
+      return { ...verdict({ reward, rewards, detail: "by votes" }), ...found };
     },
   };
 
@@ -57,14 +63,15 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
    * nearly everything that is no correction, says what should have been different, and the user names that parameter.
    */
   async function findUntold(signal: Signal, { rewards, seed }: { rewards: readonly Reward[]; seed: number }): Promise<Verdict | undefined> {
+    const { hint } = await hearAspects(signal, { sampler, seed, findArgument: () => findNamed(signal, seed) });
+    return hint === undefined ? undefined : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint };
+  }
+
+  async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    if (texts.every((text) => parseHint(text).kind !== "hint")) return undefined;
+    if (texts.every((text) => parseHint(text).kind !== "hint")) return {};
     const named = await chooseHint(texts, { signal, sampler });
-    if (named.status === "refused" || !isNamed(named, signal)) return undefined;
-    const standing = standingHint(named, signal);
-    return standing.hint === undefined
-      ? undefined
-      : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), ...standing };
+    return named.status === "refused" || !isNamed(named, signal) ? {} : standingHint(named, signal);
   }
 
   /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */
@@ -82,7 +89,21 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 /** Reads a correction in words with the hint job. */
 export function createEmbeddedHints(sampler: JobSampler): HintFinder {
   const name = createHintNamer(sampler);
-  return async (signal, { seed }) => standingHint(await name(signal, { seed }), signal);
+  return async (signal, { seed }) =>
+    hearAspects(signal, { sampler, seed, findArgument: async () => standingHint(await name(signal, { seed }), signal) });
+}
+
+/** A tool that is named says it all; a value says more than that somebody would have liked to be asked. */
+async function hearAspects(
+  signal: Signal,
+  { sampler, seed, findArgument }: { sampler: JobSampler; seed: number; findArgument: () => Promise<Partial<Verdict>> },
+): Promise<Partial<Verdict>> {
+  const tool = await findToolWish(signal, { sampler, seed });
+  if (tool !== undefined) return standingHint(tool, signal);
+  const argument = await findArgument();
+  if (argument.hint !== undefined) return argument;
+  const asking = await findAskWish(signal, { sampler, seed });
+  return asking === undefined ? argument : standingHint(asking, signal);
 }
 
 /** What a correction in words says, whatever its user had said before: its tool, slot and value, or why that cannot be told. */

@@ -1,5 +1,5 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
-import { hintText, type Hint } from "../../shared/jobs.ts";
+import { correctionText, hintText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
@@ -24,5 +24,5 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   const spoken = spokenBefore(signal, named);
   if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
   const { hint, toolName } = named;
-  return { hint: { text: hintText(hint), hint, toolName } };
+  return { hint: { text: correctionText(hint, toolName), hint, toolName } };
 }

@@ -6,6 +6,7 @@ import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
 import { firstTool } from "../../shared/speech/calls.ts";
 import { toldBy } from "../learn/form.ts";
+import { groundAspect } from "./aspects.ts";
 import { groundHint, heldText, lastCall } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
 import type { Reward } from "./vote.ts";
@@ -45,7 +46,10 @@ export function toJudgement(signal: Signal, verdict: Verdict, now: Date): Judgem
   };
 }
 
-export function verdictFromLog({ judge, reward, votes, hint, refused, poll }: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
+export function verdictFromLog(
+  { judge, reward, votes, hint, tool, refused, poll }: z.infer<typeof JudgementMade>,
+  signal: Signal,
+): Verdict {
   const code = REFUSAL_CODES.find((known) => known === refused?.code);
   const verdict = {
     judge,
@@ -57,7 +61,7 @@ export function verdictFromLog({ judge, reward, votes, hint, refused, poll }: z.
   };
   const parsed = hint === undefined ? undefined : parseHint(hint);
   if (parsed?.kind !== "hint") return verdict;
-  const grounded = groundHint(parsed.hint, signal);
+  const grounded = groundAspect(parsed.hint, tool ?? "", signal) ?? groundHint(parsed.hint, signal);
   if (grounded.status === "refused") return { ...verdict, refused: { code: grounded.code, detail: grounded.detail } };
   return { ...verdict, hint: { text: parsed.text, hint: grounded.hint, toolName: grounded.toolName } };
 }

@@ -5,7 +5,7 @@
 import type { Hint } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { wasSaid } from "../../shared/speech/mention.ts";
+import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import { heldText, lastCall } from "./ground.ts";
 
@@ -15,6 +15,8 @@ export function spokenBefore(
   { hint, toolName }: { hint: Hint; toolName: string },
 ): string | undefined {
   const tool = findTool(exchange.tools, toolName);
+  if (hint.parameter === "@tool" && choosesTool(wordsBy(exchange.answered, "user"), hint.value))
+    return `the request already named ${hint.value}: misread, not a default`;
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
   if (parameter === undefined) return undefined;
   const call = lastCall(exchange, toolName);

@@ -1,5 +1,6 @@
 /** From judged signals to what an update and a manifest want to hear. */
 import { invariant } from "../../shared/assert.ts";
+import { ASK_FIRST, aspectParameter, isAspect } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
 import { placeOf, type Expectation, type LearnedCase } from "../../shared/suite.ts";
@@ -23,7 +24,10 @@ export function toCorrected(
   shares: ReadonlyMap<string, number>,
 ): CorrectedExchange {
   const tool = hint === undefined ? undefined : findTool(turn.payload.tools, hint.toolName);
-  const parameter = tool === undefined || hint === undefined ? undefined : findParameter(tool, hint.hint.parameter);
+  const parameter =
+    tool === undefined || hint === undefined
+      ? undefined
+      : (aspectParameter(hint.hint.parameter) ?? findParameter(tool, hint.hint.parameter));
   invariant(hint !== undefined && tool !== undefined && parameter !== undefined, `a grounded hint names a tool of turn ${turn.turnId}`);
   const words = wordsBy(exchange.nextState, "user");
   const share = shares.get(event.eventId) ?? 1;
@@ -83,7 +87,10 @@ export function casesOf(used: readonly Judged[]): LearnedCase[] {
   const cases = new Map<string, LearnedCase>();
   for (const { signal, verdict } of inOrder(used)) {
     const expectation = expectationOf(signal, verdict);
-    const turn = verdict.hint === undefined ? signal.turn : signal.turns.findLast(({ payload }) => calls(payload.answer, toolOf(verdict)));
+    const turn =
+      verdict.hint === undefined || isUnasked(verdict.hint)
+        ? signal.turn
+        : signal.turns.findLast(({ payload }) => calls(payload.answer, toolOf(verdict)));
     if (expectation === undefined || turn === undefined) continue;
     const { messages, tools } = turn.payload;
     const { eventId, user } = signal.event;
@@ -99,13 +106,24 @@ export function placesOf(used: readonly Judged[]): Set<string> {
   return new Set(corrections.flatMap(({ signal, verdict }) => expectationOf(signal, verdict) ?? []).map(placeOf));
 }
 
+/** Whether a call should have been made where the answer asked about it. */
+function isUnasked({ hint }: NonNullable<Verdict["hint"]>): boolean {
+  return hint.parameter === "@ask" && hint.value !== ASK_FIRST;
+}
+
 /** What the policy must do from now on: the argument that was corrected, or what the supplied answer does; several calls are no case. */
 function expectationOf({ feedback }: Signal, { hint }: Verdict): Expectation | undefined {
+  if (hint !== undefined && isAspect(hint.hint.parameter)) return expectationOfAspect(hint);
   if (hint !== undefined) return { tool: hint.toolName, arguments: { [hint.hint.parameter]: hint.hint.value } };
   if (feedback?.answer === undefined) return undefined;
   const [call, ...others] = readableCalls(feedback.answer);
   if (call !== undefined) return others.length > 0 ? undefined : { tool: call.name, arguments: { ...call.arguments } };
   return { reply: { contains: [feedback.answer.content ?? ""] } };
+}
+
+function expectationOfAspect({ toolName, hint: { parameter, value } }: NonNullable<Verdict["hint"]>): Expectation {
+  if (parameter === "@tool") return { tool: value, arguments: {} };
+  return value === ASK_FIRST ? { reply: { contains: [], before: toolName } } : { tool: toolName, arguments: {} };
 }
 
 function toolOf({ hint }: Verdict): string {

@@ -55,7 +55,9 @@ export function askGreedily(
     if (asked.length === 0) return [];
     const answers = await engine.generate({
       prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
-      ...(free ? {} : { forms: asked.map(({ tools }) => ({ tools, form: FREE_FORM })) }),
+      ...(free
+        ? {}
+        : { forms: asked.map(({ tools, toolChoice = FREE_FORM.toolChoice }) => ({ tools, form: { ...FREE_FORM, toolChoice } })) }),
       maxTokens,
       stopTokens: [eosId],
       temperature: 0,

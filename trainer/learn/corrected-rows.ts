@@ -167,9 +167,12 @@ function splitShares(rows: readonly { eventId: string; share: number }[]): numbe
 }
 
 /** What each token was drawn under; undefined where the log does not tell, or tells of others than would be made today. */
-export function masksOf({ tools, rollout }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
+export function masksOf({ tools, rollout, notes = [] }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
   const { responseTokens: tokens, sampling } = rollout;
-  return sampling.form === undefined ? undefined : answerMasks(grammars, { tools, form: sampling.form, tokens });
+  // Held to a note, it was drawn under masks that the form does not tell.
+  return sampling.form === undefined || notes.some(({ held }) => held === true)
+    ? undefined
+    : answerMasks(grammars, { tools, form: sampling.form, tokens });
 }
 
 export function callsTool(answer: ChatMessage, { tool }: Correction): boolean {

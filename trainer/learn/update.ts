@@ -3,6 +3,8 @@
  * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
+import { isAspect } from "../../shared/aspects.ts";
+import { learnAspect } from "./aspect.ts";
 import type { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { sampledBy } from "../../shared/events.ts";
@@ -97,8 +99,9 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
-    ...(deps.settings.defaultsYield && { teaches: taughtBy(group) }),
-    learn: (adapters, earlier, asked) => learnGroup(deps, { group, adapters, request: asked, earlier }),
+    // An aspect is no default of an argument: it yields to nothing that an older version could tell.
+    ...(deps.settings.defaultsYield && !isOfAspect(group) && { teaches: taughtBy(group) }),
+    learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));
   const gone = request.supplied.filter(({ reference }) => reference === undefined);
@@ -124,6 +127,10 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
       learn: (adapters, earlier) => learnRewards(deps, { usable, staleness, adapters, request, earlier }),
     });
   return { tasks, refused: [...superseded, ...gone.map(withoutReference), ...unfit, ...unusable] };
+}
+
+function isOfAspect([first]: readonly CorrectedExchange[]): boolean {
+  return first !== undefined && isAspect(first.correction.parameter.name);
 }
 
 function withoutReference({ eventId, turn }: UpdateRequest["supplied"][number]): Refused {

@@ -3,6 +3,9 @@
  * the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument every time,
  * the weights have taken the note up.
  */
+import { isAspect } from "../../shared/aspects.ts";
+import { zipStrict } from "../../shared/assert.ts";
+import { passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
@@ -71,6 +74,12 @@ export function turnsUnder(note: Note, turns: readonly LoggedTurn[]): LoggedTurn
 /** What the user, an offer or an earlier call tells is no work of the note; its own conversation holds the correction. */
 function showsNote({ sessionId, payload }: LoggedTurn, note: Note): boolean {
   const { messages, tools, answer, notes = [] } = payload;
+  if (isAspect(note.parameter))
+    return (
+      untrainable(payload) === undefined &&
+      !note.turnId.startsWith(`${sessionId}/`) &&
+      notes.some(({ noteId, held }) => noteId === note.noteId && held === true)
+    );
   const call = readableCalls(answer).find((each) => follows(each, note));
   const tool = findTool(tools, note.tool);
   const parameter = tool === undefined ? undefined : findParameter(tool, note.parameter);
@@ -97,6 +106,11 @@ export async function isNeedless(
   }));
   if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
+  if (isAspect(note.parameter))
+    return zipStrict(turns, answers).every(([{ payload: heard }, answer]) => {
+      const { text, calls, finished } = readAnswer(tokenizer, answer);
+      return finished && !passesOver(note, { call: calls[0], text, heard });
+    });
   return answers.every((answer) => readAnswer(tokenizer, answer).calls.some((call) => follows(call, note)));
 }
 

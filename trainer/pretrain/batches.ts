@@ -17,7 +17,13 @@ export const BUCKETS = [
 const TARGET_SHARE = 0.35;
 
 export class Batcher {
+  readonly #targetShare: number;
   readonly #waiting = new Map<number, Example[]>(BUCKETS.map(({ length }) => [length, []]));
+
+  /** @param targetShare of a batch's tokens that are learned, at most */
+  constructor({ targetShare = TARGET_SHARE }: { targetShare?: number } = {}) {
+    this.#targetShare = targetShare;
+  }
 
   /** Adds an example; returns a batch when its bucket is full. @throws Error when the example is longer than any bucket. */
   add(example: Example): TokenBatch | undefined {
@@ -27,12 +33,16 @@ export class Batcher {
     waiting.push(example);
     if (waiting.length < bucket.rows) return undefined;
     this.#waiting.set(bucket.length, []);
-    return toBatch(waiting, bucket);
+    return toBatch(waiting, bucket, this.#targetShare);
   }
 }
 
 /** Right-padded rows and the weightiest targets, as many as the bucket has places. */
-export function toBatch(examples: readonly Example[], { length, rows }: { length: number; rows: number }): TokenBatch {
+export function toBatch(
+  examples: readonly Example[],
+  { length, rows }: { length: number; rows: number },
+  targetShare = TARGET_SHARE,
+): TokenBatch {
   const tokens = new Int32Array(rows * length);
   const targets: { position: number; token: number; weight: number }[] = [];
   examples.forEach((example, row) => {
@@ -42,7 +52,7 @@ export function toBatch(examples: readonly Example[], { length, rows }: { length
       if (weight > 0 && index > 0) targets.push({ position: row * length + index - 1, token: example.tokens[index] ?? 0, weight });
     });
   });
-  const places = Math.round(rows * length * TARGET_SHARE);
+  const places = Math.round(rows * length * targetShare);
   if (targets.length > places) targets.sort((a, b) => b.weight - a.weight || a.position - b.position);
   const kept = targets.slice(0, places);
   const column = (value: (target: (typeof targets)[number]) => number): number[] => [

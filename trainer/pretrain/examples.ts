@@ -121,7 +121,7 @@ export function hintJobExample(tokenizer: Tokenizer, conversation: Conversation,
   return jobExample(tokenizer, hintPrompt(approved), "none");
 }
 
-function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt, answer: string): Example {
+export function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt, answer: string): Example {
   return weighted(tokenizer, [...messages, { role: "assistant", content: answer }], tools, [...messages.map(() => 0), CALL_WEIGHT]);
 }
 

@@ -1,17 +1,21 @@
 /** Exchanges with what they teach a judge: the data's own, labelled by their acts, and corrected ones. */
 import type { ToolDefinition } from "../../shared/chat.ts";
-import type { Exchange, Hint } from "../../shared/jobs.ts";
+import type { Exchange, Hint, Wish } from "../../shared/jobs.ts";
 import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
+import { saidAgain, toolObjection, valueDenial, wordingObjection } from "./objections.ts";
 import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { drawReaction, rejection } from "./reactions.ts";
-import { spokenName, spokenValue } from "./values.ts";
+import { madeUpWord, spokenName, spokenValue } from "./values.ts";
+import { askWish, drawWish, goWish } from "./wishes.ts";
 
 export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };
 export type CorrectedExchange = { exchange: Exchange; hint: Hint };
+
+export type WishedExchange = { exchange: Exchange; wish: Wish };
 
 /** User message, what answered it, and the user's next message, with the reward that its acts tell. */
 export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
@@ -26,11 +30,9 @@ export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
 
 /** An exchange of the data to which the user reacts in general words. Some answers are broken, and rejected. */
 export function plainExchange({ steps }: Conversation, random: Random): JudgedExchange | undefined {
-  const starts = steps.flatMap((step, index) => (step.kind === "user" ? [index] : []));
-  const places = starts.slice(1).flatMap((next, index) => (steps[next - 1]?.kind === "reply" ? [{ from: starts[index] ?? 0, next }] : []));
+  const places = exchangesOf(steps);
   if (places.length === 0) return undefined;
-  const { from, next } = random.pick(places);
-  const answered = steps.slice(from, next);
+  const { answered } = random.pick(places);
   if (random.chance(0.8)) {
     const { text, reward } = drawReaction(random);
     return { exchange: toExchange(answered, text), reward };
@@ -71,6 +73,57 @@ export function correctedExchange(
   if (value === undefined) return undefined;
   const exchange = toExchange(steps.slice(at - 1, reply + 1), worded(parameter.name, value));
   return { exchange, hint: { parameter: parameter.name, value: parameter.type === "boolean" ? value.toLowerCase() : value } };
+}
+
+/** An exchange after which the user says whether they want to be asked, or something that sounds like it; mostly where there is reason to. */
+export function wishedExchange({ steps }: Conversation, random: Random): WishedExchange | undefined {
+  const { text, wish } = drawWish(random);
+  const reason = (step: Step | undefined): boolean =>
+    step?.kind === "reply" && (wish === "go" ? step.acts.some(([act]) => act === "CONFIRM") : wish === "none" || random.chance(0.1));
+  const places = exchangesOf(steps).filter(({ answered }) =>
+    wish === "ask" ? answered.some(({ kind }) => kind === "call") : reason(answered.at(-1)),
+  );
+  if (places.length === 0) return undefined;
+  return { exchange: toExchange(random.pick(places).answered, text), wish };
+}
+
+/** An answer that is rejected in words that name no argument's right value. */
+export function objectedExchange(conversation: Conversation, lexicon: Lexicon, random: Random): Exchange | undefined {
+  const places = exchangesOf(conversation.steps);
+  if (places.length === 0) return undefined;
+  const { answered } = random.pick(places);
+  const text = objection(conversation, answered, lexicon, random);
+  return text === undefined ? undefined : toExchange(answered, text);
+}
+
+function objection({ views }: Conversation, answered: readonly Step[], lexicon: Lexicon, random: Random): string | undefined {
+  const call = answered.findLast((step) => step.kind === "call");
+  const draw = random.next();
+  if (draw < 0.12) return wordingObjection(random);
+  if (draw < 0.3) return saidAgain(answered[0]?.kind === "user" ? answered[0].text : "", random);
+  if (draw < 0.5) return random.chance(0.5) ? askWish(random) : goWish(random);
+  if (call === undefined) return undefined;
+  if (draw < 0.75) {
+    const tools = [...views.values()].flatMap((view) => [...view.tools.values()]).filter(({ name }) => name !== call.tool.name);
+    const other = tools.length === 0 || random.chance(0.3) ? madeUpTool(random) : random.pick(tools).name;
+    const named = (name: string): string => (random.chance(0.7) ? spokenName(name) : name);
+    return toolObjection({ used: named(call.tool.name), tool: named(other) }, random);
+  }
+  const parameter = random.pick(call.tool.parameters);
+  const value = call.values[parameter.slot] ?? parameter.fallback ?? otherValue(parameter, undefined, lexicon, random);
+  return value === undefined ? undefined : valueDenial({ slot: spokenName(parameter.name), value: spokenValue(value, random) }, random);
+}
+
+function madeUpTool(random: Random): string {
+  return `${random.pick(["Find", "Search", "Get", "Look up", "Reserve", "Fetch", "Query", "Plan"])} ${madeUpWord(random)}`;
+}
+
+/** What answered each user message that another one follows. */
+function exchangesOf(steps: readonly Step[]): { answered: Step[] }[] {
+  const starts = steps.flatMap((step, index) => (step.kind === "user" ? [index] : []));
+  return starts
+    .slice(1)
+    .flatMap((next, index) => (steps[next - 1]?.kind === "reply" ? [{ answered: steps.slice(starts[index], next) }] : []));
 }
 
 function correction(name: string, value: string, { asides }: Lexicon, random: Random): string {

@@ -1,15 +1,12 @@
 /** The stream of training examples: example `i` depends on the seed and `i` alone, so a run can resume anywhere. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { drawConversation } from "./augment.ts";
 import { copyExample } from "./copying.ts";
-import { drawDrill, NameSource } from "./drill.ts";
+import { drawDrill } from "./drill.ts";
 import { drawErrand } from "./errand.ts";
-import { Vocabulary } from "./errand-tools.ts";
 import { actExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
-import { type Lexicon, readLexicon } from "./lexicon.ts";
 import { Random, seedAt } from "../random.ts";
-import { Revaluer } from "./revalue.ts";
-import { type Dialogue, isTuning, type Sgd } from "./sgd.ts";
+import type { Sgd } from "./sgd.ts";
+import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
 const SHARES = { drill: 0.1, errand: 0.26, act: 0.17, guided: 0.31, judge: 0.1, hint: 0.06 } as const;
@@ -20,27 +17,13 @@ const DRILL_TOKENS = 512;
 const MAX_TRIES = 50;
 
 export class Mixture {
-  readonly #dialogues: readonly Dialogue[];
-  readonly #sgd: Sgd;
-  readonly #lexicon: Lexicon;
-  readonly #names: NameSource;
-  readonly #vocabulary: Vocabulary;
-  readonly #revaluer: Revaluer;
+  readonly #sources: Sources;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
   readonly #vocabSize: number;
 
   constructor({ sgd, tokenizer, maxTokens, vocabSize }: { sgd: Sgd; tokenizer: Tokenizer; maxTokens: number; vocabSize: number }) {
-    this.#dialogues = sgd.dialogues.filter((dialogue) => !isTuning(dialogue));
-    this.#sgd = sgd;
-    this.#lexicon = readLexicon({ dialogues: this.#dialogues, schemas: sgd.schemas });
-    this.#names = new NameSource(sgd.schemas, this.#lexicon.values);
-    const slots = [...sgd.schemas.original.values()].flatMap((service) => service.slots);
-    this.#vocabulary = new Vocabulary(
-      this.#lexicon,
-      slots.map(({ possible_values }) => possible_values),
-    );
-    this.#revaluer = new Revaluer(this.#lexicon);
+    this.#sources = new Sources(sgd);
     this.#tokenizer = tokenizer;
     this.#maxTokens = maxTokens;
     this.#vocabSize = vocabSize;
@@ -61,26 +44,27 @@ export class Mixture {
   #draw(draw: number, random: Random): Example | undefined {
     if (draw < SHARES.drill) return this.#drill(random);
     if (draw < SHARES.drill + SHARES.errand) return this.#errand(random);
-    const conversation = drawConversation(random.pick(this.#dialogues), this.#sgd.schemas, this.#revaluer, random);
+    const conversation = this.#sources.conversation(random);
+    const { lexicon } = this.#sources;
     const rest = draw - SHARES.drill - SHARES.errand;
     if (rest < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
-    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, this.#lexicon, this.#maxTokens, random);
-    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, this.#lexicon, random);
-    return hintJobExample(this.#tokenizer, conversation, this.#lexicon, random);
+    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, lexicon, random);
+    return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 
   #drill(random: Random): Example | undefined {
-    const conversation = drawDrill(this.#names, random);
+    const conversation = drawDrill(this.#sources.names, random);
     const job = random.next();
     const limit = Math.min(DRILL_TOKENS, this.#maxTokens);
     if (job < 0.12) return actExample(this.#tokenizer, conversation, limit);
-    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#lexicon, limit, random);
-    return hintJobExample(this.#tokenizer, conversation, this.#lexicon, random);
+    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#sources.lexicon, limit, random);
+    return hintJobExample(this.#tokenizer, conversation, this.#sources.lexicon, random);
   }
 
   #errand(random: Random): Example | undefined {
-    const { conversation, values } = drawErrand(this.#vocabulary, this.#lexicon.forms, random);
-    const lexicon = { ...this.#lexicon, values };
+    const { conversation, values } = drawErrand(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
+    const lexicon = { ...this.#sources.lexicon, values };
     const job = random.next();
     if (job < 0.35) return actExample(this.#tokenizer, conversation, this.#maxTokens);
     if (job < 0.9) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);

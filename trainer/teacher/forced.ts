@@ -50,9 +50,16 @@ export function forceLogProbs(
   { full, argmax }: { /** [n·V] */ readonly full: Float32Array; /** [n] */ readonly argmax: ArrayLike<number> },
   { answer, parameter, vocabSize }: { answer: readonly number[]; parameter: string; vocabSize: number },
 ): Float32Array {
-  const forced = full.slice();
   const span = argumentSpan(tokenizer, answer, parameter);
-  if (span === undefined) return forced;
+  return span === undefined ? full.slice() : certainLogProbs({ full, argmax }, { answer, span, vocabSize });
+}
+
+/** The same for any answer that is not the policy's own: certainty at the span and wherever the policy would go on otherwise. */
+export function certainLogProbs(
+  { full, argmax }: { readonly full: Float32Array; readonly argmax: ArrayLike<number> },
+  { answer, span, vocabSize }: { answer: readonly number[]; span: { readonly from: number; readonly to: number }; vocabSize: number },
+): Float32Array {
+  const forced = full.slice();
   const rest = Math.log((1 - CERTAINTY) / (vocabSize - 1));
   answer.forEach((token, index) => {
     const inside = index >= span.from && index < span.to;

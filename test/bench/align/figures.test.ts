@@ -1,4 +1,5 @@
 /** Figures of a run from worked examples, what a file of them may hold, and what is written from it. */
+import { KINDS } from "../../../bench/align/preference.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,7 +118,7 @@ describe("bars", () => {
 });
 
 describe("a file of units", () => {
-  const conditions: Header["conditions"] = { split: "dev", base: "b", cap: CAP, draw: 1, users: 1 };
+  const conditions: Header["conditions"] = { split: "dev", base: "b", cap: CAP, draw: 1, users: 1, kinds: [...KINDS] };
   const header: Header = {
     align: 1,
     conditions,
@@ -171,7 +172,11 @@ describe("what is written", () => {
   });
 
   it("is a row for each arm, with how many units it rests on", () => {
-    const header: Header = { align: 1, conditions: { split: "dev", base: "b", cap: CAP, draw: 1, users: 1 }, users: [] as never };
+    const header: Header = {
+      align: 1,
+      conditions: { split: "dev", base: "b", cap: CAP, draw: 1, users: 1, kinds: [...KINDS] },
+      users: [] as never,
+    };
     const units = [unit("none", 0, [track("a", "--------")]), unit("hybrid", 0, [track("a", "-+++")])];
     const text = pageText({ header, units }, { asked: "more", picture: "images/align.svg", command: "npm run bench:align" });
     expect(text).toContain("of 2 units on SGD dev (asked for: more)");

@@ -97,6 +97,34 @@ describe("a correction", () => {
     expect(notes.some(({ held }) => held === true)).toBe(true);
   });
 
+  it("is held where it names another tool, and not where the user asks for the one that was called", async () => {
+    const parameters = { type: "object", properties: { side: { type: "string", enum: ["north", "south"] } } };
+    const tools = ["SearchHotel", "FindRoom"].map((name) => ({ type: "function", function: { name, parameters } }));
+    await putAgent(edge, "chooser", { tools });
+    const { ask, logged } = talkTo(edge, "chooser");
+    const extra = { user: "ann", tool_choice: "required", max_tokens: 200, temperature: 0 };
+    const turn = async (text: string, count: number) => {
+      await ask([says(text)], { extra });
+      const event = (await logged("turn:finished", count)).filter(({ payload }) => payload.kind === "turn:finished").at(-1);
+      const [payload] = event === undefined ? [] : turnsOf([event]);
+      const called = payload?.answer.role === "assistant" ? payload.answer.tool_calls?.[0]?.function.name : undefined;
+      return { user: event?.user ?? "", turnId: event?.turnId ?? "", called, notes: payload?.notes };
+    };
+    const first = await turn("A hotel in Porto.", 1);
+    // Random weights call either.
+    const [used = "", other = ""] = first.called === "FindRoom" ? ["FindRoom", "SearchHotel"] : ["SearchHotel", "FindRoom"];
+    const made = judgement("chooser", first.turnId);
+    const hint = `Call ${other} in place of ${used}.`;
+    const judged = { ...made, user: first.user, payload: { ...made.payload, hint, tool: used } };
+    expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
+    const [note] = (await call(edge, "admin", "GET /api/agents/chooser/notes")).body.notes;
+    expect(note).toMatchObject({ tool: used, parameter: "@tool", value: other, corrected: null, text: hint });
+    const second = await turn("A hotel in Porto.", 2);
+    expect([second.called, second.notes]).toEqual([other, [{ noteId: note.noteId, text: hint, held: true }]]);
+    const third = await turn(`A hotel in Porto, and use ${used} for it.`, 3);
+    expect(third.notes?.some(({ held }) => held === true)).toBe(false);
+  });
+
   it("is out of force when it is deleted, and the deletion stands in the audit trail", async () => {
     const { turn, notes, judge } = await hotel("deleted");
     await judge(await turn("ann"));

@@ -186,6 +186,8 @@ describe("createEmbeddedJudge", () => {
     let given = 0;
     return {
       answer: async (prompts) => prompts.map(() => texts[given++] ?? ""),
+      call: async () => undefined,
+      knowsWishes: false,
       score: async (_, answers) => answers.map((answer) => -answer.length),
     };
   }

@@ -153,7 +153,12 @@ describe("LlmJudge", () => {
 
   it("finds the hint of a person's correction, whose vote is known", async () => {
     server.answer = () => votes(-1, TWO);
-    const base: JobSampler = { answer: () => Promise.reject(new Error("asked")), score: () => Promise.reject(new Error("asked")) };
+    const base: JobSampler = {
+      answer: () => Promise.reject(new Error("asked")),
+      score: () => Promise.reject(new Error("asked")),
+      call: () => Promise.reject(new Error("asked")),
+      knowsWishes: false,
+    };
     const corrected = signalOf([], { correction: "The number of rooms should be 2." });
     const verdict = await createPanel(base, judgeWith()).judge(corrected, { votes: 3, seed: 0, server: serverOf() });
     expect(verdict).toMatchObject({

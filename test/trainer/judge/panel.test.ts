@@ -29,6 +29,8 @@ function writing(hint: string): JobSampler & { asked: number } {
   const sampler = {
     asked: 0,
     answer: async (prompts: readonly unknown[]) => ((sampler.asked += 1), prompts.map(() => hint)),
+    call: async () => undefined,
+    knowsWishes: false,
     score: async (_: unknown, answers: readonly string[]) => answers.map(() => Number.NEGATIVE_INFINITY),
   };
   return sampler;

@@ -12,7 +12,12 @@ const BUSY: Reply = { status: 503, headers: { "retry-after": "0" }, body: refusa
 const TWO = { parameter: "number_of_rooms", value: "2" };
 
 // Where the base is asked after all, the test fails.
-const NO_BASE: JobSampler = { answer: () => Promise.reject(new Error("asked")), score: () => Promise.reject(new Error("asked")) };
+const NO_BASE: JobSampler = {
+  answer: () => Promise.reject(new Error("asked")),
+  score: () => Promise.reject(new Error("asked")),
+  call: () => Promise.reject(new Error("asked")),
+  knowsWishes: false,
+};
 
 /** An agent that a server judges, and a loop over it whose clock may be put forward. */
 async function judgedByServer(model = "judge-1") {

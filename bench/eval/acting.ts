@@ -1,0 +1,98 @@
+/** The policy's own part of `eval:base`: calls and replies, and what it makes of hints and notes. */
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
+import { checkArguments } from "../../trainer/judge/schema-check.ts";
+import { median } from "../bench.ts";
+import { type ActCase, ANSWER_TOKENS, type GuidedCase } from "./cases.ts";
+import { argumentOf, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
+import { type Share, share, shareOf } from "./share.ts";
+
+export async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], replies: readonly ActCase[]) {
+  const prompts = calls.map(({ prompt }) => prompt);
+  const free = await policy.answers("calls", prompts, { maxTokens: ANSWER_TOKENS });
+  const held = await policy.answers("calls, as served", prompts, { maxTokens: ANSWER_TOKENS, tools: calls.map(({ tools }) => tools) });
+  // Whether to call shows in the first token.
+  const needless = (
+    await policy.answers(
+      "replies",
+      replies.map(({ prompt }) => prompt),
+      { maxTokens: 2 },
+    )
+  ).filter((text) => text.startsWith("<tool_call>")).length;
+  return {
+    callMade: share(free.map((text) => text.startsWith("<tool_call>"))),
+    needlessCall: shareOf(needless, replies.length),
+    ...callFigures(calls, free),
+    asServed: callFigures(calls, held),
+  };
+}
+
+function callFigures(cases: readonly ActCase[], texts: readonly string[]) {
+  const made = texts.map(parseCall);
+  const exact = cases.map(({ call }, index) => call !== undefined && sameCall(made[index], call));
+  const begun = cases.flatMap((each, index) => (texts[index]?.startsWith("<tool_call>") === true ? [fits(each, made[index])] : []));
+  return {
+    rightTool: share(cases.map(({ call }, index) => made[index]?.name === call?.name)),
+    /** Of the calls that were begun, those that were finished within the limit and fit their tool's schema. */
+    valid: share(begun),
+    exact: share(exact),
+    exactSeen: share(exact.filter((_, index) => cases[index]?.seen === true)),
+    exactUnseen: share(exact.filter((_, index) => cases[index]?.seen === false)),
+    argumentsRight: share(
+      cases.flatMap(({ call }, index) =>
+        Object.entries(call?.arguments ?? {}).map(([name, value]) => argumentOf(made[index], name) === value),
+      ),
+    ),
+  };
+}
+
+function fits({ tools }: ActCase, made: ReturnType<typeof parseCall>): boolean {
+  const tool = tools.find((each) => each.function.name === made?.name);
+  return tool !== undefined && isRecord(made?.arguments) && checkArguments(tool, made.arguments).length === 0;
+}
+
+export async function evaluateHints(policy: EvaluatedPolicy, cases: readonly GuidedCase[], context: number) {
+  const without = await policy.logProbs(
+    "hint lift, without",
+    cases.map(({ plain, answer }) => ({ prompt: plain, answer })),
+    context,
+  );
+  const under = await policy.logProbs(
+    "hint lift, under the hint",
+    cases.map(({ guided, answer }) => ({ prompt: guided, answer })),
+    context,
+  );
+  const tools = cases.map((each) => each.tools);
+  const held = await policy.answers("hints, as served", guidedOf(cases), { maxTokens: ANSWER_TOKENS, tools });
+  const free = await policy.answers("hints", guidedOf(cases), { maxTokens: ANSWER_TOKENS });
+  return {
+    medianLiftNats: cases.length === 0 ? null : median(under.map((logProb, index) => logProb - (without[index] ?? 0))),
+    asServed: shareUsed(cases, held),
+    free: shareUsed(cases, free),
+  };
+}
+
+/** Notes as served, held to the schema and yielding to what was said; and unconstrained, by the prompt alone. */
+export async function evaluateNotes(
+  policy: EvaluatedPolicy,
+  label: string,
+  cases: readonly GuidedCase[],
+): Promise<{ asServed: Share; free: Share }> {
+  return {
+    asServed: shareUsed(cases, await policy.answersUnderNotes(label, cases, ANSWER_TOKENS)),
+    free: shareUsed(cases, await policy.answers(label, guidedOf(cases), { maxTokens: ANSWER_TOKENS })),
+  };
+}
+
+/** Share of guided prompts whose greedy call is to the right tool and has the wanted value. */
+function shareUsed(cases: readonly GuidedCase[], texts: readonly string[]): Share {
+  return share(
+    cases.map(({ tool, parameter, wanted }, index) => {
+      const made = parseCall(texts[index] ?? "");
+      return made?.name === tool && argumentOf(made, parameter) === wanted;
+    }),
+  );
+}
+
+function guidedOf(cases: readonly GuidedCase[]): number[][] {
+  return cases.map(({ guided }) => guided);
+}

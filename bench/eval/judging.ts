@@ -1,0 +1,135 @@
+/** The judge's part of `eval:base`: verdicts, what corrections in words are taken for, and wishes about being asked. */
+import { at, zipStrict } from "../../shared/assert.ts";
+import {
+  type Exchange,
+  type Hint,
+  hintPrompt,
+  hintText,
+  judgePrompt,
+  parseReward,
+  parseWish,
+  type Wish,
+  wishPrompt,
+} from "../../shared/jobs.ts";
+import { sameText } from "../../shared/speech/calls.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import type { Conversation } from "../../trainer/pretrain/conversation.ts";
+import { type CorrectedExchange, correctedExchange, naturalExchanges } from "../../trainer/pretrain/exchanges.ts";
+import type { Lexicon } from "../../trainer/pretrain/lexicon.ts";
+import { fill } from "../../trainer/pretrain/phrases.ts";
+import { spokenName } from "../../trainer/pretrain/values.ts";
+import type { Random } from "../../trainer/random.ts";
+import { CONFIRM_WORDS } from "../align/words.ts";
+import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "../phrases.ts";
+import { signalOf } from "../sim/logbook.ts";
+import type { EvaluatedPolicy } from "./policy.ts";
+import { type Share, share } from "./share.ts";
+
+export async function evaluateJudge(
+  policy: EvaluatedPolicy,
+  encode: Tokenizer["encodePrompt"],
+  conversations: readonly Conversation[],
+  count: number,
+  random: Random,
+) {
+  const judged = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)));
+  const recall: Record<string, Share> = {};
+  const confusion: Record<string, Record<string, number>> = {};
+  for (const reward of [-1, 0, 1] as const) {
+    const ofClass = judged.filter((each) => each.reward === reward).slice(0, count);
+    const answers = await policy.answers(
+      `judge, ${reward}`,
+      ofClass.map(({ exchange }) => encode({ ...judgePrompt(exchange), addGenerationPrompt: true })),
+      { maxTokens: 4 },
+    );
+    recall[String(reward)] = share(answers.map((answer) => parseReward(answer) === reward));
+    const tally: Record<string, number> = {};
+    for (const answer of answers) tally[answer] = (tally[answer] ?? 0) + 1;
+    confusion[String(reward)] = tally;
+  }
+  return { recall, confusion };
+}
+
+/** Exchanges of the data to which the user reacts in general words that training never shows. */
+export async function evaluatePlain(
+  policy: EvaluatedPolicy,
+  encode: Tokenizer["encodePrompt"],
+  conversations: readonly Conversation[],
+  count: number,
+  random: Random,
+): Promise<Record<string, Share>> {
+  const exchanges = random
+    .shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)))
+    .slice(0, count)
+    .map(({ exchange }) => exchange);
+  const recall: Record<string, Share> = {};
+  for (const [reward, words] of Object.entries(EVAL_REACTIONS)) {
+    const prompts = exchanges.map((exchange, index) => {
+      const content = words[index % words.length] ?? "";
+      return encode({ ...judgePrompt({ ...exchange, nextState: [{ role: "user", content }] }), addGenerationPrompt: true });
+    });
+    const answers = await policy.answers(`judge, ${reward} in general words`, prompts, { maxTokens: 4 });
+    recall[reward] = share(answers.map((answer) => parseReward(answer) === Number(reward)));
+  }
+  return recall;
+}
+
+export function correctedIn(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): CorrectedExchange[] {
+  const worded = (name: string, value: string): string => fill(random.pick(EVAL_CORRECTIONS), spokenName(name), value);
+  return random
+    .shuffled(conversations)
+    .slice(0, count * 2)
+    .flatMap((conversation) => correctedExchange(conversation, lexicon, random, worded) ?? [])
+    .slice(0, count);
+}
+
+/** Of corrections in words, how many the base words as they were meant, and how many the trainer then takes for what they say. */
+export async function evaluateHintJob(
+  policy: EvaluatedPolicy,
+  { sampler, encode }: { sampler: JobSampler; encode: Tokenizer["encodePrompt"] },
+  corrected: readonly CorrectedExchange[],
+): Promise<{ exact: Share; asServed: Share }> {
+  const prompts = corrected.map(({ exchange }) => encode({ ...hintPrompt(exchange), addGenerationPrompt: true }));
+  const answers = await policy.answers("hint job", prompts, { maxTokens: 48 });
+  const name = createHintNamer(sampler);
+  const named: boolean[] = [];
+  for (const { exchange, hint } of corrected) {
+    const grounded = await name(signalOf(exchange), { seed: 0 });
+    named.push(grounded.status === "grounded" && isSaid(grounded.hint, hint));
+  }
+  const worded = zipStrict(answers, corrected).map(([answer, { hint }]) => answer.trim() === hintText(hint));
+  return { exact: share(worded), asServed: share(named) };
+}
+
+/** Schemas write truth values in their own case. */
+function isSaid(named: Hint, { parameter, value }: Hint): boolean {
+  return named.parameter === parameter && sameText(named.value, value);
+}
+
+/** Wishes about being asked in words that training never shows, after exchanges that give reason to; and how often one is heard where the data has none. */
+export async function evaluateWishes(
+  policy: EvaluatedPolicy,
+  encode: Tokenizer["encodePrompt"],
+  conversations: readonly Conversation[],
+  { count, random }: { count: number; random: Random },
+): Promise<Record<Wish, Share>> {
+  const exchanges = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps))).map(({ exchange }) => exchange);
+  const called = exchanges.filter(({ tools }) => tools.length > 0);
+  const asked = exchanges.filter(({ answered, tools }) => tools.length === 0 && /\bconfirm\b/i.test(answered.at(-1)?.content ?? ""));
+  const voiced = (some: readonly Exchange[], words: readonly string[]): Exchange[] =>
+    some
+      .slice(0, count)
+      .map((exchange, index) => ({ ...exchange, nextState: [{ role: "user", content: at(words, index % words.length) }] }));
+  const cases: Record<Wish, readonly Exchange[]> = {
+    ask: voiced(called, Object.values(CONFIRM_WORDS.always).flat()),
+    go: voiced(asked, Object.values(CONFIRM_WORDS.never).flat()),
+    none: exchanges.slice(0, 2 * count),
+  };
+  const heard = async (wish: Wish): Promise<Share> => {
+    const prompts = cases[wish].map((exchange) => encode({ ...wishPrompt(exchange), addGenerationPrompt: true }));
+    const answers = await policy.answers(`wish, ${wish}`, prompts, { maxTokens: 4 });
+    return share(answers.map((answer) => parseWish(answer) === wish));
+  };
+  return { ask: await heard("ask"), go: await heard("go"), none: await heard("none") };
+}

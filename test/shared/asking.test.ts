@@ -1,0 +1,73 @@
+/** Questions about a call before it is made, and calls of which somebody has said all. */
+import { describe, expect, it } from "vitest";
+import { asksAbout, isAllSaid, wasAskedAbout } from "../../shared/asking.ts";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+
+const TOOL: ToolDefinition = {
+  type: "function",
+  function: {
+    name: "BookTable",
+    parameters: {
+      type: "object",
+      properties: {
+        place: { type: "string" },
+        seats: { type: "integer" },
+        outside: { type: "boolean" },
+        room: { type: "string", enum: ["hall", "bar"], default: "hall" },
+      },
+      required: ["place"],
+    },
+  },
+};
+const asked = (args: Record<string, unknown>) => ({ tool: TOOL, call: { arguments: args } });
+const ARIA = asked({ place: "Aria", seats: 2 });
+
+describe("asksAbout", () => {
+  it.each([
+    ["Please confirm: a table at Aria.", true],
+    ["A table for two, right?", true],
+    ["Kindly ensure that these are right: Aria, 2 seats.", true],
+    ["Your table at Aria is booked.", false],
+    ["Anything else?", false],
+    ["Confirming a table at the Corner.", false],
+  ])("%s → %s", (text, is) => {
+    expect(asksAbout(text, ARIA)).toBe(is);
+  });
+
+  it("takes no truth for something that was repeated", () => {
+    expect(asksAbout("Do you want to sit outside?", asked({ outside: true }))).toBe(false);
+  });
+});
+
+describe("wasAskedAbout", () => {
+  const question: ChatMessage = { role: "assistant", content: "A table at Aria, shall I book it?" };
+  const yes: ChatMessage = { role: "user", content: "Yes." };
+
+  it("is so where the last words answer the question, and at no other time", () => {
+    expect(wasAskedAbout([{ role: "user", content: "Aria." }, question, yes], ARIA)).toBe(true);
+    expect(wasAskedAbout([{ role: "user", content: "Aria." }], ARIA)).toBe(false);
+    expect(wasAskedAbout([question, yes, { role: "assistant", content: "Which day?" }, { role: "user", content: "Friday." }], ARIA)).toBe(
+      false,
+    );
+    expect(wasAskedAbout([], ARIA)).toBe(false);
+  });
+
+  it("is not so after a call, whatever was said beside it", () => {
+    const call = { id: "c", type: "function" as const, function: { name: "BookTable", arguments: "{}" } };
+    expect(wasAskedAbout([{ ...question, tool_calls: [call] }, yes], ARIA)).toBe(false);
+  });
+});
+
+describe("isAllSaid", () => {
+  const said: ChatMessage[] = [{ role: "user", content: "Two seats at Aria, please." }];
+
+  it.each([
+    { name: "what was said", args: { place: "Aria", seats: 2 }, is: true },
+    { name: "what was said and what holds for who says nothing", args: { place: "Aria", room: "hall" }, is: true },
+    { name: "a place that nobody named", args: { place: "Corner" }, is: false },
+    { name: "an option that nobody chose", args: { place: "Aria", room: "bar" }, is: false },
+    { name: "what its tool does not declare", args: { place: "Aria", wine: "red" }, is: false },
+  ])("is $is of $name", ({ args, is }) => {
+    expect(isAllSaid(said, asked(args))).toBe(is);
+  });
+});

@@ -1,0 +1,123 @@
+/** What the judge hears about a call beside its arguments: another tool, and whether somebody wants to be asked. */
+import { describe, expect, it } from "vitest";
+import { type ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
+import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
+import { EventCache } from "../../../trainer/feed/cache.ts";
+import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
+import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
+import { call, nextState, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
+
+const ROOMS: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindRoom" } };
+const TOOLS = [SEARCH, WEATHER, ROOMS];
+const PORTO = { city: "Porto", number_of_rooms: "2" };
+const SEARCHED = call("SearchHotel", PORTO);
+
+function signalOf(
+  answer: Parameters<typeof turn>[1],
+  said: string,
+  { asked = [user("Two rooms in Porto.")] as ChatMessage[], tools = TOOLS } = {},
+): Signal {
+  const cache = new EventCache(10);
+  const made = turn(asked, answer, { tools });
+  cache.add(made);
+  const results = answer.role === "assistant" && answer.tool_calls !== undefined ? [result("{}")] : [];
+  const assembled = assembleSignal(nextState(made, [...results, user(said)]), cache);
+  if (assembled?.status !== "signal") throw new Error("a signal expected");
+  return assembled.signal;
+}
+
+// Stands in for a base that votes so, writes no hint of an argument, hears this wish, and would call the first tool that it may call so.
+function hearing({ vote = "-1", wish = "none", args = PORTO as Record<string, string> }): JobSampler {
+  return {
+    knowsWishes: true,
+    answer: async (prompts) =>
+      prompts.map(({ messages: [system] }) => {
+        const job = system?.content ?? "";
+        return job.startsWith("Judge") ? vote : job.startsWith("Does the user") ? wish : "none";
+      }),
+    call: async ({ callable: [tool] }) => (tool === undefined ? undefined : { status: "read", name: tool.function.name, arguments: args }),
+    score: async (_, answers) => answers.map(() => Number.NEGATIVE_INFINITY),
+  };
+}
+
+function judge(signal: Signal, base: Parameters<typeof hearing>[0]) {
+  return createEmbeddedJudge(hearing(base)).judge(signal, { votes: 3, seed: 0 });
+}
+
+describe("a tool", () => {
+  const other = {
+    toolName: "SearchHotel",
+    hint: { parameter: "@tool", value: "FindRoom" },
+    text: "Call FindRoom in place of SearchHotel.",
+  };
+
+  it.each([
+    ["Use FindRoom for that.", "-1"],
+    ["I like find room better.", "0"],
+    ["Not search hotel but find room!", "-1"],
+    ["SearchHotel is always wrong.", "-1"],
+  ])("is heard in %s, voted %s", async (said, vote) => {
+    expect(await judge(signalOf(SEARCHED, said), { vote })).toMatchObject({ reward: -1, hint: other });
+  });
+
+  it("is a default for nobody where the answer was approved, or where it would do something else", async () => {
+    expect((await judge(signalOf(SEARCHED, "Great, find room works too."), { vote: "+1" }))?.hint).toBeUndefined();
+    const elsewhere = await judge(signalOf(SEARCHED, "Now find room in Faro."), { vote: "0", args: { city: "Faro" } });
+    expect(elsewhere).toMatchObject({ reward: 0 });
+    expect(elsewhere?.hint).toBeUndefined();
+  });
+
+  it("is no default where the request had chosen it", async () => {
+    const signal = signalOf(SEARCHED, "No, FindRoom!", { asked: [user("Use find room, two in Porto.")] });
+    expect(await judge(signal, {})).toMatchObject({ reward: -1, refused: { code: "hint/spokenBefore" } });
+  });
+
+  it("is none where no tool does the same", async () => {
+    const signal = signalOf(SEARCHED, "SearchHotel is always wrong.", { tools: [SEARCH, WEATHER] });
+    expect((await judge(signal, {}))?.hint).toBeUndefined();
+  });
+
+  it("is read from the log as it was judged", async () => {
+    const signal = signalOf(SEARCHED, "Use FindRoom for that.");
+    const verdict = await judge(signal, {});
+    if (verdict === undefined) throw new Error("a verdict expected");
+    const { payload } = toJudgement(signal, verdict, new Date());
+    expect(payload).toMatchObject({ hint: other.text, tool: "SearchHotel" });
+    expect(verdictFromLog(payload, signal).hint).toEqual(verdict.hint);
+    const gone = signalOf(SEARCHED, "Use FindRoom for that.", { tools: [SEARCH] });
+    expect(verdictFromLog(payload, gone)).toMatchObject({ refused: { code: "hint/ungrounded" } });
+  });
+});
+
+describe("a wish to be asked", () => {
+  const first = { toolName: "SearchHotel", hint: { parameter: "@ask", value: "first" } };
+
+  it("is about the call that was made", async () => {
+    expect(await judge(signalOf(SEARCHED, "I like to see what I sign."), { vote: "0", wish: "ask" })).toMatchObject({
+      reward: -1,
+      hint: first,
+    });
+  });
+
+  it("is none where the user had been asked about it", async () => {
+    const asked: ChatMessage[] = [user("Rooms in Porto."), { role: "assistant", content: "Two rooms in Porto, right?" }, user("Yes.")];
+    const verdict = await judge(signalOf(SEARCHED, "Ask me next time!", { asked }), { wish: "ask" });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
+  it("not to be asked is about the call that the question is about", async () => {
+    const question: ChatMessage = { role: "assistant", content: "Please confirm: two rooms in Porto." };
+    expect(await judge(signalOf(question, "Just do it, always."), { wish: "go" })).toMatchObject({
+      reward: -1,
+      hint: { toolName: "SearchHotel", hint: { parameter: "@ask", value: "never" } },
+    });
+    const other: ChatMessage = { role: "assistant", content: "Which day?" };
+    expect((await judge(signalOf(other, "Just do it, always."), { wish: "go" }))?.hint).toBeUndefined();
+  });
+
+  it("is not asked for where the base does not know the job", async () => {
+    const base = { ...hearing({ wish: "ask" }), knowsWishes: false };
+    const verdict = await createEmbeddedJudge(base).judge(signalOf(SEARCHED, "Ask me first!"), { votes: 1, seed: 0 });
+    expect(verdict?.hint).toBeUndefined();
+  });
+});

@@ -1,0 +1,102 @@
+/** Lessons of aspects: what the policy is held to, what it is left to say, and what it says once it was told yes. */
+import { describe, expect, it } from "vitest";
+import { aspectParameter } from "../../../shared/aspects.ts";
+import type { ToolDefinition } from "../../../shared/chat.ts";
+import { spacedJson } from "../../../shared/spaced-json.ts";
+import { Random } from "../../../trainer/random.ts";
+import { askAspect, aspectContexts } from "../../../trainer/learn/aspect-lessons.ts";
+import type { CorrectedExchange } from "../../../trainer/learn/learner.ts";
+import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
+import type { Correction } from "../../../trainer/teacher/contexts.ts";
+import type { Asked, AskPolicy } from "../../../trainer/teacher/lead.ts";
+import { withRandomEngine } from "../../helpers/random-engine.ts";
+import { call, SEARCH, turn, user, WEATHER } from "../hotel.ts";
+
+const tiny = withRandomEngine();
+const ROOM: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindRoom" } };
+const TOOLS = [SEARCH, WEATHER, ROOM];
+const COUNTS = { silent: 4, stated: 0, other: 2, anchor: 2 };
+const QUESTION = "A hotel in Porto, is that right?";
+
+function correctionTo(parameter: "@tool" | "@ask", value: string): Correction {
+  const aspect = aspectParameter(parameter);
+  if (aspect === undefined) throw new Error("an aspect expected");
+  return { tool: SEARCH, parameter: aspect, hint: { parameter, value } };
+}
+
+function exchangeOf(correction: Correction, answer = call("SearchHotel", { city: "Porto" })): CorrectedExchange {
+  const made = turn([user("A hotel in Porto.")], answer, { tools: TOOLS });
+  return { eventId: `${made.turnId}/next`, correction, turns: [made], reward: -1, held: undefined, words: "", share: 1 };
+}
+
+/** Stands in for a policy that calls, or asks first where `asks`, and does what it is held to. */
+function policy({ asks = false } = {}): AskPolicy {
+  const { tokenizer } = tiny.base;
+  const [open = -1, close = -1] = ["<tool_call>", "</tool_call>"].map((token) => tokenizer.specialIds.get(token));
+  const calling = (name: string): number[] => [
+    ...[open, ...tokenizer.encode(spacedJson({ name, arguments: { city: "Porto" } })), close],
+    tokenizer.eosId,
+  ];
+  const saying = (text: string): number[] => [...tokenizer.encode(text), tokenizer.eosId];
+  const answer = ({ prompt, tools, toolChoice = "auto" }: Asked): number[] => {
+    if (typeof toolChoice === "object") return calling(toolChoice.name);
+    if (toolChoice === "none") return saying(QUESTION);
+    if (!tools.some(({ function: { name } }) => name === "SearchHotel")) return saying("Done.");
+    return asks && !tokenizer.decode([...prompt]).includes(QUESTION) ? saying(QUESTION) : calling("SearchHotel");
+  };
+  return async (asked) => asked.map(answer);
+}
+
+async function lessonsOf(correction: Correction, ask: AskPolicy) {
+  const random = new Random(1);
+  const contexts = aspectContexts([exchangeOf(correction)], { correction, counts: COUNTS, own: true, random });
+  const { lessons, asked, failed } = await askAspect(contexts, { correction, tokenizer: tiny.base.tokenizer, ask }, random);
+  const told = lessons.map(({ context: { kind }, guidance, answer }) => {
+    const { calls, text } = readAnswer(tiny.base.tokenizer, answer);
+    return `${kind} by ${guidance}: ${calls[0]?.name ?? text}`;
+  });
+  return { told: [...new Set(told)].toSorted(), asked, failed, lessons };
+}
+
+describe("aspectContexts", () => {
+  it("offers both tools wherever one of them is due", () => {
+    const correction = correctionTo("@tool", "FindRoom");
+    const contexts = aspectContexts([exchangeOf(correction)], { correction, counts: COUNTS, own: false, random: new Random(2) });
+    const silent = contexts.filter(({ kind }) => kind === "silent");
+    expect(silent).toHaveLength(4);
+    expect(new Set(silent.map(({ tool }) => tool))).toEqual(new Set(["SearchHotel", "FindRoom"]));
+    for (const { tools } of silent)
+      expect(tools.map((tool) => tool.function.name)).toEqual(expect.arrayContaining(["SearchHotel", "FindRoom"]));
+  });
+});
+
+describe("askAspect", () => {
+  it("holds calls to the other tool, and leaves what is none", async () => {
+    const { told, asked, failed } = await lessonsOf(correctionTo("@tool", "FindRoom"), policy());
+    expect(told.filter((each) => each.startsWith("silent"))).toEqual(["silent by forced: FindRoom"]);
+    expect(asked).toBeGreaterThan(4);
+    expect(failed).toBe(0);
+  });
+
+  it("has the policy ask before the call, and call after a yes", async () => {
+    const { told, lessons } = await lessonsOf(correctionTo("@ask", "first"), policy());
+    expect(told).toEqual(expect.arrayContaining([`silent by forced: ${QUESTION}`, "stated by none: SearchHotel"]));
+    const after = lessons.filter(({ context: { kind } }) => kind === "stated");
+    expect(after.every(({ context: { messages } }) => messages.at(-2)?.content === QUESTION)).toBe(true);
+  });
+
+  it("has it call where it asked, with what was said", async () => {
+    const { told } = await lessonsOf(correctionTo("@ask", "never"), policy({ asks: true }));
+    expect(told.filter((each) => each.startsWith("silent"))).toEqual(["silent by forced: SearchHotel"]);
+  });
+
+  it("teaches nothing where the teacher does not do it either", async () => {
+    const { lessons, asked, failed } = await lessonsOf(correctionTo("@ask", "first"), async (given) => {
+      const answers = await policy()(given);
+      const done = [...tiny.base.tokenizer.encode("Booked."), tiny.base.tokenizer.eosId];
+      return answers.map((answer, index) => (given[index]?.toolChoice === "none" ? done : answer));
+    });
+    expect(lessons.some(({ context: { kind } }) => kind === "silent")).toBe(false);
+    expect(failed).toBe(asked);
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * Lessons of an aspect of a call: which of two tools is called, or whether the user is asked before. The teacher is the policy itself, held to
+ * the aspect as the edge holds an answer to a note of it; where the policy does so already, or it is not about that, it is to go
+ * on as it does. After a question that the user agrees to, the call is made.
+ */
+import { ASK_FIRST, ASK_NEVER } from "../../shared/aspects.ts";
+import type { ChatMessage } from "../../shared/chat.ts";
+import { holdTo, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import { findTool } from "../../shared/speech/calls.ts";
+import { zipStrict } from "../../shared/assert.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { Random } from "../random.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import type { Lesson } from "../teacher/answers.ts";
+import { type Context, type ContextCounts, type Correction, generateContexts } from "../teacher/contexts.ts";
+import { type Asked, type AskPolicy, leadToCalls } from "../teacher/lead.ts";
+import { sayAgreement } from "../teacher/phrases.ts";
+import { fits } from "./rows.ts";
+import type { CorrectedExchange } from "./learner.ts";
+import { ANSWER_TOKENS } from "./lessons.ts";
+
+export type AspectLessons = {
+  readonly lessons: readonly Lesson[];
+  /** Contexts in which the policy passes over the aspect, and those of them in which the teacher does, too. */
+  readonly asked: number;
+  readonly failed: number;
+};
+
+type Answered = { readonly context: Context; readonly prompt: readonly number[]; readonly own: readonly number[] };
+type AspectTeacher = { readonly correction: Correction; readonly tokenizer: Tokenizer; readonly ask: AskPolicy };
+
+/** Contexts of the corrected turns and of generated requests, and others that must stay as they are. */
+export function aspectContexts(
+  group: readonly CorrectedExchange[],
+  { correction, counts, own, random }: { correction: Correction; counts: ContextCounts; own: boolean; random: Random },
+): Context[] {
+  const turns = group.flatMap((each) => each.turns);
+  const last = turns.at(-1)?.payload;
+  const system: ChatMessage[] = (last?.messages ?? []).filter(({ role }) => role === "system");
+  const tools = last?.tools ?? [correction.tool];
+  const corrected = turns.map(({ turnId, payload }): Context => {
+    return { kind: "silent", origin: turnId, messages: payload.messages, tools: payload.tools, tool: correction.tool.function.name };
+  });
+  const instead = findTool(tools, correction.hint.value);
+  const asked = instead === undefined ? [correction.tool] : [correction.tool, instead];
+  const { silent: wanted, ...others } = counts;
+  // Where somebody is to call unasked, most requests that are made up still lack something to call with.
+  const silent = correction.hint.value === ASK_NEVER ? 2 * wanted : wanted;
+  const generated = asked.flatMap((tool) => {
+    const source = { correction: { ...correction, tool }, tools, system };
+    return generateContexts(source, { silent: Math.ceil(silent / asked.length), stated: 0, other: 0, anchor: 0 }, random).map(
+      (context): Context => ({ ...context, tools: [...new Set([...context.tools, ...asked])] }),
+    );
+  });
+  return [
+    ...(own ? corrected : []),
+    ...generated,
+    ...generateContexts({ correction, tools, system }, { ...others, silent: 0, stated: 0 }, random),
+  ];
+}
+
+export async function askAspect(contexts: readonly Context[], teacher: AspectTeacher, random: Random): Promise<AspectLessons> {
+  const { correction, tokenizer, ask } = teacher;
+  const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
+  const leads = correction.parameter.name === "@tool";
+  const prompts = new Map(contexts.map((context) => [context, promptOf(tokenizer, context)]));
+  const open = contexts.filter((context) => roomy(prompts.get(context)?.length ?? 0));
+  const led = leads
+    ? (await leadToCalls(open, { correction, tokenizer, ask, fits: roomy, random })).filter((each) => each !== undefined)
+    : zipStrict(open, await ask(open.map((context) => ({ prompt: prompts.get(context) ?? [], tools: context.tools })))).map(
+        ([context, answer]) => ({ context, answer }),
+      );
+  const answered = led.map(({ context, answer }): Answered => ({ context, prompt: promptOf(tokenizer, context), own: answer }));
+  const passed = answered.filter((each) => passes(each, teacher));
+  const held = await ask(passed.map(({ context, prompt }) => heldTo(correction, { prompt, tools: context.tools })));
+  const taught = zipStrict(passed, held).flatMap(([each, answer]) => (isRight(each, answer, teacher) ? [{ each, answer }] : []));
+  const right = new Set(taught.map(({ each }) => each));
+  // Who is to call unasked still has to ask for what nobody has said.
+  const unready = correction.hint.value === ASK_NEVER && !leads ? passed.filter((each) => !right.has(each)) : [];
+  const lessons = [
+    ...answered.filter((each) => !passed.includes(each)).flatMap((each) => stays(each, teacher)),
+    ...unready.map((each) => lesson(each, { kind: "stated", answer: each.own, forced: false })),
+    ...taught.map(({ each, answer }) => lesson(each, { kind: "silent", answer, forced: true })),
+  ];
+  const agreed = correction.hint.value === ASK_FIRST && !leads ? await afterAgreement(taught, teacher, random) : [];
+  return { lessons: [...lessons, ...agreed], asked: passed.length, failed: passed.length - taught.length };
+}
+
+/** Whether an answer is what the aspect asks for in the place of the policy's own. */
+export function isRight(
+  { context, own }: Pick<Answered, "context" | "own">,
+  answer: readonly number[],
+  { correction, tokenizer }: Omit<AspectTeacher, "ask">,
+): boolean {
+  const [before, after] = [saidBy(tokenizer, own), saidBy(tokenizer, answer)];
+  return after !== undefined && before !== undefined && standsIn([noteOf(correction)], { before, after, heard: context });
+}
+
+/** The conversation after the teacher's question and a yes: the call is due. */
+async function afterAgreement(
+  taught: readonly { readonly each: Answered; readonly answer: readonly number[] }[],
+  { correction, tokenizer, ask }: AspectTeacher,
+  random: Random,
+): Promise<Lesson[]> {
+  const contexts = taught.map(({ each: { context }, answer }): Context => {
+    const said: ChatMessage[] = [
+      { role: "assistant", content: readAnswer(tokenizer, answer).text },
+      { role: "user", content: sayAgreement(random) },
+    ];
+    return { ...context, kind: "stated", messages: [...context.messages, ...said] };
+  });
+  const asked = contexts
+    .map((context) => ({ context, prompt: promptOf(tokenizer, context), tools: context.tools }))
+    .filter(({ prompt }) => fits(prompt.length, ANSWER_TOKENS));
+  const name = correction.tool.function.name;
+  const answers = await ask(asked.map(({ prompt, tools }) => ({ prompt, tools })));
+  return zipStrict(asked, answers).flatMap(([{ context, prompt }, own]) => {
+    const { calls, finished } = readAnswer(tokenizer, own);
+    // A policy that asks once more has something else to ask.
+    return finished && calls[0]?.name === name ? [lesson({ context, prompt, own }, { kind: "stated", answer: own, forced: false })] : [];
+  });
+}
+
+function passes({ context, own }: Answered, { correction, tokenizer }: AspectTeacher): boolean {
+  const said = saidBy(tokenizer, own);
+  return said !== undefined && passesOver({ ...noteOf(correction), corrected: null }, { ...said, heard: context });
+}
+
+/** What the policy says by itself, where it need not change. */
+function stays(each: Answered, { correction, tokenizer }: AspectTeacher): Lesson[] {
+  const said = saidBy(tokenizer, each.own);
+  if (said === undefined) return [];
+  const { tool, value } = noteOf(correction);
+  const about = each.context.kind === "silent" && (said.call?.name === tool || said.call?.name === value);
+  return [
+    lesson(each, {
+      kind: about ? "stated" : each.context.kind === "silent" ? "other" : each.context.kind,
+      answer: each.own,
+      forced: false,
+    }),
+  ];
+}
+
+function heldTo(correction: Correction, { prompt, tools }: Pick<Asked, "prompt" | "tools">): Asked {
+  return { prompt, ...holdTo([noteOf(correction)], { tools, toolChoice: "auto" }) };
+}
+
+function lesson(
+  { context, prompt, own }: Answered,
+  { kind, answer, forced }: { kind: Context["kind"]; answer: readonly number[]; forced: boolean },
+): Lesson {
+  return { context: { ...context, kind }, guidance: forced ? "forced" : "none", teacherPrompt: prompt, studentPrompt: prompt, answer, own };
+}
+
+/** Undefined where the answer did not come to its end, or calls in a way that cannot be read. */
+function saidBy(tokenizer: Tokenizer, answer: readonly number[]): Said | undefined {
+  const { calls, text, finished, valid } = readAnswer(tokenizer, answer);
+  return finished && valid ? { call: calls[0], text } : undefined;
+}
+
+function noteOf({ tool, hint: { parameter, value } }: Correction): { tool: string; parameter: string; value: string } {
+  return { tool: tool.function.name, parameter, value };
+}
+
+function promptOf(tokenizer: Tokenizer, { messages, tools }: Context): number[] {
+  return tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+}

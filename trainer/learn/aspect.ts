@@ -1,0 +1,199 @@
+/**
+ * Learns an aspect of a call from corrections: lessons of the policy held to it, steps until contexts that were held back show it, a last word by
+ * the candidate itself. Refuses where the teacher fails, where there is nothing to gain, and where the price is too high.
+ */
+import { at, invariant, zipStrict } from "../../shared/assert.ts";
+import { correctionText } from "../../shared/jobs.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { Random, seedAt } from "../random.ts";
+import { readAnswer } from "../teacher/answer-text.ts";
+import { mustStay, type Lesson } from "../teacher/answers.ts";
+import type { Correction } from "../teacher/contexts.ts";
+import { certainLogProbs } from "../teacher/forced.ts";
+import { type AspectLessons, askAspect, aspectContexts, isRight } from "./aspect-lessons.ts";
+import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
+import type { Look } from "./confirm.ts";
+import { costToEarlier } from "./earlier.ts";
+import { describeChanges, driftBetween } from "./report.ts";
+import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
+import { trainUntilShown } from "./run.ts";
+import { meanKlNats, scoreRows } from "./scores.ts";
+import { stayingLessons, UnseenErrands } from "./staying.ts";
+import { measureLifts } from "./teaching.ts";
+import type { TaughtLesson } from "./train.ts";
+
+const HELD_BACK = 7_919; // apart from the contexts that are trained on
+const LEAST_LESSONS = 3;
+
+export async function learnAspect(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
+  const { engine, base, settings } = deps;
+  const { tokenizer, config } = base;
+  const { vocabSize } = config;
+  const correction = group.at(-1)?.correction;
+  invariant(correction !== undefined, "a group of corrections holds one");
+  const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
+  const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
+    const random = new Random(seed);
+    return askAspect(aspectContexts(group, { correction, counts, own, random }), { correction, tokenizer, ask: askParent }, random);
+  };
+  const training = await collect(request.seed, { counts: settings.contexts, own: true });
+  const held = await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false });
+  deps.onTaught?.(counted(training));
+  const failure = teacherFailure(training, held, correction);
+  if (failure !== undefined) return failure;
+  const own = new Set(group.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const staying = await stayingLessons(deps, { request, own, adapters });
+  const taught = [...(await teachAspect(deps, training.lessons, adapters.parent)), ...staying];
+  const lifts = await measureLifts(deps, { group, taught, adapters });
+  if (lifts.mean < settings.minLiftNats)
+    return refuse(
+      "teacher/noLift",
+      `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`,
+    );
+  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
+  const before = await scoreRows(engine, held.lessons.map(rowOf), { adapter: adapters.parent, full: true, vocabSize });
+  const look = async (adapter: string): Promise<Look> => {
+    const scores = await scoreRows(engine, held.lessons.map(rowOf), { adapter, full: true, vocabSize });
+    const seen = zipStrict(held.lessons, scores).map(([lesson, score], index) => ({
+      kind: lesson.context.kind,
+      agrees: agrees(tokenizer, lesson, score.argmax),
+      driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : 0,
+    }));
+    const share = (kinds: readonly string[]): number => shareOf(seen.filter(({ kind }) => kinds.includes(kind)).map((each) => each.agrees));
+    const drifts = seen.filter(({ kind }) => kind === "other" || kind === "anchor").map((each) => each.driftNats);
+    const mean = drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
+    return {
+      honoured: share(["silent"]),
+      kept: share(["stated"]),
+      driftNats: Math.max(mean, await unseen.drift(adapter)),
+      stays: share(["other", "anchor"]),
+    };
+  };
+  const run = await trainUntilShown(deps, { taught, look, adapters, version: request.parentVersion, onStep: request.onStep });
+  if (run.status === "refused") return run;
+  await engine.loadAdapter(adapters.candidate, run.adapter);
+  const adapter = await roundCandidate(engine, adapters.candidate);
+  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
+  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings });
+  if (shortfall !== undefined) return shortfall;
+  const tools = [correction.tool.function.name, correction.hint.value];
+  const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
+  if (cost !== undefined) return cost;
+  const { driftNats } = await look(adapters.candidate);
+  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(rowOf);
+  return {
+    status: "learned",
+    adapter,
+    metrics: {
+      steps: run.steps,
+      loss: run.loss,
+      lossBefore: run.lossBefore,
+      klToParentNats: driftNats,
+      klToBaseNats: adapters.parent === undefined ? driftNats : await driftBetween(deps, rows, { from: undefined, to: adapters.candidate }),
+      contexts: taught.length,
+    },
+    changes: await describeChanges(deps, { group, ask }),
+    lifts: lifts.byEvent,
+    credits: [], // the question is which answer is given, not how its tokens did
+  };
+}
+
+/** The policy's own distributions at every token, with certainty where the teacher was held to another one. */
+async function teachAspect(
+  { engine, base: { config } }: LearnerDependencies,
+  lessons: readonly Lesson[],
+  parent: string | undefined,
+): Promise<TaughtLesson[]> {
+  const { vocabSize } = config;
+  const scores = await scoreRows(engine, lessons.map(rowOf), { adapter: parent, full: true, vocabSize });
+  return zipStrict(lessons, scores).map(([lesson, { full, argmax }]) => {
+    const { answer, guidance } = lesson;
+    const teacherLogProbs =
+      guidance === "forced" ? certainLogProbs({ full, argmax }, { answer, span: { from: 0, to: 0 }, vocabSize }) : full;
+    const teacherLogProb = answer.reduce((sum, token, index) => sum + at(teacherLogProbs, index * vocabSize + token), 0);
+    return { lesson, teacherLogProbs, teacherLogProb };
+  });
+}
+
+/** Whether the policy begins as the lesson does: with a call of the same tool, or with words. */
+function agrees(tokenizer: Tokenizer, { answer }: Lesson, argmax: ArrayLike<number>): boolean {
+  const open = tokenizer.specialIds.get("<tool_call>");
+  if (answer[0] !== open) return argmax[0] !== open;
+  const named = nameEnd(tokenizer, answer);
+  return answer.slice(0, named).every((token, index) => argmax[index] === token);
+}
+
+/** How many tokens of a call it takes to name its tool. */
+function nameEnd(tokenizer: Tokenizer, answer: readonly number[]): number {
+  for (let end = 1; end < answer.length; end += 1) if (tokenizer.decode(answer.slice(1, end)).includes('"arguments"')) return end;
+  return answer.length;
+}
+
+async function confirm(
+  lessons: readonly Lesson[],
+  {
+    ask,
+    correction,
+    tokenizer,
+    settings,
+  }: { ask: ReturnType<typeof askGreedily>; correction: Correction; tokenizer: Tokenizer; settings: LearnerDependencies["settings"] },
+): Promise<RefusedCorrection | undefined> {
+  const [silent, stated] = ["silent", "stated"].map((kind) => lessons.filter(({ context }) => context.kind === kind)) as [
+    Lesson[],
+    Lesson[],
+  ];
+  const answers = await ask([...silent, ...stated].map(({ studentPrompt: prompt, context: { tools } }) => ({ prompt, tools })));
+  const right = zipStrict([...silent, ...stated], answers).map(([lesson, answer]) =>
+    lesson.context.kind === "silent" ? isRight(lesson, answer, { correction, tokenizer }) : sameTool(tokenizer, lesson.answer, answer),
+  );
+  const [honoured, kept] = [shareOf(right.slice(0, silent.length)), shareOf(right.slice(silent.length))];
+  const text = correctionText(correction.hint, correction.tool.function.name);
+  if (honoured < settings.honouredBar)
+    return refuse(
+      "update/notLearned",
+      `"${text}" holds in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected`,
+    );
+  return kept < Math.min(settings.statedBar, 1 - 1 / Math.max(1, stated.length))
+    ? refuse(
+        "update/deaf",
+        `in ${percent(kept)} of held-back contexts the call that is due is made, ${percent(settings.statedBar)} expected`,
+      )
+    : undefined;
+}
+
+function sameTool(tokenizer: Tokenizer, wanted: readonly number[], answer: readonly number[]): boolean {
+  const [left, right] = [wanted, answer].map((tokens) => readAnswer(tokenizer, tokens).calls[0]?.name);
+  return left === right;
+}
+
+function teacherFailure(training: AspectLessons, held: AspectLessons, { hint, tool }: Correction): RefusedCorrection | undefined {
+  const silent = ({ lessons }: AspectLessons): number => lessons.filter(({ context }) => context.kind === "silent").length;
+  if (silent(training) >= LEAST_LESSONS && silent(held) > 0) return undefined;
+  const [asked, failed] = [training.asked + held.asked, training.failed + held.failed];
+  return refuse(
+    "teacher/fails",
+    `"${correctionText(hint, tool.function.name)}": of ${asked} contexts in which the policy does otherwise, held to it, it does so in ${asked - failed}; ${LEAST_LESSONS} to learn from and one to look at expected`,
+  );
+}
+
+function counted({ lessons, failed }: AspectLessons): Record<string, number> {
+  const counts: Record<string, number> = { "silent failed": failed };
+  for (const { context, guidance } of lessons) {
+    const key = `${context.kind} by ${guidance}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function rowOf({ studentPrompt: prompt, answer }: Lesson): { prompt: readonly number[]; answer: readonly number[] } {
+  return { prompt, answer };
+}
+
+/** 1 where there is nothing to share. */
+function shareOf(outcomes: readonly boolean[]): number {
+  return outcomes.length === 0 ? 1 : outcomes.filter(Boolean).length / outcomes.length;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

@@ -1,0 +1,58 @@
+/** `npm run pretrain:judge -- --sgd <folder>`: trains the adapter under which a base judges, and writes it beside that base. */
+import { readCommandLine } from "../command-line.ts";
+import { trainJudge } from "./judge-run.ts";
+import { Progress } from "./progress.ts";
+import { readSgd } from "./sgd.ts";
+
+const USAGE = `npm run pretrain:judge -- --sgd <folder> [options]
+  --sgd <folder>    SGD data, compact or an upstream checkout
+  --base <folder>   the checkpoint that is to judge, default base
+  --out <folder>    where the adapter is written, default the base's folder
+  --tokens <n>      tokens of this run, default 3000000
+  --rank <n>        default 32
+  --rate <factor>   on the learning rate, default 1
+  --threads <n>     default 2
+  --seed <n>        default 1`;
+
+async function main(): Promise<void> {
+  const { values } = readCommandLine(
+    {
+      options: {
+        sgd: { type: "string" },
+        base: { type: "string", default: "base" },
+        out: { type: "string" },
+        tokens: { type: "string", default: "3000000" },
+        rank: { type: "string", default: "32" },
+        rate: { type: "string", default: "1" },
+        threads: { type: "string", default: "2" },
+        seed: { type: "string", default: "1" },
+        help: { type: "boolean", default: false },
+      },
+    },
+    USAGE,
+  );
+  if (values.help || values.sgd === undefined) {
+    process.stderr.write(`${USAGE}\n`);
+    process.exitCode = values.help ? 0 : 2;
+    return;
+  }
+  const tokens = Number(values.tokens);
+  const progress = new Progress({ total: tokens, done: 0 });
+  let average = Number.NaN;
+  await trainJudge({
+    sgd: readSgd(values.sgd, "train"),
+    base: values.base,
+    out: values.out ?? values.base,
+    runTokens: tokens,
+    rank: Number(values.rank),
+    rate: Number(values.rate),
+    threads: Number(values.threads),
+    seed: Number(values.seed),
+    onStep: ({ step, done, loss, factor }) => {
+      average = Number.isNaN(average) ? loss : 0.95 * average + 0.05 * loss;
+      progress.show(done, `step ${step}, loss ${average.toFixed(3)}, rate ×${factor.toFixed(2)}`);
+    },
+  });
+}
+
+await main();
