@@ -2,10 +2,10 @@
  * Hears what a user says about a call beside its arguments: that another tool does it, that they want to be asked before, or not to be
  * asked. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
-import { ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
+import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
 import { asksAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { parseWish, wishPrompt } from "../../shared/jobs.ts";
+import { type Hint, parseWish, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
 import { readParameters } from "../../shared/speech/parameters.ts";
 import { toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
@@ -82,22 +82,20 @@ export async function findAskWish(signal: Heard, { sampler, seed }: { sampler: J
     : undefined;
 }
 
-/** The same of a hint that is read from the log: its tools are at hand, and the exchange calls the one that it is about, or is asked about it. */
-export function groundAspect(
-  { parameter, value }: { parameter: string; value: string },
-  toolName: string,
-  signal: Heard,
-): Grounded | undefined {
+/**
+ * The same of a hint that somebody wrote, or that is read from the log: its tools are at hand, and the exchange calls the one that it is about,
+ * or asks before. Undefined where it is about an argument. @param toolName without one, the tool that was called last
+ */
+export function groundAspect({ parameter, value }: Hint, toolName: string | undefined, signal: Heard): Grounded | undefined {
   if (!isAspect(parameter)) return undefined;
-  const { tools } = signal.turn.payload;
-  const offered = (name: string): boolean => findTool(tools, name) !== undefined;
-  if (!offered(toolName) || (parameter === "@tool" && !offered(value)))
-    return {
-      status: "refused",
-      code: "hint/ungrounded",
-      detail: `tools ${toolName} and, for @tool, ${value} expected among those at hand`,
-    };
-  return stands(toolName, parameter, value);
+  const called = lastCalled(signal)?.call.name;
+  const tool = toolName ?? called ?? "";
+  const unasked = parameter === "@ask" && value === ASK_NEVER;
+  if (appliesTo({ tool, parameter, value }, signal.turn.payload.tools) && called === (unasked ? undefined : tool))
+    return stands(tool, parameter, value);
+  const wanted = unasked ? "an answer that asks" : "a call";
+  const detail = `${parameter} ${value}: ${wanted}, of a tool at hand, expected, got ${tool === "" ? "none" : tool}`;
+  return { status: "refused", code: "hint/ungrounded", detail };
 }
 
 type LastCall = { readonly call: Call; /** What it answered. */ readonly messages: readonly ChatMessage[] };

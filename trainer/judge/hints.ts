@@ -1,20 +1,24 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
-import { correctionText, hintText, type Hint } from "../../shared/jobs.ts";
+import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
+import { groundAspect } from "./aspects.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
 import { spokenBefore } from "./standing.ts";
 
+/** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
+export type WrittenHint = Hint & { readonly tool?: string | undefined };
+
 /** The most frequent grounded hint, the first one on a tie; else why none is. `hints` holds at least one. */
-export function mostFrequentHint(hints: readonly Hint[], signal: Pick<Signal, "exchange" | "turn">): Grounded {
-  const all = hints.map((hint) => groundHint(hint, signal));
+export function mostFrequentHint(hints: readonly WrittenHint[], signal: Pick<Signal, "exchange" | "turn">): Grounded {
+  const all = hints.map((hint) => groundAspect(hint, hint.tool, signal) ?? groundHint(hint, signal));
   const grounded = all.filter((each) => each.status === "grounded");
+  const textOf = ({ hint, toolName }: (typeof grounded)[number]): string => correctionText(hint, toolName);
   const counts = new Map<string, number>();
-  for (const { hint } of grounded) counts.set(hintText(hint), (counts.get(hintText(hint)) ?? 0) + 1);
+  for (const each of grounded) counts.set(textOf(each), (counts.get(textOf(each)) ?? 0) + 1);
   const most = Math.max(0, ...counts.values());
   return (
-    grounded.find(({ hint }) => counts.get(hintText(hint)) === most) ??
-    all[0] ?? { status: "refused", code: "hint/none", detail: "no candidate" }
+    grounded.find((each) => counts.get(textOf(each)) === most) ?? all[0] ?? { status: "refused", code: "hint/none", detail: "no candidate" }
   );
 }
 

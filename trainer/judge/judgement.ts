@@ -61,7 +61,7 @@ export function verdictFromLog(
   };
   const parsed = hint === undefined ? undefined : parseHint(hint);
   if (parsed?.kind !== "hint") return verdict;
-  const grounded = groundAspect(parsed.hint, tool ?? "", signal) ?? groundHint(parsed.hint, signal);
+  const grounded = groundAspect(parsed.hint, tool, signal) ?? groundHint(parsed.hint, signal);
   if (grounded.status === "refused") return { ...verdict, refused: { code: grounded.code, detail: grounded.detail } };
   return { ...verdict, hint: { text: parsed.text, hint: grounded.hint, toolName: grounded.toolName } };
 }

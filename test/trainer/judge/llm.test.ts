@@ -98,6 +98,20 @@ describe("LlmJudge", () => {
     });
   });
 
+  it("takes a hint about the call as a whole where its tools are at hand, and the call was made", async () => {
+    const first = { tool: "SearchHotel", parameter: "@ask", value: "first" };
+    expect(await judged([votes(-1, first)])).toMatchObject({
+      reward: -1,
+      hint: { text: "Ask before SearchHotel is called.", toolName: "SearchHotel", hint: { parameter: "@ask", value: "first" } },
+    });
+    for (const hint of [
+      { ...first, value: "never" }, // it had made the call
+      { ...first, tool: "BookFlight" },
+      { ...first, parameter: "@tool", value: "BookFlight" },
+    ])
+      expect(await judged([votes(-1, hint)])).toMatchObject({ reward: -1, refused: { code: "hint/ungrounded" } });
+  });
+
   it("takes no hint that neither schema nor the user's words support, whoever wrote it", async () => {
     const invented = await judged([votes(-1, { parameter: "number_of_rooms", value: "3" })]);
     expect(invented).toMatchObject({ reward: -1, refused: { code: "hint/ungrounded" } });

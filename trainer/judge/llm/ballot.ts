@@ -1,6 +1,6 @@
 /** One answer of a server read as one vote. What cannot be read is a failed vote with its reason: counted, never guessed at or mended. */
 import { z } from "zod";
-import type { Hint } from "../../../shared/jobs.ts";
+import type { WrittenHint } from "../hints.ts";
 import { parseObject } from "../../../shared/speech/calls.ts";
 import type { Reward } from "../vote.ts";
 import type { Completion } from "./server.ts";
@@ -18,7 +18,13 @@ export type BallotFault =
   | "hint/tooLong";
 
 export type Ballot =
-  | { readonly status: "vote"; readonly vote: Reward; readonly why: string; readonly hint: Hint | null; readonly fault?: BallotFault }
+  | {
+      readonly status: "vote";
+      readonly vote: Reward;
+      readonly why: string;
+      readonly hint: WrittenHint | null;
+      readonly fault?: BallotFault;
+    }
   | { readonly status: "failed"; readonly fault: BallotFault; readonly detail: string };
 
 const VOTES: readonly Reward[] = [-1, 0, 1];
@@ -28,7 +34,7 @@ const VALUE_CHARS = 200;
 const Written = z.object({
   why: z.string().optional(),
   vote: z.unknown(),
-  hint: z.object({ parameter: z.string(), value: z.string() }).nullish(),
+  hint: z.object({ tool: z.string().optional(), parameter: z.string(), value: z.string() }).nullish(),
 });
 
 export function readBallot({ content, refusal, finishReason }: Completion): Ballot {
@@ -51,7 +57,7 @@ function bareJson(text: string): string {
   return /^```(?:json)?\s*\n([\s\S]*)\n```$/.exec(answer)?.[1] ?? answer;
 }
 
-function hintFault({ parameter, value }: Hint): BallotFault | undefined {
+function hintFault({ parameter, value }: WrittenHint): BallotFault | undefined {
   if (parameter.trim() === "" || value.trim() === "") return "hint/empty";
   return parameter.length > PARAMETER_CHARS || value.length > VALUE_CHARS ? "hint/tooLong" : undefined;
 }
