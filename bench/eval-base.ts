@@ -6,8 +6,8 @@
  */
 import { readCommandLine } from "../trainer/command-line.ts";
 import { Engine } from "../trainer/engine/engine.ts";
-import { JUDGE, openJudge } from "../trainer/policy/answerer.ts";
-import { loadBase } from "../trainer/policy/base.ts";
+import { createJobSampler, type JobAdapters, loadJudge } from "../trainer/policy/answerer.ts";
+import { type Base, loadBase } from "../trainer/policy/base.ts";
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
@@ -15,7 +15,7 @@ import { atLeast, type Bar, report } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { evaluateActs, evaluateHints, evaluateNotes } from "./eval/acting.ts";
 import { Cases } from "./eval/cases.ts";
-import { correctedIn, evaluateHintJob, evaluateJudge, evaluatePlain, evaluateWishes } from "./eval/judging.ts";
+import { correctedIn, evaluateHintJob, evaluateJudge, evaluateMisheard, evaluatePlain, evaluateWishes } from "./eval/judging.ts";
 import { EvaluatedPolicy } from "./eval/policy.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
@@ -61,9 +61,10 @@ async function main(): Promise<void> {
   if (options.only !== "judging")
     parts.push(await acting({ ...common, policy: new EvaluatedPolicy(engine, tokenizer) }, cases, config.contextTokens));
   if (options.only !== "acting") {
-    const sampler = await openJudge(engine, base);
-    const adapter = sampler.knowsWishes ? JUDGE : undefined;
-    parts.push(await judging({ ...common, policy: new EvaluatedPolicy(engine, tokenizer, { adapter }) }, sampler, tokenizer));
+    const adapters = await loadJudge(engine, base);
+    parts.push(
+      await judging({ ...common, policy: new EvaluatedPolicy(engine, tokenizer, { adapter: adapters.judge }) }, { engine, base, adapters }),
+    );
   }
   await engine.close();
   report({
@@ -103,18 +104,21 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
 
 async function judging(
   { policy, conversations, lexicon, counts, random }: Stage,
-  sampler: Awaited<ReturnType<typeof openJudge>>,
-  tokenizer: ReturnType<typeof loadBase>["tokenizer"],
+  { engine, base, adapters }: { engine: Engine; base: Base; adapters: JobAdapters },
 ): Promise<Part> {
+  const { tokenizer } = base;
+  const sampler = createJobSampler(engine, base, adapters);
+  const wishing = new EvaluatedPolicy(engine, tokenizer, { adapter: adapters.wish });
   const encode = tokenizer.encodePrompt.bind(tokenizer);
   const judge = await evaluateJudge(policy, encode, conversations, counts.judged, random);
   const hintJob = await evaluateHintJob(policy, { sampler, encode }, correctedIn(conversations, lexicon, counts.hints, random));
   const plain = await evaluatePlain(policy, encode, conversations, counts.judged, random);
-  const wishes = sampler.knowsWishes ? await evaluateWishes(policy, encode, conversations, { count: counts.judged, random }) : undefined;
+  const wishes = sampler.knowsWishes ? await evaluateWishes(wishing, encode, conversations, { count: counts.judged, random }) : undefined;
+  const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   return {
-    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null },
+    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null, misheard },
     bars: [
       atLeast("judge macro-recall", macroRecall, 0.92, "share"),
       ...Object.entries(judge.recall).map(([reward, { share }]) => atLeast(`judge recall of ${reward}`, share, 0.7, "share")),

@@ -25,30 +25,32 @@ export type Exchange = {
   tools: readonly ToolDefinition[];
 };
 
-export type JobPrompt = { messages: ChatMessage[]; tools: readonly ToolDefinition[] };
+export type Job = "judge" | "hint" | "wish";
+export type JobPrompt = { job: Job; messages: ChatMessage[]; tools: readonly ToolDefinition[] };
 
 // A tool's output can be long; its beginning is enough to see what the answer was about.
 const MAX_RESULT_CHARS = 160;
 
 export function judgePrompt(exchange: Exchange): JobPrompt {
-  return { messages: jobMessages(JUDGE_SYSTEM, exchange), tools: [] };
+  return { job: "judge", messages: jobMessages(JUDGE_SYSTEM, exchange), tools: [] };
 }
 
 export function hintPrompt(exchange: Exchange): JobPrompt {
-  return { messages: jobMessages(HINT_SYSTEM, exchange), tools: exchange.tools };
+  return { job: "hint", messages: jobMessages(HINT_SYSTEM, exchange), tools: exchange.tools };
 }
 
 export function wishPrompt(exchange: Exchange): JobPrompt {
-  return { messages: jobMessages(WISH_SYSTEM, exchange), tools: [] };
+  return { job: "wish", messages: jobMessages(WISH_SYSTEM, exchange), tools: [] };
 }
 
 /** `ask`: before such a call the user wants to be asked; `go`: it is to be made without asking. */
-export type Wish = "ask" | "go" | "none";
+export const WISHES = ["ask", "go", "none"] as const;
+export type Wish = (typeof WISHES)[number];
 
 /** The wish of a job's answer, or undefined where it is not one of the three. */
 export function parseWish(text: string): Wish | undefined {
   const answer = text.trim();
-  return answer === "ask" || answer === "go" || answer === "none" ? answer : undefined;
+  return WISHES.find((wish) => wish === answer);
 }
 
 export function rewardText(reward: number): string {

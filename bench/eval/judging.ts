@@ -1,4 +1,5 @@
 /** The judge's part of `eval:base`: verdicts, what corrections in words are taken for, and wishes about being asked. */
+import { ASPECTS, isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import {
   type Exchange,
@@ -13,16 +14,18 @@ import {
 } from "../../shared/jobs.ts";
 import { sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
-import type { Conversation } from "../../trainer/pretrain/conversation.ts";
+import { createEmbeddedJudge, createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import { rewardOfActs } from "../../trainer/pretrain/acts.ts";
+import { type Conversation, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { type CorrectedExchange, correctedExchange, naturalExchanges } from "../../trainer/pretrain/exchanges.ts";
 import type { Lexicon } from "../../trainer/pretrain/lexicon.ts";
 import { fill } from "../../trainer/pretrain/phrases.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import type { Random } from "../../trainer/random.ts";
+import { say } from "../bench.ts";
 import { CONFIRM_WORDS } from "../align/words.ts";
 import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "../phrases.ts";
-import { signalOf } from "../sim/logbook.ts";
+import { signalIn, signalOf } from "../sim/logbook.ts";
 import type { EvaluatedPolicy } from "./policy.ts";
 import { type Share, share } from "./share.ts";
 
@@ -132,4 +135,45 @@ export async function evaluateWishes(
     return share(answers.map((answer) => parseWish(answer) === wish));
   };
   return { ask: await heard("ask"), go: await heard("go"), none: await heard("none") };
+}
+
+/** Of the data's own reactions that reject nothing, in their conversations, how many a trainer would take for a correction, and of what. */
+export async function evaluateMisheard(
+  sampler: JobSampler,
+  conversations: readonly Conversation[],
+  { count, random }: { count: number; random: Random },
+): Promise<Record<string, Share>> {
+  const signals = random
+    .shuffled(conversations)
+    .slice(0, count)
+    .flatMap((conversation) => {
+      const { system, tools, steps } = conversation;
+      const places = steps.flatMap((step, at) => {
+        const reply = steps[at - 1];
+        return step.kind === "user" && reply?.kind === "reply" && rewardOfActs(step.acts, reply.acts) >= 0
+          ? [{ at, reply, text: step.text }]
+          : [];
+      });
+      if (places.length === 0) return [];
+      const { at: next, reply, text } = random.pick(places);
+      const messages = toMessages(system, steps.slice(0, next - 1));
+      return [signalIn({ messages, tools }, { role: "assistant", content: reply.text }, [{ role: "user", content: text }])];
+    });
+  const judge = createEmbeddedJudge(sampler);
+  const heard: string[] = [];
+  for (const [index, signal] of signals.entries()) {
+    const verdict = await judge.judge(signal, { votes: 3, seed: index });
+    const parameter = verdict?.hint?.hint.parameter;
+    heard.push(
+      parameter === undefined
+        ? verdict !== undefined && verdict.reward < 0
+          ? "rejection"
+          : ""
+        : isAspect(parameter)
+          ? parameter
+          : "argument",
+    );
+    if (index % 25 === 0) say(`misheard: ${index}/${signals.length}`);
+  }
+  return Object.fromEntries(["rejection", "argument", ...ASPECTS].map((kind) => [kind, share(heard.map((each) => each === kind))]));
 }

@@ -32,12 +32,17 @@ export function openingTurn(
 
 /** An exchange as the log has it: its last answer, and what the user says to that. */
 export function signalOf({ answered, nextState, tools }: Exchange): Signal {
-  const log = new Logbook();
   const answer = answered.at(-1);
   invariant(answer !== undefined, "an exchange ends in an answer");
+  return signalIn({ messages: answered.slice(0, -1), tools }, answer, nextState);
+}
+
+/** The same in its conversation, with every tool that was at hand. */
+export function signalIn(prompted: Prompted, answer: ChatMessage, nextState: readonly ChatMessage[]): Signal {
+  const log = new Logbook();
   const sampling = { seed: 0, temperature: 0, topP: 1, masked: true };
   const rollout = { promptTokens: [0], responseTokens: [0], rolloutLogProbs: [0], sampling };
-  const assembled = assembleSignal(log.next(log.turn({ messages: answered.slice(0, -1), tools }, answer, rollout), nextState), log.cache);
+  const assembled = assembleSignal(log.next(log.turn(prompted, answer, rollout), nextState), log.cache);
   invariant(assembled?.status === "signal", "an exchange is a signal");
   return assembled.signal;
 }

@@ -13,6 +13,8 @@ import {
   NOTES,
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
+import { saidAgain, toolObjection, valueDenial, wordingObjection } from "../../trainer/pretrain/objections.ts";
+import { drawWish } from "../../trainer/pretrain/wishes.ts";
 import { Random } from "../../trainer/random.ts";
 import { drawReaction } from "../../trainer/pretrain/reactions.ts";
 
@@ -81,6 +83,20 @@ describe("plain reactions", () => {
     const drawn = new Set(Array.from({ length: 20_000 }, () => bare(drawReaction(random).text)));
     const reactions = [...Object.values(EVAL_REACTIONS).flat(), ...voiced, ...AGAIN_OPENERS, ...CONTENT];
     expect(reactions.filter((each) => drawn.has(bare(each)))).toEqual([]);
+  });
+
+  it("and wishes and objections that training draws are none of evaluation's", () => {
+    const random = new Random(3);
+    const names = { used: "{instead}", tool: "{tool}" };
+    const drawn = Array.from({ length: 20_000 }, () => [
+      drawWish(random).text,
+      toolObjection(names, random),
+      valueDenial({ slot: "{slot}", value: "{value}" }, random),
+      wordingObjection(random),
+      saidAgain("", random),
+    ]).flat();
+    const shown = new Set(drawn.map(bare));
+    expect([...voiced, ...AGAIN_OPENERS].filter((each) => shown.has(bare(each)))).toEqual([]);
   });
 
   it("are drawn with every reward, many of each", () => {

@@ -5,9 +5,9 @@
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
 import { asksAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { type Hint, parseWish, wishPrompt } from "../../shared/jobs.ts";
+import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
-import { readParameters } from "../../shared/speech/parameters.ts";
+import { humanise, readParameters } from "../../shared/speech/parameters.ts";
 import { toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { JobSampler } from "./embedded.ts";
@@ -16,7 +16,9 @@ import type { Grounded } from "./ground.ts";
 type Heard = Pick<Signal, "exchange" | "turn">;
 type Stands = Extract<Grounded, { status: "grounded" }>;
 
-const WISH_TOKENS = 4;
+// Tools that change nothing, by how they are named: hardly anybody wants to be asked before one, and after their results people say most of all.
+const READS = /^(?:browse|check|fetch|find|get|list|look|lookup|query|read|retrieve|search|see|show|view)\b/;
+const READING_WISH = 0.99; // probability at which it is believed
 const LEAST_LIKENESS = 0.6; // of their parameters: twins are described in other words, of which a kind is guessed
 const LEAST_ALIKE = 0.5; // of a call's values: another tool that is called with other values does something else
 
@@ -62,13 +64,15 @@ function likenessOf(left: ToolDefinition, right: ToolDefinition): number {
   return shared / Math.max(1, own.length, others.length);
 }
 
-/** Whether the user wants to be asked before such a call, or not to be asked. */
-export async function findAskWish(signal: Heard, { sampler, seed }: { sampler: JobSampler; seed: number }): Promise<Stands | undefined> {
-  if (!sampler.knowsWishes) return undefined;
-  const [text = ""] = await sampler.answer([wishPrompt(signal.exchange)], { maxTokens: WISH_TOKENS, temperature: 0, seed });
-  const wish = parseWish(text);
+/** Whether the user wants to be asked before such a call, or not to be asked. @param options.least probability at which it is believed */
+export async function findAskWish(
+  signal: Heard,
+  { sampler, seed, least }: { sampler: JobSampler; seed: number; least: number },
+): Promise<Stands | undefined> {
   const { messages, tools, answer } = signal.turn.payload;
   const called = lastCalled(signal);
+  const reads = called !== undefined && READS.test(humanise(called.call.name));
+  const wish = sampler.knowsWishes ? await hearWish(signal, { sampler, least: reads ? Math.max(least, READING_WISH) : least }) : "none";
   if (wish === "ask" && called !== undefined) {
     const tool = findTool(tools, called.call.name);
     const asked = tool !== undefined && wasAskedAbout(called.messages, { tool, call: called.call });
@@ -80,6 +84,13 @@ export async function findAskWish(signal: Heard, { sampler, seed }: { sampler: J
   return call !== undefined && tool !== undefined && asksAbout(answer.content, { tool, call })
     ? stands(call.name, "@ask", ASK_NEVER)
     : undefined;
+}
+
+async function hearWish({ exchange }: Heard, { sampler, least }: { sampler: JobSampler; least: number }): Promise<Wish> {
+  const logProbs = await sampler.score(wishPrompt(exchange), WISHES);
+  const chances = logProbs.map(Math.exp);
+  const total = chances.reduce((sum, chance) => sum + chance, 0);
+  return WISHES.find((_, index) => total > 0 && (chances[index] ?? 0) / total >= least) ?? "none";
 }
 
 /**

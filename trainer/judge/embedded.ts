@@ -29,6 +29,9 @@ export interface JobSampler {
 
 const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
 const JUDGE_TOKENS = 4;
+// Probabilities at which a wish is believed: of a rejection, and of words that the votes take for none, as most words of people are.
+const REJECTED_WISH = 0.5;
+const UNTOLD_WISH = 0.95;
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
@@ -47,7 +50,12 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
         });
       if (reward > 0) return verdict({ reward, rewards, detail: "by votes" });
       if (reward === 0) return (await findUntold(signal, { rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
-      const found = await hearAspects(signal, { sampler, seed, findArgument: () => findHint(signal, { votes, seed }) });
+      const found = await hearAspects(signal, {
+        least: REJECTED_WISH,
+        sampler,
+        seed,
+        findArgument: () => findHint(signal, { votes, seed }),
+      });
       return { ...verdict({ reward, rewards, detail: "by votes" }), ...found };
     },
   };
@@ -63,7 +71,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
    * nearly everything that is no correction, says what should have been different, and the user names that parameter.
    */
   async function findUntold(signal: Signal, { rewards, seed }: { rewards: readonly Reward[]; seed: number }): Promise<Verdict | undefined> {
-    const { hint } = await hearAspects(signal, { sampler, seed, findArgument: () => findNamed(signal, seed) });
+    const { hint } = await hearAspects(signal, { least: UNTOLD_WISH, sampler, seed, findArgument: () => findNamed(signal, seed) });
     return hint === undefined ? undefined : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint };
   }
 
@@ -90,19 +98,29 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 export function createEmbeddedHints(sampler: JobSampler): HintFinder {
   const name = createHintNamer(sampler);
   return async (signal, { seed }) =>
-    hearAspects(signal, { sampler, seed, findArgument: async () => standingHint(await name(signal, { seed }), signal) });
+    hearAspects(signal, {
+      sampler,
+      seed,
+      least: REJECTED_WISH,
+      findArgument: async () => standingHint(await name(signal, { seed }), signal),
+    });
 }
 
 /** A tool that is named says it all; a value says more than that somebody would have liked to be asked. */
 async function hearAspects(
   signal: Signal,
-  { sampler, seed, findArgument }: { sampler: JobSampler; seed: number; findArgument: () => Promise<Partial<Verdict>> },
+  {
+    sampler,
+    seed,
+    least,
+    findArgument,
+  }: { sampler: JobSampler; seed: number; least: number; findArgument: () => Promise<Partial<Verdict>> },
 ): Promise<Partial<Verdict>> {
   const tool = await findToolWish(signal, { sampler, seed });
   if (tool !== undefined) return standingHint(tool, signal);
   const argument = await findArgument();
   if (argument.hint !== undefined) return argument;
-  const asking = await findAskWish(signal, { sampler, seed });
+  const asking = await findAskWish(signal, { sampler, seed, least });
   return asking === undefined ? argument : standingHint(asking, signal);
 }
 

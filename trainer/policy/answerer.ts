@@ -1,5 +1,5 @@
-/** Answers judge and hint prompts with the base, through the engine. */
-import type { JobPrompt } from "../../shared/jobs.ts";
+/** Does the base's jobs beside acting, through the engine. */
+import type { Job, JobPrompt } from "../../shared/jobs.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
@@ -10,8 +10,14 @@ import { scoreRows, totalLogProb } from "../learn/scores.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { readJudgeAdapter } from "./judge-adapter.ts";
 
-/** Its judge adapter's name in the engine. */
-export const JUDGE = "judge";
+/** Which adapter of the engine a job is done under; the bare base does the others. */
+export type JobAdapters = Partial<Record<Job, string>>;
+
+/**
+ * How much of the judge adapter a job is done under. Verdicts and hints the base was pretrained for, on much more: whole, the adapter hears more
+ * rejections in general words and takes more approvals for them. Wishes it alone knows.
+ */
+const STRENGTHS: Readonly<Record<Job, number>> = { judge: 0.5, hint: 0.5, wish: 1 };
 const CALL_TOKENS = 96;
 
 export type Answering = Pick<EngineCalls, "generate" | "score">;
@@ -20,11 +26,14 @@ export type Answering = Pick<EngineCalls, "generate" | "score">;
 export function createJobSampler(
   engine: Answering,
   { tokenizer, config: { contextTokens, vocabSize } }: Pick<Base, "tokenizer" | "config">,
-  { adapter }: { /** In the engine; the jobs are done under it. */ adapter?: string | undefined } = {},
+  adapters: JobAdapters = {},
 ): JobSampler {
-  const under = adapter === undefined ? {} : { adapter };
+  const underOf = (job: Job | undefined): { adapter?: string } => {
+    const adapter = job === undefined ? undefined : adapters[job];
+    return adapter === undefined ? {} : { adapter };
+  };
   return {
-    knowsWishes: adapter !== undefined,
+    knowsWishes: adapters.wish !== undefined,
     async answer(prompts, { maxTokens, temperature, seed }) {
       const encoded = prompts.map((prompt) => encodeJob(tokenizer, prompt));
       const fitting = encoded.filter((tokens) => tokens.length + maxTokens <= contextTokens);
@@ -37,7 +46,7 @@ export function createJobSampler(
               stopTokens: [tokenizer.eosId],
               temperature,
               seed,
-              ...under,
+              ...underOf(prompts[0]?.job),
             });
       const texts = answers.map(({ tokens }) => tokenizer.decode([...tokens].filter((token) => token !== tokenizer.eosId)));
       return encoded.map((tokens) => texts[fitting.indexOf(tokens)] ?? "");
@@ -46,7 +55,7 @@ export function createJobSampler(
       const tokens = encodeJob(tokenizer, prompt);
       const rows = answers.map((answer) => ({ prompt: tokens, answer: [...tokenizer.encode(answer), tokenizer.eosId] }));
       if (rows.some((row) => !fits(row.prompt.length, row.answer.length))) return answers.map(() => Number.NEGATIVE_INFINITY);
-      return (await scoreRows(engine, rows, { adapter, vocabSize })).map(totalLogProb);
+      return (await scoreRows(engine, rows, { adapter: adapters[prompt.job], vocabSize })).map(totalLogProb);
     },
     async call({ messages, tools, callable }, { seed }) {
       const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
@@ -66,12 +75,19 @@ export function createJobSampler(
   };
 }
 
-/** The base's jobs done under its judge adapter, where it has one, which is taken into the engine. */
+/** The base's jobs done under its judge adapter, where it has one. */
 export async function openJudge(engine: Answering & Pick<EngineCalls, "loadAdapter">, base: Base): Promise<JobSampler> {
-  const adapter = readJudgeAdapter(base);
-  if (adapter === undefined) return createJobSampler(engine, base);
-  await engine.loadAdapter(JUDGE, adapter);
-  return createJobSampler(engine, base, { adapter: JUDGE });
+  return createJobSampler(engine, base, await loadJudge(engine, base));
+}
+
+/** Takes the base's judge adapter into the engine, where it has one, at the strengths that its jobs are done under. */
+export async function loadJudge(engine: Pick<EngineCalls, "loadAdapter">, base: Pick<Base, "folder" | "config">): Promise<JobAdapters> {
+  const whole = readJudgeAdapter(base);
+  if (whole === undefined) return {};
+  const nameOf = (job: Job): string => `judge.${STRENGTHS[job]}`;
+  for (const strength of new Set(Object.values(STRENGTHS)))
+    await engine.loadAdapter(`judge.${strength}`, { ...whole, alpha: strength * whole.alpha });
+  return { judge: nameOf("judge"), hint: nameOf("hint"), wish: nameOf("wish") };
 }
 
 function encodeJob(tokenizer: Tokenizer, { messages, tools }: JobPrompt): number[] {

@@ -2,19 +2,16 @@
 import { hintPrompt, judgePrompt, rewardText, wishPrompt } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { Random, seedAt } from "../random.ts";
-import type { Conversation } from "./conversation.ts";
 import { drawErrand } from "./errand.ts";
-import { type Example, hintJobExample, jobExample } from "./examples.ts";
-import { correctedExchange, type JudgedExchange, naturalExchanges, objectedExchange, plainExchange, wishedExchange } from "./exchanges.ts";
-import type { Lexicon } from "./lexicon.ts";
+import { type Example, hintJobExample, jobExample, judgeExample } from "./examples.ts";
+import { naturalExchanges, objectedExchange, wishedExchange } from "./exchanges.ts";
 import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples: whether a rejection is heard decides everything after it.
-const SHARES = { judge: 0.45, hint: 0.2, errandHint: 0.06, wish: 0.21 } as const; // and the rest objections
-const NATURAL_WISHES = 0.5; // of wishes: the data's own words, none of which is one
+const SHARES = { judge: 0.4, hint: 0.2, errandHint: 0.06, wish: 0.2 } as const; // and the rest objections
+const NATURAL_WISHES = 0.3; // of wishes: the data's own words, none of which is one
 const UNHINTED = 0.15; // of objections, asked what argument should have been different: none is said
-const [NATURAL, PLAIN] = [0.58, 0.3]; // of verdicts, and the rest about corrections
 const MAX_TRIES = 50;
 
 export class JobMixture {
@@ -48,7 +45,7 @@ export class JobMixture {
     }
     const rest = draw - SHARES.errandHint;
     const conversation = this.#sources.conversation(random);
-    if (rest < SHARES.judge) return judgement(tokenizer, conversation, lexicon, random);
+    if (rest < SHARES.judge) return judgeExample(tokenizer, conversation, lexicon, random);
     if (rest < SHARES.judge + SHARES.hint) return hintJobExample(tokenizer, conversation, lexicon, random);
     if (rest < SHARES.judge + SHARES.hint + SHARES.wish) {
       if (random.chance(NATURAL_WISHES)) {
@@ -64,22 +61,4 @@ export class JobMixture {
     if (random.chance(UNHINTED)) return objected.tools.length === 0 ? undefined : jobExample(tokenizer, hintPrompt(objected), "none");
     return jobExample(tokenizer, judgePrompt(objected), rewardText(-1));
   }
-}
-
-/** Verdicts, each about as often: a judge that has seen more rejections than people make finds them everywhere. */
-function judgement(tokenizer: Tokenizer, conversation: Conversation, lexicon: Lexicon, random: Random): Example | undefined {
-  const draw = random.next();
-  const judged =
-    draw < NATURAL
-      ? naturalOf(random.pick([-1, 0, 1]), conversation, random)
-      : draw < NATURAL + PLAIN
-        ? plainExchange(conversation, random)
-        : correctedExchange(conversation, lexicon, random);
-  if (judged === undefined) return undefined;
-  return jobExample(tokenizer, judgePrompt(judged.exchange), rewardText("reward" in judged ? judged.reward : -1));
-}
-
-function naturalOf(wanted: number, { steps }: Conversation, random: Random): JudgedExchange | undefined {
-  const found = naturalExchanges(steps).filter(({ reward }) => reward === wanted);
-  return found.length === 0 ? undefined : random.pick(found);
 }

@@ -1,5 +1,6 @@
 /** What the judge hears about a call beside its arguments: another tool, and whether somebody wants to be asked. */
 import { describe, expect, it } from "vitest";
+import { WISH_SYSTEM } from "../../../shared/jobs.ts";
 import { type ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
@@ -8,9 +9,17 @@ import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts
 import { call, nextState, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
 
 const ROOMS: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindRoom" } };
-const TOOLS = [SEARCH, WEATHER, ROOMS];
+const RESERVE: ToolDefinition = {
+  type: "function",
+  function: {
+    name: "ReserveHotel",
+    parameters: { type: "object", properties: { city: { type: "string" }, number_of_rooms: { type: "string" } } },
+  },
+};
+const TOOLS = [SEARCH, WEATHER, ROOMS, RESERVE];
 const PORTO = { city: "Porto", number_of_rooms: "2" };
 const SEARCHED = call("SearchHotel", PORTO);
+const RESERVED = call("ReserveHotel", PORTO);
 
 function signalOf(
   answer: Parameters<typeof turn>[1],
@@ -27,16 +36,13 @@ function signalOf(
 }
 
 // Stands in for a base that votes so, writes no hint of an argument, hears this wish, and would call the first tool that it may call so.
-function hearing({ vote = "-1", wish = "none", args = PORTO as Record<string, string> }): JobSampler {
+function hearing({ vote = "-1", wish = "none", sure = 0.99, args = PORTO as Record<string, string> }): JobSampler {
   return {
     knowsWishes: true,
-    answer: async (prompts) =>
-      prompts.map(({ messages: [system] }) => {
-        const job = system?.content ?? "";
-        return job.startsWith("Judge") ? vote : job.startsWith("Does the user") ? wish : "none";
-      }),
+    answer: async (prompts) => prompts.map(({ messages: [system] }) => (system?.content?.startsWith("Judge") ? vote : "none")),
     call: async ({ callable: [tool] }) => (tool === undefined ? undefined : { status: "read", name: tool.function.name, arguments: args }),
-    score: async (_, answers) => answers.map(() => Number.NEGATIVE_INFINITY),
+    score: async ({ messages: [system] }, answers) =>
+      answers.map((answer) => (system?.content === WISH_SYSTEM && answer === wish ? Math.log(sure) : Math.log((1 - sure) / 2))),
   };
 }
 
@@ -90,18 +96,29 @@ describe("a tool", () => {
 });
 
 describe("a wish to be asked", () => {
-  const first = { toolName: "SearchHotel", hint: { parameter: "@ask", value: "first" } };
+  const first = { toolName: "ReserveHotel", hint: { parameter: "@ask", value: "first" } };
 
   it("is about the call that was made", async () => {
-    expect(await judge(signalOf(SEARCHED, "I like to see what I sign."), { vote: "0", wish: "ask" })).toMatchObject({
+    expect(await judge(signalOf(RESERVED, "I like to see what I sign."), { vote: "0", wish: "ask" })).toMatchObject({
       reward: -1,
       hint: first,
     });
   });
 
+  it("is believed of a rejection sooner than of words that are none", async () => {
+    const signal = signalOf(RESERVED, "I like to see what I sign.");
+    expect(await judge(signal, { vote: "-1", wish: "ask", sure: 0.7 })).toMatchObject({ hint: first });
+    expect((await judge(signal, { vote: "0", wish: "ask", sure: 0.7 }))?.hint).toBeUndefined();
+  });
+
+  it("is hardly ever about a tool that changes nothing", async () => {
+    const verdict = await judge(signalOf(SEARCHED, "The second one is worth a look."), { vote: "-1", wish: "ask", sure: 0.95 });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
   it("is none where the user had been asked about it", async () => {
     const asked: ChatMessage[] = [user("Rooms in Porto."), { role: "assistant", content: "Two rooms in Porto, right?" }, user("Yes.")];
-    const verdict = await judge(signalOf(SEARCHED, "Ask me next time!", { asked }), { wish: "ask" });
+    const verdict = await judge(signalOf(RESERVED, "Ask me next time!", { asked }), { wish: "ask" });
     expect(verdict?.hint).toBeUndefined();
   });
 
@@ -117,7 +134,7 @@ describe("a wish to be asked", () => {
 
   it("is not asked for where the base does not know the job", async () => {
     const base = { ...hearing({ wish: "ask" }), knowsWishes: false };
-    const verdict = await createEmbeddedJudge(base).judge(signalOf(SEARCHED, "Ask me first!"), { votes: 1, seed: 0 });
+    const verdict = await createEmbeddedJudge(base).judge(signalOf(RESERVED, "Ask me first!"), { votes: 1, seed: 0 });
     expect(verdict?.hint).toBeUndefined();
   });
 });

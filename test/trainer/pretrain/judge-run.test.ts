@@ -56,7 +56,7 @@ describe("trainJudge", { timeout: 60_000 }, () => {
     await engine.loadCheckpoint(base);
     const sampler = await openJudge(engine, loaded);
     expect(sampler.knowsWishes).toBe(true);
-    const prompt = { messages: [{ role: "user" as const, content: "No." }], tools: [] };
+    const prompt = { job: "wish" as const, messages: [{ role: "user" as const, content: "No." }], tools: [] };
     const [score = 0] = await sampler.score(prompt, ["-1"]);
     const [bare = 0] = await (await openJudge(engine, { ...loaded, folder })).score(prompt, ["-1"]);
     expect(score).not.toBe(bare);
