@@ -42,6 +42,11 @@ export function parseAspect(text: string): Place | undefined {
   return unasked === undefined ? undefined : { tool: unasked, parameter: "@ask", value: ASK_NEVER };
 }
 
+/** What a correction decides, of which the latest counts: an argument, whether somebody is asked before a call, or which of two tools is called, whichever way round. */
+export function topicOf({ tool, parameter, value }: Place): string {
+  return JSON.stringify(parameter === "@tool" ? [parameter, ...[tool, value].toSorted()] : [tool, parameter]);
+}
+
 /** Whether the tools at hand are those that it is about. */
 export function appliesTo({ tool, parameter, value }: Place, tools: readonly ToolDefinition[]): boolean {
   if (findTool(tools, tool) === undefined) return false;

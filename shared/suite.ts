@@ -3,21 +3,20 @@ import { z } from "zod";
 import { ChatMessage, ToolDefinition } from "./chat.ts";
 
 /** What the answer has to be; for a call, the arguments named are compared as text, others are free. */
+const About = {
+  /** What a learned case decides where that is no argument: the topic of an aspect. */
+  about: z.string().min(1).optional(),
+};
 export const Expectation = z.union([
-  z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}) }),
+  z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}), ...About }),
   /** A reply without a call that holds each of the texts, in any case. */
-  z.strictObject({
-    reply: z.strictObject({
-      contains: z.array(z.string().min(1)).default([]),
-      /** The tool that is to be asked about before it is called. */
-      before: z.string().min(1).optional(),
-    }),
-  }),
+  z.strictObject({ reply: z.strictObject({ contains: z.array(z.string().min(1)).default([]) }), ...About }),
 ]);
 export type Expectation = z.infer<typeof Expectation>;
 
-/** The argument that a case is about: its tool and the names of what it expects. Of learned cases of one place the latest counts. */
+/** What a case is about: its tool and the names of what it expects, or an aspect. Of learned cases of one place the latest counts. */
 export function placeOf(expect: Expectation): string {
+  if (expect.about !== undefined) return expect.about;
   return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments).toSorted()]) : JSON.stringify(expect);
 }
 

@@ -1,6 +1,6 @@
 /** Which notes of a line are in force, and which of them a request gets. Pure. */
 import type { LearningSettings } from "../../shared/agent.ts";
-import { appliesTo, isAspect } from "../../shared/aspects.ts";
+import { appliesTo, isAspect, topicOf } from "../../shared/aspects.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Note, NoteStatus, ServedNote } from "../../shared/note.ts";
 
@@ -37,12 +37,12 @@ function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, { serv
 }
 
 /** Notes of one place stand for one default: one user's, or everybody's, of one argument. */
-export function placeOf({ user, scope, tool, parameter }: Pick<Note, "user" | "scope" | "tool" | "parameter">): string {
-  return JSON.stringify([scope === "agent" ? null : user, tool, parameter]);
+export function placeOf({ user, scope, ...about }: Pick<Note, "user" | "scope" | "tool" | "parameter" | "value">): string {
+  return JSON.stringify([scope === "agent" ? null : user, topicOf(about)]);
 }
 
 /**
- * Those in force for the user, one for each argument, newest first: the newest that the user gave, else everybody's.
+ * Those in force for the user, one for each topic, newest first: the newest that the user gave, else everybody's.
  * What others gave for everybody counts while the agent's setting is `agent`, and no longer.
  * @param notes newest first
  */
@@ -51,7 +51,7 @@ export function notesFor(notes: readonly Note[], user: string, { notes: scope }:
   const others = scope === "agent" ? notes.filter((note) => note.user !== user && note.scope === "agent") : [];
   const chosen = new Map<string, Note>();
   for (const note of [...own, ...others]) {
-    const argument = JSON.stringify([note.tool, note.parameter]);
+    const argument = topicOf(note);
     const counts = note.status === "inForce" || note.status === "absorbed";
     if (counts && !chosen.has(argument)) chosen.set(argument, note);
   }

@@ -1,6 +1,6 @@
 /** Aspects of a call: their texts, read back, and the tools that they are about. */
 import { describe, expect, it } from "vitest";
-import { appliesTo, aspectText, isAspect, parseAspect } from "../../shared/aspects.ts";
+import { appliesTo, aspectText, isAspect, parseAspect, type Place, topicOf } from "../../shared/aspects.ts";
 import { correctionText, parseHint } from "../../shared/jobs.ts";
 import { SEARCH, WEATHER } from "../trainer/hotel.ts";
 
@@ -22,6 +22,14 @@ describe("an aspect", () => {
     expect(isAspect("city")).toBe(false);
     expect(parseAspect("city should be Porto.")).toBeUndefined();
     expect(correctionText({ parameter: "city", value: "Porto" }, "SearchHotel")).toBe("city should be Porto.");
+  });
+
+  it("decides what the opposite one decides", () => {
+    const [other, first, never] = PLACES.map(({ text: _, ...place }) => place) as [Place, Place, Place];
+    expect(topicOf({ tool: "FindRoom", parameter: "@tool", value: "SearchHotel" })).toBe(topicOf(other));
+    expect(topicOf(first)).toBe(topicOf(never));
+    expect(topicOf({ ...other, value: "BookRoom" })).not.toBe(topicOf(other));
+    expect(topicOf({ ...first, tool: "FindRoom" })).not.toBe(topicOf(first));
   });
 
   it("applies where its tools are at hand, and says something that it knows", () => {

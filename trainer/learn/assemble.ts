@@ -1,6 +1,6 @@
 /** From judged signals to what an update and a manifest want to hear. */
 import { invariant } from "../../shared/assert.ts";
-import { ASK_FIRST, aspectParameter, isAspect } from "../../shared/aspects.ts";
+import { ASK_FIRST, aspectParameter, isAspect, topicOf } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
 import { placeOf, type Expectation, type LearnedCase } from "../../shared/suite.ts";
@@ -121,9 +121,11 @@ function expectationOf({ feedback }: Signal, { hint }: Verdict): Expectation | u
   return { reply: { contains: [feedback.answer.content ?? ""] } };
 }
 
-function expectationOfAspect({ toolName, hint: { parameter, value } }: NonNullable<Verdict["hint"]>): Expectation {
-  if (parameter === "@tool") return { tool: value, arguments: {} };
-  return value === ASK_FIRST ? { reply: { contains: [], before: toolName } } : { tool: toolName, arguments: {} };
+function expectationOfAspect({ toolName: tool, hint }: NonNullable<Verdict["hint"]>): Expectation {
+  const { parameter, value } = hint;
+  const about = topicOf({ tool, parameter, value });
+  if (parameter === "@tool") return { tool: value, arguments: {}, about };
+  return value === ASK_FIRST ? { reply: { contains: [] }, about } : { tool, arguments: {}, about };
 }
 
 function toolOf({ hint }: Verdict): string {

@@ -3,7 +3,7 @@
  * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
-import { isAspect } from "../../shared/aspects.ts";
+import { isAspect, topicOf } from "../../shared/aspects.ts";
 import { learnAspect } from "./aspect.ts";
 import type { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
@@ -198,23 +198,24 @@ function fellShort(result: CorrectionResult): boolean {
   return result.status === "refused" && (result.code === "update/deaf" || result.code === "update/notLearned");
 }
 
-/** One group per tool and parameter. Where corrections of one parameter disagree, the latest counts. */
+/** One group per argument, or aspect. Where corrections of one disagree, the latest counts. */
 function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: CorrectedExchange[][]; superseded: Refused[] } {
-  const byParameter = new Map<string, CorrectedExchange[]>();
+  const byTopic = new Map<string, CorrectedExchange[]>();
   for (const exchange of corrected) {
-    const key = `${exchange.correction.tool.function.name}.${exchange.correction.parameter.name}`;
-    byParameter.set(key, [...(byParameter.get(key) ?? []), exchange]);
+    const { tool, hint } = exchange.correction;
+    const topic = topicOf({ ...hint, tool: tool.function.name });
+    byTopic.set(topic, [...(byTopic.get(topic) ?? []), exchange]);
   }
   const groups: CorrectedExchange[][] = [];
   const superseded: Refused[] = [];
-  for (const [key, exchanges] of byParameter) {
+  for (const exchanges of byTopic.values()) {
     const value = exchanges.at(-1)?.correction.hint.value;
     groups.push(exchanges.filter(({ correction }) => correction.hint.value === value));
     for (const { eventId, correction } of exchanges.filter((each) => each.correction.hint.value !== value))
       superseded.push({
         eventId,
         code: "hint/superseded",
-        detail: `${key} = ${correction.hint.value} was corrected to ${value} later in the batch`,
+        detail: `${correction.tool.function.name}.${correction.parameter.name} = ${correction.hint.value} was corrected to ${value} later in the batch`,
       });
   }
   return { groups, superseded };

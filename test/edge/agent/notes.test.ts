@@ -36,6 +36,14 @@ describe("judgeNotes", () => {
     expect(statuses([stored({ scope: "agent" }), stored({ scope: "agent", user: "u2" })], 0)).toEqual(["superseded", "inForce"]);
   });
 
+  it("lets the last choice between two tools count, whichever way round, and the last wish to be asked or not", () => {
+    const choice = (tool: string, value: string) => stored({ parameter: "@tool", tool, value });
+    expect(statuses([choice("SearchHotel", "FindRoom"), choice("FindRoom", "SearchHotel")], 0)).toEqual(["superseded", "inForce"]);
+    expect(statuses([choice("SearchHotel", "FindRoom"), choice("SearchHotel", "BookRoom")], 0)).toEqual(["inForce", "inForce"]);
+    const wish = (value: string) => stored({ parameter: "@ask", value });
+    expect(statuses([wish("first"), wish("never"), stored()], 0)).toEqual(["superseded", "inForce", "inForce"]);
+  });
+
   it("lets the one before count again where the last was dropped or rolled back", () => {
     expect(statuses([stored(), stored({ dropped: true })], 0)).toEqual(["inForce", "dropped"]);
     expect(statuses([stored({ learnedBy: 1 }), stored({ learnedBy: 2 })], 0, 1)).toEqual(["inForce", "rolledBack"]);
@@ -61,6 +69,19 @@ it("leaves a note in force that only a version on trial has learned, and learns 
     stored({ learnedBy: 2, parameter: "area" }),
   ];
   expect(judgeNotes(notes, trial).map(({ status }) => status)).toEqual(["rolledBack", "inForce", "inForce"]);
+});
+
+describe("promptNotes", () => {
+  it("gives a request what is about its tools, of a choice both", () => {
+    const notes = judgeNotes(
+      [stored({ parameter: "@tool", value: "GetWeather" }), stored({ parameter: "@ask", value: "first" })],
+      serving(0),
+    );
+    const [search, weather] = [SEARCH, { ...WEATHER, function: { ...WEATHER.function, name: "GetWeather" } }];
+    expect(promptNotes(notes, [search, weather]).map(({ parameter }) => parameter)).toEqual(["@ask", "@tool"]);
+    expect(promptNotes(notes, [search]).map(({ parameter }) => parameter)).toEqual(["@ask"]);
+    expect(promptNotes(notes, [weather])).toEqual([]);
+  });
 });
 
 describe("notesFor", () => {
