@@ -7,10 +7,10 @@ import { canonicalJson, sha256 } from "../shared/digest.ts";
 import { checkEmbeddedShape } from "../shared/embedded-shape.ts";
 import { AppError } from "../shared/errors.ts";
 import { parseModelConfig } from "../shared/model-config.ts";
-import { type BaseManifest, JUDGE_ADAPTER_FILES } from "../shared/policy.ts";
+import type { BaseManifest } from "../shared/policy.ts";
 
 const REQUIRED_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
-const OPTIONAL_FILES = ["generation_config.json", ...JUDGE_ADAPTER_FILES];
+const OPTIONAL_FILES = ["generation_config.json"];
 
 /** A bucket as Miniflare hands it to Node: R2's interface on undici's own Headers. */
 export type R2Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;

@@ -1,8 +1,8 @@
 /** Whether an answer asks the user about a call before it makes it: "Please confirm: a table for two at Aria?" Words are matched, never interpreted. */
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, type Call, readCalls } from "./speech/calls.ts";
-import { mentions, wasNamed } from "./speech/mention.ts";
-import { readParameters } from "./speech/parameters.ts";
+import { mentions, namesTopic, wasNamed } from "./speech/mention.ts";
+import { humanise, readParameters } from "./speech/parameters.ts";
 
 type Asked = { readonly tool: ToolDefinition; readonly call: Pick<Call, "arguments"> };
 
@@ -13,13 +13,14 @@ export function asks(text: string): boolean {
   return ASKS.test(text);
 }
 
-/** Whether the text asks, and repeats something of what the call has. */
+/** Whether the text asks, and repeats something of what the call has; of a call with nothing to repeat, what it does. */
 export function asksAbout(text: string, { tool, call }: Asked): boolean {
   if (!asks(text)) return false;
-  return readParameters(tool).some((parameter) => {
+  const told = readParameters(tool).flatMap((parameter) => {
     const value = call.arguments[parameter.name];
-    return value !== undefined && parameter.kind !== "boolean" && mentions(text, { parameter, value: argumentText(value) });
+    return value === undefined || parameter.kind === "boolean" ? [] : [{ parameter, value: argumentText(value) }];
   });
+  return told.length === 0 ? namesTopic(text, { words: humanise(tool.function.name) }) : told.some((each) => mentions(text, each));
 }
 
 /** Whether the user's last words answer such a question. */

@@ -42,9 +42,13 @@ export function parseAspect(text: string): Place | undefined {
   return unasked === undefined ? undefined : { tool: unasked, parameter: "@ask", value: ASK_NEVER };
 }
 
-/** What a correction decides, of which the latest counts: an argument, whether somebody is asked before a call, or which of two tools is called, whichever way round. */
-export function topicOf({ tool, parameter, value }: Place): string {
-  return JSON.stringify(parameter === "@tool" ? [parameter, ...[tool, value].toSorted()] : [tool, parameter]);
+/**
+ * What a correction decides: an argument, whether somebody is asked before a call, what is called in a tool's place. Of two that share a
+ * topic the latest counts; a choice between two tools is one topic whichever way round.
+ */
+export function topicsOf({ tool, parameter, value }: Place): string[] {
+  const own = JSON.stringify([tool, parameter]);
+  return parameter === "@tool" ? [own, JSON.stringify([parameter, ...[tool, value].toSorted()])] : [own];
 }
 
 /** Whether the tools at hand are those that it is about. */

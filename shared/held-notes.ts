@@ -14,8 +14,9 @@ import { findParameter, readParameters, typedValue } from "./speech/parameters.t
 import type { Heard, WrittenAnswer } from "./yielding.ts";
 
 type Held = Pick<Note, "tool" | "parameter" | "value">;
-/** What an answer says: its first call, or its text. */
-export type Said = Pick<WrittenAnswer, "call"> & { readonly text: string };
+type WrittenCall = NonNullable<WrittenAnswer["call"]>;
+/** What an answer says: its calls that can be read, and its text. */
+export type Said = { readonly calls: readonly WrittenCall[]; readonly text: string };
 /** What the tools and the choice among them are when an answer is written. */
 export type Callable = { readonly tools: readonly ToolDefinition[]; readonly toolChoice: ToolChoice };
 
@@ -29,21 +30,18 @@ export function mayHold(
 }
 
 /** Whether an answer does otherwise than the note has it, although nobody said so. */
-export function passesOver(note: Held & Pick<Note, "corrected">, { call, text, heard }: Said & { heard: Heard }): boolean {
-  if (!isAspect(note.parameter)) return passesOverArgument(note, { call, heard });
+export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, heard }: Said & { heard: Heard }): boolean {
   const { tool, parameter, value } = note;
-  const words = wordsBy(heard.messages.slice(lastRequest(heard)), "user");
-  if (parameter === "@tool") return call?.name === tool && !choosesTool(words, tool);
-  const owner = findTool(heard.tools, tool);
-  if (owner === undefined) return false;
-  if (value === ASK_FIRST) return call?.name === tool && !wasAskedAbout(heard.messages, { tool: owner, call });
-  return value === ASK_NEVER && call === undefined && asks(text);
+  if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
+  if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
+  if (value === ASK_FIRST) return unaskedCall(note, { calls, heard }) !== undefined;
+  return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
 }
 
 /** Whether the call of a note's tool leaves its argument out, or has what the note corrects although nobody said that. */
 function passesOverArgument(
   { tool, parameter, value, corrected }: Held & Pick<Note, "corrected">,
-  { call, heard: { messages, tools } }: Pick<Said, "call"> & { heard: Heard },
+  { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
 ): boolean {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
@@ -54,28 +52,40 @@ function passesOverArgument(
   return used === corrected && used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
 }
 
+/** The call of a tool, wherever in the answer, that the user was not asked about. */
+function unaskedCall(
+  { tool: name }: Pick<Held, "tool">,
+  { calls, heard }: Pick<Said, "calls"> & { heard: Heard },
+): WrittenCall | undefined {
+  const tool = findTool(heard.tools, name);
+  if (tool === undefined) return undefined;
+  return calls.find((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
+}
+
 /**
  * Whether what was written under a hold may go out in the place of `before`: a call of the same tool, or of the one in its place; a
  * question about the call that was to be made; the call that was asked about, with nothing in it that nobody has said.
  */
 export function standsIn(notes: readonly Held[], { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
-  const { call } = before;
+  const [call, made] = [before.calls[0], after.calls[0]];
   const asking = notes.find(({ parameter }) => parameter === "@ask");
   if (asking === undefined) {
     const replaced = notes.find(({ parameter, tool }) => parameter === "@tool" && tool === call?.name);
-    return after.call !== undefined && after.call.name === (replaced?.value ?? call?.name);
+    return made !== undefined && made.name === (replaced?.value ?? call?.name);
   }
   const tool = findTool(heard.tools, asking.tool);
   if (tool === undefined) return false;
-  if (asking.value === ASK_FIRST) return call !== undefined && after.call === undefined && asksAbout(after.text, { tool, call });
-  const made = after.call;
+  if (asking.value === ASK_FIRST) {
+    const unasked = unaskedCall(asking, { calls: before.calls, heard });
+    return unasked !== undefined && made === undefined && asksAbout(after.text, { tool, call: unasked });
+  }
   if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
 }
 
-/** The tools and the choice as an answer is held to them. A value that a schema has no place for is not held. */
+/** The tools and the choice as an answer is held to them; of several choices the first note's. A value that a schema has no place for is not held. */
 export function holdTo(notes: readonly Held[], { tools, toolChoice }: Callable): Callable {
   const held = tools.map((tool) =>
     notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter)).reduce(holdArgument, tool),
@@ -102,7 +112,9 @@ function isWhole(tool: ToolDefinition, args: Readonly<Record<string, unknown>>):
   return readParameters(tool).every(({ name, required }) => !required || args[name] !== undefined);
 }
 
-/** Where the messages begin that the answer is to: after the last call that was made. */
-function lastRequest({ messages }: Heard): number {
-  return 1 + messages.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
+/** The user's words of the request at hand: since the last call that was made before them. */
+function requestOf({ messages }: Heard): string {
+  const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+  const settled = asked.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
+  return wordsBy(asked.slice(settled + 1), "user");
 }

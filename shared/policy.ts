@@ -34,9 +34,6 @@ export const BaseManifest = z.object({
 });
 export type BaseManifest = z.infer<typeof BaseManifest>;
 
-/** Files of a base that judges under an adapter: PEFT's two, under names of their own. */
-export const JUDGE_ADAPTER_FILES = ["judge_adapter_config.json", "judge_adapter_model.safetensors"] as const;
-
 export const AdapterFiles = z.object({
   /** PEFT `adapter_config.json` and `adapter_model.safetensors`. */
   configDigest: Digest,

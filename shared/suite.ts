@@ -1,11 +1,12 @@
 /** An agent's suite: what every version must still do, as people have written it down or corrections have taught it. */
 import { z } from "zod";
+import { ASK_NEVER, topicsOf } from "./aspects.ts";
 import { ChatMessage, ToolDefinition } from "./chat.ts";
 
 /** What the answer has to be; for a call, the arguments named are compared as text, others are free. */
 const About = {
-  /** What a learned case decides where that is no argument: the topic of an aspect. */
-  about: z.string().min(1).optional(),
+  /** What a learned case decides where that is no argument: an aspect of a tool's call. */
+  about: z.strictObject({ tool: z.string().min(1), parameter: z.string().min(1), value: z.string() }).optional(),
 };
 export const Expectation = z.union([
   z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}), ...About }),
@@ -14,9 +15,19 @@ export const Expectation = z.union([
 ]);
 export type Expectation = z.infer<typeof Expectation>;
 
-/** What a case is about: its tool and the names of what it expects, or an aspect. Of learned cases of one place the latest counts. */
+/**
+ * Whether what was learned last overrules a learned case: of one place the latest counts, and where a tool is called in another's place, or only
+ * after a question, cases that call the one at once are of before.
+ */
+export function overrules(learned: Expectation, known: Expectation): boolean {
+  const { about } = learned;
+  if (about === undefined) return known.about === undefined && placeOf(learned) === placeOf(known);
+  if (known.about !== undefined) return topicsOf(known.about).some((topic) => topicsOf(about).includes(topic));
+  return "tool" in known && known.tool === about.tool && !(about.parameter === "@ask" && about.value === ASK_NEVER);
+}
+
+/** The argument that a case is about: its tool and the names of what it expects. Of learned cases of one place the latest counts. */
 export function placeOf(expect: Expectation): string {
-  if (expect.about !== undefined) return expect.about;
   return "tool" in expect ? JSON.stringify([expect.tool, Object.keys(expect.arguments).toSorted()]) : JSON.stringify(expect);
 }
 

@@ -8,7 +8,7 @@ import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { LearnedDefault, MOST_DEFAULTS } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
-import { placeOf } from "../shared/suite.ts";
+import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import type { TrainerConfig } from "./config.ts";
 import { isOfBase } from "./data/exchange.ts";
@@ -17,7 +17,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { casesOf, inOrder, placesOf, replayFor, toLineage } from "./learn/assemble.ts";
+import { casesOf, inOrder, expectationsOf, replayFor, toLineage } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
 import { gather } from "./learn/gather.ts";
 import { hear } from "./learn/hear.ts";
@@ -242,9 +242,10 @@ export class LineLoop {
     const { edge, gate } = this.#deps;
     this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
-    const learned = placesOf(usedOf(batch, refused));
-    // A later correction of the same argument overrules an earlier one.
-    const suite = (await edge.readSuite(this.#line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
+    const learned = expectationsOf(usedOf(batch, refused));
+    // A later correction of the same overrules an earlier one.
+    const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
+    const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
     return gate({ parent, candidate: adapter, suite });
   }
 

@@ -76,7 +76,7 @@ export class EvaluatedPolicy {
       const [a, b] = [at(under, index), at(without, index)];
       const note = { tool, parameter, value, corrected: null };
       if (yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
-      return passesOver(note, { ...a, heard })
+      return passesOver(note, { ...a, calls: a.call === undefined ? [] : [a.call], heard })
         ? { ...a, held: { prompt, ...holdTo([note], { tools: heard.tools, toolChoice: "auto" }) } }
         : a;
     });

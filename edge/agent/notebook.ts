@@ -2,7 +2,7 @@
 import { invariant } from "../../shared/assert.ts";
 import type { Actor } from "../../shared/api.ts";
 import type { Note } from "../../shared/note.ts";
-import { judgeNotes, overflowing, placeOf } from "./notes.ts";
+import { judgeNotes, overflowing, placesOf } from "./notes.ts";
 import type { Lines } from "./lines.ts";
 import type { AbsorbResult, GivenNote } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -66,9 +66,9 @@ export class Notebook {
 
   /** Takes a note away with those that it superseded: what was corrected away must not come back. */
   drop(note: Note): void {
-    const place = placeOf(note);
+    const places = placesOf(note);
     const notes = this.read(note.line, note.user);
     const older = notes.slice(notes.findIndex(({ noteId }) => noteId === note.noteId));
-    for (const each of older) if (placeOf(each) === place) this.#store.notes.drop(each.noteId);
+    for (const each of older) if (placesOf(each).some((place) => places.includes(place))) this.#store.notes.drop(each.noteId);
   }
 }

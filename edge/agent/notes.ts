@@ -1,6 +1,6 @@
 /** Which notes of a line are in force, and which of them a request gets. Pure. */
 import type { LearningSettings } from "../../shared/agent.ts";
-import { appliesTo, isAspect, topicOf } from "../../shared/aspects.ts";
+import { appliesTo, isAspect, topicsOf } from "../../shared/aspects.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Note, NoteStatus, ServedNote } from "../../shared/note.ts";
 
@@ -24,9 +24,9 @@ export function judgeNotes(notes: readonly StoredNote[], ancestry: Ancestry): No
   return notes.toReversed().map(({ dropped, ...note }) => {
     const status = dropped ? "dropped" : standing(note, ancestry);
     if (status === "dropped" || status === "rolledBack") return { ...note, status };
-    const key = placeOf(note);
-    if (taken.has(key)) return { ...note, status: "superseded" };
-    taken.add(key);
+    const places = placesOf(note);
+    if (places.some((place) => taken.has(place))) return { ...note, status: "superseded" };
+    for (const place of places) taken.add(place);
     return { ...note, status };
   });
 }
@@ -36,9 +36,9 @@ function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, { serv
   return absorbedBy !== null && serving.has(absorbedBy) ? "absorbed" : "inForce";
 }
 
-/** Notes of one place stand for one default: one user's, or everybody's, of one argument. */
-export function placeOf({ user, scope, ...about }: Pick<Note, "user" | "scope" | "tool" | "parameter" | "value">): string {
-  return JSON.stringify([scope === "agent" ? null : user, topicOf(about)]);
+/** Of notes that share a place one counts: one user's, or everybody's, of one topic. */
+export function placesOf({ user, scope, ...about }: Pick<Note, "user" | "scope" | "tool" | "parameter" | "value">): string[] {
+  return topicsOf(about).map((topic) => JSON.stringify([scope === "agent" ? null : user, topic]));
 }
 
 /**
@@ -49,13 +49,15 @@ export function placeOf({ user, scope, ...about }: Pick<Note, "user" | "scope" |
 export function notesFor(notes: readonly Note[], user: string, { notes: scope }: Pick<LearningSettings, "notes">): Note[] {
   const own = notes.filter((note) => note.user === user);
   const others = scope === "agent" ? notes.filter((note) => note.user !== user && note.scope === "agent") : [];
-  const chosen = new Map<string, Note>();
+  const [chosen, taken] = [new Set<Note>(), new Set<string>()];
   for (const note of [...own, ...others]) {
-    const argument = topicOf(note);
+    const topics = topicsOf(note);
     const counts = note.status === "inForce" || note.status === "absorbed";
-    if (counts && !chosen.has(argument)) chosen.set(argument, note);
+    if (!counts || topics.some((topic) => taken.has(topic))) continue;
+    chosen.add(note);
+    for (const topic of topics) taken.add(topic);
   }
-  return notes.filter((note) => note.status === "inForce" && [...chosen.values()].includes(note));
+  return notes.filter((note) => note.status === "inForce" && chosen.has(note));
 }
 
 /**
@@ -71,14 +73,19 @@ export function overflowing(notes: readonly Note[], given: Pick<Note, "user" | "
 }
 
 /**
- * The notes about the tools at hand, as the prompt has them: the two newest, then the most used.
+ * The notes about the tools at hand, as the prompt has them: the two newest, then the most used; of arguments and of whole calls each so many.
  * @param notes newest first
  */
 export function promptNotes(notes: readonly Note[], tools: readonly ToolDefinition[]): ServedNote[] {
   const relevant = notes.filter((note) => isAbout(tools, note));
-  const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
-  const given = [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT);
+  const ofCalls = relevant.filter(({ parameter }) => isAspect(parameter));
+  const given = [...mostTelling(relevant.filter((note) => !ofCalls.includes(note))), ...mostTelling(ofCalls)];
   return given.map(({ noteId, text, tool, parameter, value, corrected }) => ({ noteId, text, tool, parameter, value, corrected }));
+}
+
+function mostTelling(relevant: readonly Note[]): Note[] {
+  const used = relevant.slice(NEWEST_IN_PROMPT).sort((a, b) => b.uses - a.uses);
+  return [...relevant.slice(0, NEWEST_IN_PROMPT), ...used].slice(0, MOST_IN_PROMPT);
 }
 
 function isAbout(tools: readonly ToolDefinition[], note: Note): boolean {

@@ -1,7 +1,7 @@
 /** The suite of an agent's line: cases that people wrote, and corrections that a version in use has learned. */
 import type { Actor } from "../../shared/api.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import { placeOf, type LearnedCase, type SuiteCase } from "../../shared/suite.ts";
+import { overrules, type LearnedCase, type SuiteCase } from "../../shared/suite.ts";
 import type { Lines } from "./lines.ts";
 import type { AgentStore } from "./store.ts";
 import { MOST_CASES } from "./suite-store.ts";
@@ -41,9 +41,8 @@ export class Suite {
   learn(line: string, version: number, cases: readonly (LearnedCase & Named)[]): void {
     const createdAt = new Date().toISOString();
     for (const learned of cases) {
-      const place = placeOf(learned.expect);
       for (const known of this.#store.suite.read(line))
-        if (known.source === "correction" && placeOf(known.expect) === place) this.#store.suite.drop(line, known.caseId);
+        if (known.source === "correction" && overrules(learned.expect, known.expect)) this.#store.suite.drop(line, known.caseId);
       this.#store.suite.put(line, { ...learned, source: "correction", version, createdAt });
     }
     this.#store.suite.trim(line);

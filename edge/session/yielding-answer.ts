@@ -3,8 +3,8 @@
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
  * stands and is passed over is held. Text goes out as it comes.
  */
-import { ASK_NEVER, isAspect } from "../../shared/aspects.ts";
-import { mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
+import { isAspect } from "../../shared/aspects.ts";
+import { mayHold, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -34,13 +34,13 @@ export type YieldingTurn = {
   readonly defaults: readonly ServedDefault[];
 };
 
-type Answer = WrittenAnswer & {
-  readonly text: string;
-  readonly completion: YieldingCompletion;
-  readonly steps: readonly CompletionStep[];
-  /** What its version has learned. */
-  readonly defaults: readonly ServedDefault[];
-};
+type Answer = WrittenAnswer &
+  Said & {
+    readonly completion: YieldingCompletion;
+    readonly steps: readonly CompletionStep[];
+    /** What its version has learned. */
+    readonly defaults: readonly ServedDefault[];
+  };
 
 export class YieldingAnswer {
   readonly #turn: YieldingTurn;
@@ -63,13 +63,14 @@ export class YieldingAnswer {
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
     const { completion, defaults } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
-    const unasked = completion.notes.some(({ parameter, value }) => parameter === "@ask" && value === ASK_NEVER);
+    // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls.
+    const waits = completion.notes.some(({ parameter }) => parameter === "@ask");
     const held: CompletionStep[] = [];
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
       const [first] = step.deltas;
-      if (first !== undefined) shown ??= first.kind === "call:opened" ? !guided.has(first.name) : !unasked;
+      if (first !== undefined && !waits) shown ??= first.kind !== "call:opened" || !guided.has(first.name);
       held.push(step);
       if (shown === true) yield* held.splice(0);
     }
@@ -110,16 +111,19 @@ export class YieldingAnswer {
   async #holdNotes(under: Answer): Promise<Answer> {
     const { notes } = under.completion;
     const { heard } = this.#turn;
-    const open = notes.filter((note) => mayHold(note, under.completion));
-    let answer = under;
-    for (let held: ServedNote[] = []; ;) {
-      const { call, text } = answer;
-      const passed = open.filter((note) => !held.includes(note) && passesOver(note, { call, text, heard }));
-      if (passed.length === 0) return answer;
-      held = [...held, ...passed];
-      const after = await this.#ask({ by: under.completion, notes, held }, under.defaults);
-      if (after === undefined || !standsIn(held, { before: under, after, heard })) return answer;
-      answer = after;
+    let open = notes.filter((note) => mayHold(note, under.completion));
+    let [answer, held]: [Answer, readonly ServedNote[]] = [under, []];
+    for (;;) {
+      const { calls, text } = answer;
+      const passed = open.filter((note) => passesOver(note, { calls, text, heard }));
+      const [first] = passed;
+      if (first === undefined) return answer;
+      // Arguments together; of what is about the whole call one after the other, since each wants another answer.
+      const next = isAspect(first.parameter) ? [first] : passed.filter(({ parameter }) => !isAspect(parameter));
+      open = open.filter((note) => !next.includes(note));
+      const after = await this.#ask({ by: under.completion, notes, held: [...next, ...held] }, under.defaults);
+      if (after === undefined || !standsIn(next, { before: answer, after, heard })) continue;
+      [answer, held] = [after, [...next, ...held]];
     }
   }
 
@@ -164,20 +168,25 @@ function keyOf({ by: { policyDigest }, notes, held }: Required<Omit<Asked, "by">
   return JSON.stringify([policyDigest, ids(notes), ids(held)]);
 }
 
-function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Pick<Answer, "text"> {
+function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Said {
   const tokens = steps.flatMap((step) => (step.kind === "token" ? [step] : []));
   const end = steps.find((step): step is EndStep => step.kind === "end");
   return {
     tokens: tokens.map(({ tokenId }) => tokenId),
     logProbs: tokens.map(({ logProb }) => logProb),
     call: firstCall(end),
+    calls: (end?.calls ?? []).flatMap((call) => readCall(call) ?? []),
     text: end?.content ?? "",
   };
 }
 
 function firstCall(end: EndStep | undefined): WrittenAnswer["call"] {
   const [call] = end?.calls ?? [];
-  if (call === undefined || !call.valid) return undefined;
+  return call === undefined ? undefined : readCall(call);
+}
+
+function readCall(call: EndStep["calls"][number]): WrittenAnswer["call"] {
+  if (!call.valid) return undefined;
   const parsed: unknown = JSON.parse(call.arguments); // a valid call's arguments are a JSON object
   return { name: call.name, arguments: { ...(parsed as Record<string, unknown>) } };
 }

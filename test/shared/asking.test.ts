@@ -34,8 +34,10 @@ describe("asksAbout", () => {
     expect(asksAbout(text, ARIA)).toBe(is);
   });
 
-  it("takes no truth for something that was repeated", () => {
-    expect(asksAbout("Do you want to sit outside?", asked({ outside: true }))).toBe(false);
+  it("is told by what a call does where it has nothing that could be repeated", () => {
+    expect(asksAbout("Shall I book the table outside?", asked({ outside: true }))).toBe(true);
+    expect(asksAbout("Do you like it outside?", asked({ outside: true }))).toBe(false);
+    expect(asksAbout("The table is booked.", asked({}))).toBe(false);
   });
 });
 

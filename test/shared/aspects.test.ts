@@ -1,6 +1,6 @@
 /** Aspects of a call: their texts, read back, and the tools that they are about. */
 import { describe, expect, it } from "vitest";
-import { appliesTo, aspectText, isAspect, parseAspect, type Place, topicOf } from "../../shared/aspects.ts";
+import { appliesTo, aspectText, isAspect, parseAspect, type Place, topicsOf } from "../../shared/aspects.ts";
 import { correctionText, parseHint } from "../../shared/jobs.ts";
 import { SEARCH, WEATHER } from "../trainer/hotel.ts";
 
@@ -24,12 +24,14 @@ describe("an aspect", () => {
     expect(correctionText({ parameter: "city", value: "Porto" }, "SearchHotel")).toBe("city should be Porto.");
   });
 
-  it("decides what the opposite one decides", () => {
-    const [other, first, never] = PLACES.map(({ text: _, ...place }) => place) as [Place, Place, Place];
-    expect(topicOf({ tool: "FindRoom", parameter: "@tool", value: "SearchHotel" })).toBe(topicOf(other));
-    expect(topicOf(first)).toBe(topicOf(never));
-    expect(topicOf({ ...other, value: "BookRoom" })).not.toBe(topicOf(other));
-    expect(topicOf({ ...first, tool: "FindRoom" })).not.toBe(topicOf(first));
+  it("shares a topic with what it contradicts, and with nothing else", () => {
+    const [other, first, never] = PLACES as readonly Place[] as [Place, Place, Place];
+    const share = (left: Place, right: Place): boolean => topicsOf(left).some((topic) => topicsOf(right).includes(topic));
+    expect(share({ tool: "FindRoom", parameter: "@tool", value: "SearchHotel" }, other)).toBe(true);
+    expect(share({ ...other, value: "BookRoom" }, other)).toBe(true);
+    expect(share(first, never)).toBe(true);
+    expect(share({ tool: "FindRoom", parameter: "@tool", value: "BookRoom" }, other)).toBe(false);
+    expect([share({ ...first, tool: "FindRoom" }, first), share(other, first)]).toEqual([false, false]);
   });
 
   it("applies where its tools are at hand, and says something that it knows", () => {

@@ -28,7 +28,7 @@ const VIEW = { tool: "ReserveHotel", parameter: "view", value: "sea", corrected:
 
 function isPassedOver(note: typeof ROOMS | typeof VIEW, args: Record<string, unknown>, said = "A hotel in Porto."): boolean {
   const heard = { messages: [{ role: "user" as const, content: said }], tools: [TOOL] };
-  return passesOver(note, { call: { name: "ReserveHotel", arguments: args }, text: "", heard });
+  return passesOver(note, { calls: [{ name: "ReserveHotel", arguments: args }], text: "", heard });
 }
 
 describe("passesOver", () => {
@@ -88,8 +88,20 @@ describe("notes of aspects", () => {
     messages: texts.map((content, index) => ({ role: index % 2 === 0 ? ("user" as const) : ("assistant" as const), content })),
   });
   const heard = heardOf("A hotel in Porto.");
-  const calling = (name: string, args: Record<string, unknown> = { place: "Porto" }) => ({ call: { name, arguments: args }, text: "" });
-  const saying = (text: string) => ({ call: undefined, text });
+  const withCall = (text: string) => ({
+    tools,
+    messages: [
+      { role: "user" as const, content: text },
+      {
+        role: "assistant" as const,
+        content: null,
+        tool_calls: [{ id: "c", type: "function" as const, function: { name: "SearchHotel", arguments: "{}" } }],
+      },
+      { role: "tool" as const, content: "{}", tool_call_id: "c" },
+    ],
+  });
+  const calling = (name: string, args: Record<string, unknown> = { place: "Porto" }) => ({ calls: [{ name, arguments: args }], text: "" });
+  const saying = (text: string) => ({ calls: [], text });
 
   it.each([
     { name: "the tool that is replaced", note: OTHER, said: calling("ReserveHotel"), heard, is: true },
@@ -108,6 +120,20 @@ describe("notes of aspects", () => {
       said: calling("ReserveHotel"),
       heard: heardOf("A hotel in Porto.", "A hotel in Porto, is that right?", "Yes."),
       is: false,
+    },
+    {
+      name: "the tool that the user chose, after another call of the same request",
+      note: OTHER,
+      said: calling("ReserveHotel"),
+      heard: withCall("Find hotels in Porto and use ReserveHotel."),
+      is: false,
+    },
+    {
+      name: "a second call of one answer",
+      note: FIRST,
+      said: { calls: [...calling("BookRoom").calls, ...calling("ReserveHotel").calls], text: "Sure." },
+      heard,
+      is: true,
     },
     { name: "another tool's call", note: FIRST, said: calling("BookRoom"), heard, is: false },
     { name: "a question in place of a call", note: NEVER, said: saying("A hotel in Porto, is that right?"), heard, is: true },
@@ -146,5 +172,7 @@ describe("notes of aspects", () => {
     expect(stands(NEVER, question, calling("ReserveHotel", { place: "Porto", view: "sea" }))).toBe(false);
     expect(stands(NEVER, saying("Which town?"), calling("ReserveHotel"))).toBe(false);
     expect(stands(NEVER, question, calling("ReserveHotel", {}))).toBe(false);
+    // Of two notes each is tried by itself: what was written for one says nothing of the other.
+    expect(stands({ ...NEVER, tool: "BookRoom" }, question, calling("ReserveHotel"))).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
 import { humanise, readParameters } from "../../shared/speech/parameters.ts";
-import { toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
+import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded } from "./ground.ts";
@@ -22,20 +22,45 @@ const READING_WISH = 0.99; // probability at which it is believed
 const LEAST_LIKENESS = 0.6; // of their parameters: twins are described in other words, of which a kind is guessed
 const LEAST_ALIKE = 0.5; // of a call's values: another tool that is called with other values does something else
 
-/** The tool that the user would have called, where the words name it or reject the one that was called. */
-export async function findToolWish(signal: Heard, { sampler, seed }: { sampler: JobSampler; seed: number }): Promise<Stands | undefined> {
-  const { tools } = signal.turn.payload;
-  const called = lastCalled(signal);
-  if (called === undefined) return undefined;
-  const { call, messages } = called;
+/**
+ * The tool that the user would have called, where the words name it: of words that the votes take for no rejection only where they choose
+ * it ("use find room") or name both.
+ */
+export async function findToolWish(
+  signal: Heard,
+  { sampler, seed, rejected }: { sampler: JobSampler; seed: number; rejected: boolean },
+): Promise<Stands | undefined> {
   const words = wordsBy(signal.exchange.nextState, "user");
-  const named = toolsNamed(words, tools);
-  const others = named.filter((tool) => tool.function.name !== call.name);
-  if (others.length > 1 || (others.length === 0 && named.length === 0)) return undefined;
-  // Who rejects a tool by its name wants the one that does the same.
-  const instead = others[0] ?? likestTool(tools, call.name);
-  const made = instead === undefined ? undefined : await sampler.call({ messages, tools, callable: [instead] }, { seed });
-  return made === undefined || !isAlike(call, made) ? undefined : stands(call.name, "@tool", made.name);
+  const named = toolsNamed(words, signal.turn.payload.tools).map((tool) => tool.function.name);
+  const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
+  const [other, ...more] = called === undefined ? [] : named.filter((name) => name !== called.call.name);
+  if (called === undefined || other === undefined || more.length > 0) return undefined;
+  if (!rejected && !named.includes(called.call.name) && !choosesTool(words, other)) return undefined;
+  return (await doesTheSame(signal, { sampler, seed, call: called.call, other })) ? stands(called.call.name, "@tool", other) : undefined;
+}
+
+/** The same of a rejection that names the tool that was called and no other: the one that is most like it. */
+export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler: JobSampler; seed: number }): Promise<Stands | undefined> {
+  const { tools } = signal.turn.payload;
+  const [name, ...more] = toolsNamed(wordsBy(signal.exchange.nextState, "user"), tools).map((tool) => tool.function.name);
+  const called = lastCalled(signal, (call) => call.name === name);
+  if (name === undefined || more.length > 0 || called === undefined) return undefined;
+  const other = likestTool(tools, name)?.function.name;
+  return other !== undefined && (await doesTheSame(signal, { sampler, seed, call: called.call, other }))
+    ? stands(name, "@tool", other)
+    : undefined;
+}
+
+/** Whether the other tool, called after all that was said, would be called with most of the same values: a new request has others. */
+async function doesTheSame(
+  { exchange, turn: { payload } }: Heard,
+  { sampler, seed, call, other }: { sampler: JobSampler; seed: number; call: Call; other: string },
+): Promise<boolean> {
+  const { tools } = payload;
+  const callable = tools.filter((tool) => tool.function.name === other);
+  const messages = [...payload.messages, payload.answer, ...exchange.nextState];
+  const made = callable.length === 0 ? undefined : await sampler.call({ messages, tools, callable }, { seed });
+  return made !== undefined && isAlike(call, made);
 }
 
 /** Of the other tools the one whose parameters are most like this one's, by kind and options, where most of them are. */
@@ -43,11 +68,16 @@ function likestTool(tools: readonly ToolDefinition[], name: string): ToolDefinit
   const own = findTool(tools, name);
   if (own === undefined) return undefined;
   const ranked = tools
-    .filter((tool) => tool.function.name !== name)
+    .filter((tool) => tool.function.name !== name && sharesWord(tool.function.name, name))
     .map((tool) => ({ tool, likeness: likenessOf(own, tool) }))
     .toSorted((a, b) => b.likeness - a.likeness);
   const [best, second] = ranked;
   return best === undefined || best.likeness < LEAST_LIKENESS || best.likeness === second?.likeness ? undefined : best.tool;
+}
+
+/** Whether two tools are named after the same thing: `FindMovies` and `SearchMovie`. */
+function sharesWord(left: string, right: string): boolean {
+  return namesTopic(humanise(left).replace(READS, ""), { words: humanise(right).replace(READS, "") });
 }
 
 /** Share of the parameters of either that the other has a counterpart of: of the same kind, with the same options. */
@@ -70,7 +100,8 @@ export async function findAskWish(
   { sampler, seed, least }: { sampler: JobSampler; seed: number; least: number },
 ): Promise<Stands | undefined> {
   const { messages, tools, answer } = signal.turn.payload;
-  const called = lastCalled(signal);
+  // Of several calls the one that changes something.
+  const called = lastCalled(signal, (call) => !READS.test(humanise(call.name))) ?? lastCalled(signal);
   const reads = called !== undefined && READS.test(humanise(called.call.name));
   const wish = sampler.knowsWishes ? await hearWish(signal, { sampler, least: reads ? Math.max(least, READING_WISH) : least }) : "none";
   if (wish === "ask" && called !== undefined) {
@@ -78,10 +109,10 @@ export async function findAskWish(
     const asked = tool !== undefined && wasAskedAbout(called.messages, { tool, call: called.call });
     return asked ? undefined : stands(called.call.name, "@ask", ASK_FIRST);
   }
-  if (wish !== "go" || called !== undefined || answer.content === null || tools.length === 0) return undefined;
+  if (wish !== "go" || !isWords(answer) || tools.length === 0) return undefined;
   const call = await sampler.call({ messages, tools, callable: tools }, { seed });
   const tool = call === undefined ? undefined : findTool(tools, call.name);
-  return call !== undefined && tool !== undefined && asksAbout(answer.content, { tool, call })
+  return call !== undefined && tool !== undefined && asksAbout(answer.content ?? "", { tool, call })
     ? stands(call.name, "@ask", ASK_NEVER)
     : undefined;
 }
@@ -99,23 +130,40 @@ async function hearWish({ exchange }: Heard, { sampler, least }: { sampler: JobS
  */
 export function groundAspect({ parameter, value }: Hint, toolName: string | undefined, signal: Heard): Grounded | undefined {
   if (!isAspect(parameter)) return undefined;
-  const called = lastCalled(signal)?.call.name;
-  const tool = toolName ?? called ?? "";
   const unasked = parameter === "@ask" && value === ASK_NEVER;
-  if (appliesTo({ tool, parameter, value }, signal.turn.payload.tools) && called === (unasked ? undefined : tool))
-    return stands(tool, parameter, value);
-  const wanted = unasked ? "an answer that asks" : "a call";
+  const called = lastCalled(signal, (call) => call.name === toolName) ?? lastCalled(signal);
+  const tool = toolName ?? called?.call.name ?? "";
+  const fits = unasked ? isWords(signal.turn.payload.answer) : called?.call.name === tool;
+  if (fits && appliesTo({ tool, parameter, value }, signal.turn.payload.tools)) return stands(tool, parameter, value);
+  const wanted = unasked ? "an answer in words" : "a call";
   const detail = `${parameter} ${value}: ${wanted}, of a tool at hand, expected, got ${tool === "" ? "none" : tool}`;
   return { status: "refused", code: "hint/ungrounded", detail };
 }
 
+// Of who wants to be asked, or not: a server's word for it is not enough.
+const WISHING =
+  /\b(?:again|already|approv|ask|before|check|confirm|consent|consult|direct|double|first|go ahead|just|permission|question|repeat|review|tell me|show me|verif|wait|without)/i;
+
+/** Whether the user's own words say something of the aspect: a tool by its name, or that they want to be asked or not. */
+export function isSpokenOf({ parameter, value }: Hint, toolName: string, { exchange, turn }: Heard): boolean {
+  const words = wordsBy(exchange.nextState, "user");
+  if (parameter === "@ask") return WISHING.test(words);
+  return toolsNamed(words, turn.payload.tools).some((tool) => tool.function.name === value || tool.function.name === toolName);
+}
+
+function isWords(answer: ChatMessage): boolean {
+  return answer.role === "assistant" && (answer.tool_calls ?? []).length === 0 && (answer.content ?? "") !== "";
+}
+
 type LastCall = { readonly call: Call; /** What it answered. */ readonly messages: readonly ChatMessage[] };
 
-/** The last call of the exchange that can be read, of a tool that is at hand. */
-function lastCalled({ exchange, turn: { payload } }: Heard): LastCall | undefined {
-  const at = exchange.answered.findLastIndex((message) => readableCalls(message).length > 0);
-  const call = readableCalls(exchange.answered[at] ?? payload.answer).at(-1);
-  if (at < 0 || call === undefined || findTool(payload.tools, call.name) === undefined) return undefined;
+/** The last call of the exchange that can be read, of a tool that is at hand. @param fits of those that are looked for */
+function lastCalled({ exchange, turn: { payload } }: Heard, fits: (call: Call) => boolean = () => true): LastCall | undefined {
+  const usable = (message: ChatMessage): Call[] =>
+    readableCalls(message).filter((call) => findTool(payload.tools, call.name) !== undefined && fits(call));
+  const at = exchange.answered.findLastIndex((message) => usable(message).length > 0);
+  const call = at < 0 ? undefined : usable(exchange.answered[at] ?? payload.answer).at(-1);
+  if (call === undefined) return undefined;
   // The turn's messages end where the exchange's last answer begins; the exchange begins at their last user message.
   const begin = payload.messages.findLastIndex(({ role }) => role === "user");
   return { call, messages: payload.messages.slice(0, Math.max(0, begin) + at) };

@@ -7,7 +7,8 @@ import { type Call, findTool } from "../../shared/speech/calls.ts";
 import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
-import { type CallAsked, findAskWish, findToolWish } from "./aspects.ts";
+import { isAspect } from "../../shared/aspects.ts";
+import { type CallAsked, findAskWish, findToolDenial, findToolWish } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
@@ -51,7 +52,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       if (reward > 0) return verdict({ reward, rewards, detail: "by votes" });
       if (reward === 0) return (await findUntold(signal, { rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
       const found = await hearAspects(signal, {
-        least: REJECTED_WISH,
+        rejected: true,
         sampler,
         seed,
         findArgument: () => findHint(signal, { votes, seed }),
@@ -71,7 +72,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
    * nearly everything that is no correction, says what should have been different, and the user names that parameter.
    */
   async function findUntold(signal: Signal, { rewards, seed }: { rewards: readonly Reward[]; seed: number }): Promise<Verdict | undefined> {
-    const { hint } = await hearAspects(signal, { least: UNTOLD_WISH, sampler, seed, findArgument: () => findNamed(signal, seed) });
+    const { hint } = await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) });
     return hint === undefined ? undefined : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint };
   }
 
@@ -101,27 +102,28 @@ export function createEmbeddedHints(sampler: JobSampler): HintFinder {
     hearAspects(signal, {
       sampler,
       seed,
-      least: REJECTED_WISH,
+      rejected: true,
       findArgument: async () => standingHint(await name(signal, { seed }), signal),
     });
 }
 
-/** A tool that is named says it all; a value says more than that somebody would have liked to be asked. */
+/** Another tool that is named says it all; then what an argument should have been, that the one that was called was wrong, that somebody wants to be asked. */
 async function hearAspects(
   signal: Signal,
   {
     sampler,
     seed,
-    least,
+    rejected,
     findArgument,
-  }: { sampler: JobSampler; seed: number; least: number; findArgument: () => Promise<Partial<Verdict>> },
+  }: { sampler: JobSampler; seed: number; rejected: boolean; findArgument: () => Promise<Partial<Verdict>> },
 ): Promise<Partial<Verdict>> {
-  const tool = await findToolWish(signal, { sampler, seed });
+  const tool = await findToolWish(signal, { sampler, seed, rejected });
   if (tool !== undefined) return standingHint(tool, signal);
   const argument = await findArgument();
   if (argument.hint !== undefined) return argument;
-  const asking = await findAskWish(signal, { sampler, seed, least });
-  return asking === undefined ? argument : standingHint(asking, signal);
+  const denied = rejected ? await findToolDenial(signal, { sampler, seed }) : undefined;
+  const found = denied ?? (await findAskWish(signal, { sampler, seed, least: rejected ? REJECTED_WISH : UNTOLD_WISH }));
+  return found === undefined ? argument : standingHint(found, signal);
 }
 
 /** What a correction in words says, whatever its user had said before: its tool, slot and value, or why that cannot be told. */
@@ -159,7 +161,7 @@ function isNamed({ hint, toolName }: Extract<Grounded, { status: "grounded" }>, 
 }
 
 function chooseWritten(texts: readonly string[], signal: Heard): Grounded {
-  const hints = texts.map(parseHint).flatMap((parsed) => (parsed.kind === "hint" ? [parsed.hint] : []));
+  const hints = texts.map(parseHint).flatMap((parsed) => (parsed.kind === "hint" && !isAspect(parsed.hint.parameter) ? [parsed.hint] : []));
   if (hints.length > 0) return mostFrequentHint(hints, signal);
   return { status: "refused", code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` };
 }

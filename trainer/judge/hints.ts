@@ -1,7 +1,7 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { groundAspect } from "./aspects.ts";
+import { groundAspect, isSpokenOf } from "./aspects.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
 import { spokenBefore } from "./standing.ts";
@@ -11,7 +11,7 @@ export type WrittenHint = Hint & { readonly tool?: string | undefined };
 
 /** The most frequent grounded hint, the first one on a tie; else why none is. `hints` holds at least one. */
 export function mostFrequentHint(hints: readonly WrittenHint[], signal: Pick<Signal, "exchange" | "turn">): Grounded {
-  const all = hints.map((hint) => groundAspect(hint, hint.tool, signal) ?? groundHint(hint, signal));
+  const all = hints.map((hint) => groundWritten(hint, signal));
   const grounded = all.filter((each) => each.status === "grounded");
   const textOf = ({ hint, toolName }: (typeof grounded)[number]): string => correctionText(hint, toolName);
   const counts = new Map<string, number>();
@@ -20,6 +20,13 @@ export function mostFrequentHint(hints: readonly WrittenHint[], signal: Pick<Sig
   return (
     grounded.find((each) => counts.get(textOf(each)) === most) ?? all[0] ?? { status: "refused", code: "hint/none", detail: "no candidate" }
   );
+}
+
+/** A hint about the call as a whole needs words of the user that say so, as one about an argument needs its value in them. */
+function groundWritten(hint: WrittenHint, signal: Pick<Signal, "exchange" | "turn">): Grounded {
+  const aspect = groundAspect(hint, hint.tool, signal);
+  if (aspect?.status !== "grounded" || isSpokenOf(hint, aspect.toolName, signal)) return aspect ?? groundHint(hint, signal);
+  return { status: "refused", code: "hint/ungrounded", detail: `the user's words say nothing of ${correctionText(hint, aspect.toolName)}` };
 }
 
 /** What a verdict says of a hint: itself, unless it is not grounded, or the user had spoken of its parameter before the call. */

@@ -31,8 +31,8 @@ export function remembered(judge: Judge): Judge {
 }
 
 /** What a judge reads: the exchange, and the conversation before it, in which a value may stand already. Ids of calls are new in every turn, and say nothing. */
-function exchangeOf({ exchange: { answered, nextState, tools }, turn }: Signal): unknown {
-  return [tools, turn.payload.messages.map(withoutIds), answered.map(withoutIds), nextState.map(withoutIds)];
+function exchangeOf({ exchange: { answered, nextState }, turn }: Signal): unknown {
+  return [turn.payload.tools, turn.payload.messages.map(withoutIds), answered.map(withoutIds), nextState.map(withoutIds)];
 }
 
 function withoutIds(message: ChatMessage): unknown {

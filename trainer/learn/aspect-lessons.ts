@@ -131,7 +131,8 @@ function stays(each: Answered, { correction, tokenizer }: AspectTeacher): Lesson
   const said = saidBy(tokenizer, each.own);
   if (said === undefined) return [];
   const { tool, value } = noteOf(correction);
-  const about = each.context.kind === "silent" && (said.call?.name === tool || said.call?.name === value);
+  const [call] = said.calls;
+  const about = each.context.kind === "silent" && (call?.name === tool || call?.name === value);
   return [
     lesson(each, {
       kind: about ? "stated" : each.context.kind === "silent" ? "other" : each.context.kind,
@@ -155,7 +156,7 @@ function lesson(
 /** Undefined where the answer did not come to its end, or calls in a way that cannot be read. */
 function saidBy(tokenizer: Tokenizer, answer: readonly number[]): Said | undefined {
   const { calls, text, finished, valid } = readAnswer(tokenizer, answer);
-  return finished && valid ? { call: calls[0], text } : undefined;
+  return finished && valid ? { calls, text } : undefined;
 }
 
 function noteOf({ tool, hint: { parameter, value } }: Correction): { tool: string; parameter: string; value: string } {

@@ -31,6 +31,11 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   const { vocabSize } = config;
   const correction = group.at(-1)?.correction;
   invariant(correction !== undefined, "a group of corrections holds one");
+  if (tokenizer.specialIds.get("<tool_call>") === undefined)
+    return refuse(
+      "teacher/fails",
+      "a tokenizer with <tool_call> expected, got one for which calls are words: no answer can be held to one",
+    );
   const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
@@ -77,7 +82,9 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings });
   if (shortfall !== undefined) return shortfall;
   const tools = [correction.tool.function.name, correction.hint.value];
-  const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
+  // Of this tool what was learned first was learned of calls that are made at once.
+  const others = earlier.filter((each) => each.correction.tool.function.name !== correction.tool.function.name);
+  const cost = await costToEarlier(deps, others, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
   const { driftNats } = await look(adapters.candidate);
   const rows = held.lessons.filter(({ context }) => mustStay(context)).map(rowOf);

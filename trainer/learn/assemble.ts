@@ -1,6 +1,6 @@
 /** From judged signals to what an update and a manifest want to hear. */
 import { invariant } from "../../shared/assert.ts";
-import { ASK_FIRST, aspectParameter, isAspect, topicOf } from "../../shared/aspects.ts";
+import { ASK_FIRST, aspectParameter, isAspect, topicsOf } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
 import { placeOf, type Expectation, type LearnedCase } from "../../shared/suite.ts";
@@ -95,15 +95,14 @@ export function casesOf(used: readonly Judged[]): LearnedCase[] {
     const { messages, tools } = turn.payload;
     const { eventId, user } = signal.event;
     const name = verdict.hint?.text ?? `as supplied for "${lastWords(messages)}"`.slice(0, MOST_NAME);
-    cases.set(verdict.hint === undefined ? eventId : placeOf(expectation), { name, messages, tools, expect: expectation, user, eventId });
+    cases.set(verdict.hint === undefined ? eventId : keyOf(expectation), { name, messages, tools, expect: expectation, user, eventId });
   }
   return [...cases.values()];
 }
 
-/** The arguments that corrections are about, as the suite names them. */
-export function placesOf(used: readonly Judged[]): Set<string> {
-  const corrections = used.filter(({ verdict }) => verdict.hint !== undefined);
-  return new Set(corrections.flatMap(({ signal, verdict }) => expectationOf(signal, verdict) ?? []).map(placeOf));
+/** What corrections expect, as the suite has it. */
+export function expectationsOf(used: readonly Judged[]): Expectation[] {
+  return used.filter(({ verdict }) => verdict.hint !== undefined).flatMap(({ signal, verdict }) => expectationOf(signal, verdict) ?? []);
 }
 
 /** Whether a call should have been made where the answer asked about it. */
@@ -123,9 +122,14 @@ function expectationOf({ feedback }: Signal, { hint }: Verdict): Expectation | u
 
 function expectationOfAspect({ toolName: tool, hint }: NonNullable<Verdict["hint"]>): Expectation {
   const { parameter, value } = hint;
-  const about = topicOf({ tool, parameter, value });
+  const about = { tool, parameter, value };
   if (parameter === "@tool") return { tool: value, arguments: {}, about };
   return value === ASK_FIRST ? { reply: { contains: [] }, about } : { tool, arguments: {}, about };
+}
+
+/** Of one batch the latest case of a place, or of an aspect's first topic, counts. */
+function keyOf(expectation: Expectation): string {
+  return expectation.about === undefined ? placeOf(expectation) : (topicsOf(expectation.about)[0] ?? "");
 }
 
 function toolOf({ hint }: Verdict): string {

@@ -3,6 +3,7 @@
  * Outside the corrected argument the teacher differs by habit alone: under a hint it begins the call with what the hint
  * names, and taken as advice that would push away the right first argument.
  */
+import { isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import { type ChatMessage, withGuidance } from "../../shared/chat.ts";
 import { hintText, parseHint } from "../../shared/jobs.ts";
@@ -63,10 +64,13 @@ export async function correctedRows(
   },
 ): Promise<CorrectedRow[]> {
   const { vocabSize } = config;
-  const turns = corrected.flatMap(({ eventId, correction, reward, words, share, turns: own }) => {
-    const wordings = wordingsOf(correction, words, hints.candidates);
-    return own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
-  });
+  // Aspects are learned from answers, not from the tokens of one argument.
+  const turns = corrected
+    .filter(({ correction: { parameter } }) => !isAspect(parameter.name))
+    .flatMap(({ eventId, correction, reward, words, share, turns: own }) => {
+      const wordings = wordingsOf(correction, words, hints.candidates);
+      return own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
+    });
   const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId, wordings }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];

@@ -3,7 +3,7 @@
  * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
-import { isAspect, topicOf } from "../../shared/aspects.ts";
+import { isAspect, topicsOf } from "../../shared/aspects.ts";
 import { learnAspect } from "./aspect.ts";
 import type { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
@@ -203,7 +203,7 @@ function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: Co
   const byTopic = new Map<string, CorrectedExchange[]>();
   for (const exchange of corrected) {
     const { tool, hint } = exchange.correction;
-    const topic = topicOf({ ...hint, tool: tool.function.name });
+    const [topic = ""] = topicsOf({ ...hint, tool: tool.function.name });
     byTopic.set(topic, [...(byTopic.get(topic) ?? []), exchange]);
   }
   const groups: CorrectedExchange[][] = [];

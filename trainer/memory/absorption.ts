@@ -3,9 +3,9 @@
  * the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument every time,
  * the weights have taken the note up.
  */
-import { isAspect } from "../../shared/aspects.ts";
+import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
+import { asks } from "../../shared/asking.ts";
 import { zipStrict } from "../../shared/assert.ts";
-import { passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
@@ -107,11 +107,33 @@ export async function isNeedless(
   if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
   if (isAspect(note.parameter))
-    return zipStrict(turns, answers).every(([{ payload: heard }, answer]) => {
-      const { text, calls, finished } = readAnswer(tokenizer, answer);
-      return finished && !passesOver(note, { call: calls[0], text, heard });
-    });
+    return zipStrict(turns, answers).every(([turn, answer]) => doesSo(note, turn, readAnswer(tokenizer, answer)));
   return answers.every((answer) => readAnswer(tokenizer, answer).calls.some((call) => follows(call, note)));
+}
+
+/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question about this one's, or this one's. */
+function doesSo(
+  { tool, parameter, value }: Note,
+  { payload: { answer, tools } }: LoggedTurn,
+  said: ReturnType<typeof readAnswer>,
+): boolean {
+  const [call] = said.calls;
+  if (!said.finished) return false;
+  if (parameter === "@tool") return call?.name === value;
+  if (value !== ASK_FIRST) return call?.name === tool;
+  const owner = findTool(tools, tool);
+  // What the question that was held repeats: the call that it is about was never made.
+  const asked = owner !== undefined && sharesWords(said.text, answer.content ?? "");
+  return call === undefined && asks(said.text) && asked;
+}
+
+const TELLING_LENGTH = 4;
+
+function sharesWords(left: string, right: string): boolean {
+  const words = (text: string): Set<string> =>
+    new Set(text.match(/[\p{L}\p{N}]+/gu)?.filter((word) => /\p{Lu}|\p{N}/u.test(word) && word.length >= TELLING_LENGTH));
+  const known = words(right);
+  return [...words(left)].some((word) => known.has(word));
 }
 
 function follows({ name, arguments: args }: Pick<Call, "name" | "arguments">, { tool, parameter, value }: Note): boolean {

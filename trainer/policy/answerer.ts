@@ -1,5 +1,6 @@
 /** Does the base's jobs beside acting, through the engine. */
 import type { Job, JobPrompt } from "../../shared/jobs.ts";
+import { AppError } from "../../shared/errors.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
@@ -58,21 +59,30 @@ export function createJobSampler(
       return (await scoreRows(engine, rows, { adapter: adapters[prompt.job], vocabSize })).map(totalLogProb);
     },
     async call({ messages, tools, callable }, { seed }) {
+      // Without tokens that mark calls, or in a schema that no text fits, there is nothing to force.
+      if (tokenizer.specialIds.get("<tool_call>") === undefined) return undefined;
       const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
       if (!fits(prompt.length, CALL_TOKENS)) return undefined;
-      const [answer] = await engine.generate({
+      const asked = {
         prompts: [Int32Array.from(prompt)],
-        forms: [{ tools: callable, form: { ...FREE_FORM, toolChoice: "required" } }],
+        forms: [{ tools: callable, form: { ...FREE_FORM, toolChoice: "required" as const } }],
         maxTokens: CALL_TOKENS,
         stopTokens: [tokenizer.eosId],
         temperature: 0,
         seed,
-      });
+      };
+      const [answer] = await engine.generate(asked).catch(orNone);
       const { calls, finished, valid } = readAnswer(tokenizer, [...(answer?.tokens ?? [])]);
       const [call] = calls;
       return finished && valid && call !== undefined ? { status: "read", ...call } : undefined;
     },
   };
+}
+
+/** A call that no grammar allows is none. */
+function orNone(thrown: unknown): [] {
+  if (thrown instanceof AppError && thrown.code.startsWith("input/")) return [];
+  throw thrown;
 }
 
 /** The base's jobs done under its judge adapter, where it has one. */

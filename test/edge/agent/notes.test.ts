@@ -39,7 +39,8 @@ describe("judgeNotes", () => {
   it("lets the last choice between two tools count, whichever way round, and the last wish to be asked or not", () => {
     const choice = (tool: string, value: string) => stored({ parameter: "@tool", tool, value });
     expect(statuses([choice("SearchHotel", "FindRoom"), choice("FindRoom", "SearchHotel")], 0)).toEqual(["superseded", "inForce"]);
-    expect(statuses([choice("SearchHotel", "FindRoom"), choice("SearchHotel", "BookRoom")], 0)).toEqual(["inForce", "inForce"]);
+    expect(statuses([choice("SearchHotel", "FindRoom"), choice("SearchHotel", "BookRoom")], 0)).toEqual(["superseded", "inForce"]);
+    expect(statuses([choice("SearchHotel", "FindRoom"), choice("GetWeather", "BookRoom")], 0)).toEqual(["inForce", "inForce"]);
     const wish = (value: string) => stored({ parameter: "@ask", value });
     expect(statuses([wish("first"), wish("never"), stored()], 0)).toEqual(["superseded", "inForce", "inForce"]);
   });

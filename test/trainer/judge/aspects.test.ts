@@ -59,23 +59,62 @@ describe("a tool", () => {
 
   it.each([
     ["Use FindRoom for that.", "-1"],
-    ["I like find room better.", "0"],
+    ["Try find room next time.", "0"],
+    ["I like find room better.", "-1"],
     ["Not search hotel but find room!", "-1"],
-    ["SearchHotel is always wrong.", "-1"],
   ])("is heard in %s, voted %s", async (said, vote) => {
     expect(await judge(signalOf(SEARCHED, said), { vote })).toMatchObject({ reward: -1, hint: other });
   });
 
   it("is a default for nobody where the answer was approved, or where it would do something else", async () => {
     expect((await judge(signalOf(SEARCHED, "Great, find room works too."), { vote: "+1" }))?.hint).toBeUndefined();
-    const elsewhere = await judge(signalOf(SEARCHED, "Now find room in Faro."), { vote: "0", args: { city: "Faro" } });
-    expect(elsewhere).toMatchObject({ reward: 0 });
-    expect(elsewhere?.hint).toBeUndefined();
+    for (const said of ["Now use find room in Faro.", "Then find room in Porto, too.", "Can you search hotel prices there?"]) {
+      const elsewhere = await judge(signalOf(SEARCHED, said), { vote: "0", args: said.includes("Faro") ? { city: "Faro" } : PORTO });
+      expect([elsewhere?.reward, elsewhere?.hint]).toEqual([0, undefined]);
+    }
+  });
+
+  it("is asked for after all that was said, so that a new request shows", async () => {
+    const seen: string[] = [];
+    const base = hearing({});
+    const spying: JobSampler = {
+      ...base,
+      call: async (asked, options) => (seen.push(JSON.stringify(asked.messages)), base.call(asked, options)),
+    };
+    await createEmbeddedJudge(spying).judge(signalOf(SEARCHED, "Use FindRoom in Faro."), { votes: 1, seed: 0 });
+    expect(seen).toEqual([expect.stringContaining("Use FindRoom in Faro.")]);
+  });
+
+  it("that was called is not wrong where an argument was", async () => {
+    const base: JobSampler = {
+      ...hearing({}),
+      answer: async (prompts) => prompts.map(({ job }) => (job === "judge" ? "-1" : "city should be Faro.")),
+    };
+    const verdict = await createEmbeddedJudge(base).judge(
+      signalOf(SEARCHED, "No, I said search hotel in Faro.", { asked: [user("Two rooms, please.")] }),
+      { votes: 1, seed: 0 },
+    );
+    expect(verdict?.hint?.text).toBe("city should be Faro.");
+  });
+
+  it("is none that the base writes by itself, whatever the user says", async () => {
+    const base: JobSampler = {
+      ...hearing({}),
+      answer: async (prompts) => prompts.map(({ job }) => (job === "judge" ? "-1" : "Call GetWeather in place of SearchHotel.")),
+    };
+    const verdict = await createEmbeddedJudge(base).judge(signalOf(SEARCHED, "No, that is wrong."), { votes: 1, seed: 0 });
+    expect(verdict?.hint).toBeUndefined();
   });
 
   it("is no default where the request had chosen it", async () => {
     const signal = signalOf(SEARCHED, "No, FindRoom!", { asked: [user("Use find room, two in Porto.")] });
     expect(await judge(signal, {})).toMatchObject({ reward: -1, refused: { code: "hint/spokenBefore" } });
+  });
+
+  it("that is rejected is replaced by its like alone: one that is named after the same thing", async () => {
+    const like: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindHotel" } };
+    const signal = signalOf(SEARCHED, "SearchHotel is always wrong.", { tools: [SEARCH, ROOMS, like] });
+    expect((await judge(signal, {}))?.hint?.text).toBe("Call FindHotel in place of SearchHotel.");
   });
 
   it("is none where no tool does the same", async () => {
@@ -127,6 +166,10 @@ describe("a wish to be asked", () => {
     expect(await judge(signalOf(question, "Just do it, always."), { wish: "go" })).toMatchObject({
       reward: -1,
       hint: { toolName: "SearchHotel", hint: { parameter: "@ask", value: "never" } },
+    });
+    const looked: ChatMessage[] = [user("Rooms in Porto."), SEARCHED, result("{}"), question];
+    expect(await judge(signalOf(question, "Just do it, always.", { asked: looked.slice(0, 3) }), { wish: "go" })).toMatchObject({
+      hint: { hint: { parameter: "@ask", value: "never" } },
     });
     const other: ChatMessage = { role: "assistant", content: "Which day?" };
     expect((await judge(signalOf(other, "Just do it, always."), { wish: "go" }))?.hint).toBeUndefined();

@@ -98,18 +98,22 @@ describe("LlmJudge", () => {
     });
   });
 
-  it("takes a hint about the call as a whole where its tools are at hand, and the call was made", async () => {
+  it("takes a hint about the call as a whole where its tools are at hand, the call was made, and the user says so", async () => {
     const first = { tool: "SearchHotel", parameter: "@ask", value: "first" };
-    expect(await judged([votes(-1, first)])).toMatchObject({
+    const signal = signalOf([result('{"count": 3}'), user("No! Ask me before you do that.")]);
+    expect(await judged([votes(-1, first)], { signal })).toMatchObject({
       reward: -1,
       hint: { text: "Ask before SearchHotel is called.", toolName: "SearchHotel", hint: { parameter: "@ask", value: "first" } },
     });
+    const refused = { reward: -1, refused: { code: "hint/ungrounded" } };
     for (const hint of [
       { ...first, value: "never" }, // it had made the call
       { ...first, tool: "BookFlight" },
       { ...first, parameter: "@tool", value: "BookFlight" },
+      { ...first, parameter: "@tool", value: "GetWeather" }, // of which the user says nothing
     ])
-      expect(await judged([votes(-1, hint)])).toMatchObject({ reward: -1, refused: { code: "hint/ungrounded" } });
+      expect(await judged([votes(-1, hint)], { signal })).toMatchObject(refused);
+    expect(await judged([votes(-1, first)])).toMatchObject(refused);
   });
 
   it("takes no hint that neither schema nor the user's words support, whoever wrote it", async () => {
