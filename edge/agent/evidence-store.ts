@@ -1,4 +1,5 @@
 /** Who has corrected which argument to what, in the agent's SQLite: what a default for everybody is weighed by. */
+import { topicsOf } from "../../shared/aspects.ts";
 import type { Evidence } from "../../shared/influence.ts";
 
 const TABLES = `
@@ -58,7 +59,7 @@ export class EvidenceStore {
   }
 
   /**
-   * What was said since a time and no version of `inUse` has learned, oldest first; of what a user said of one argument the
+   * What was said since a time and no version of `inUse` has learned, oldest first; of what a user said of one topic the
    * last only: it takes back what was said before.
    */
   open(line: string, { since, inUse }: { since: number; inUse: ReadonlySet<number> }): Evidence[] {
@@ -69,14 +70,15 @@ export class EvidenceStore {
         FROM (SELECT *, ${newest("key_id, user, tool = '' OR parameter = ''")} AS of_user FROM evidence WHERE line = ? AND at >= ?) WHERE of_user <= ?)
       WHERE of_key <= ? ORDER BY position DESC LIMIT ?`;
     const last = new Map<string, Row>();
+    const kept: Row[] = [];
     for (const row of this.#sql.exec<Row>(query, line, since, MOST_READ.user, MOST_READ.key, MOST_READ.all).toArray()) {
-      const place = JSON.stringify([row.user, row.tool, row.parameter]);
-      const first = last.get(place);
-      if (first === undefined) last.set(place, row);
-      // The same said again is said once more; another value was taken back.
-      else if (first.value === row.value) last.set(JSON.stringify([place, row.event_id]), row);
+      const topics = topicsOf(row).map((topic) => JSON.stringify([row.user, topic]));
+      const later = topics.flatMap((topic) => last.get(topic) ?? []);
+      // The same said again is said once more; what another one of its topics has replaced was taken back.
+      if (later.every((each) => each.tool === row.tool && each.value === row.value)) kept.push(row);
+      for (const topic of topics) if (!last.has(topic)) last.set(topic, row);
     }
-    return [...last.values()]
+    return kept
       .filter(({ learned_by }) => learned_by === null || !inUse.has(learned_by))
       .toReversed()
       .map(toEvidence);

@@ -40,5 +40,8 @@ describe("EvidenceStore", () => {
     const [first, again, other] = [said("a", "key", "2"), said("a", "key", "2"), said("a", "key", "3")];
     expect(open(storeOf([first, again]))).toEqual([first, again]);
     expect(open(storeOf([first, other]))).toEqual([other]);
+    const choice = (tool: string, value: string): Evidence => ({ ...said("a", "key", value), tool, parameter: "@tool" });
+    const [one, back, third] = [choice("Search", "Find"), choice("Find", "Search"), choice("Look", "Find")];
+    expect(open(storeOf([one, back, third]))).toEqual([back, third]);
   });
 });
