@@ -131,7 +131,12 @@ const TELLING_LENGTH = 4;
 
 function sharesWords(left: string, right: string): boolean {
   const words = (text: string): Set<string> =>
-    new Set(text.match(/[\p{L}\p{N}]+/gu)?.filter((word) => /\p{Lu}|\p{N}/u.test(word) && word.length >= TELLING_LENGTH));
+    new Set(
+      text
+        .replace(/^\S+/, "")
+        .match(/[\p{L}\p{N}]+/gu)
+        ?.filter((word) => /\p{Lu}|\p{N}/u.test(word) && word.length >= TELLING_LENGTH),
+    );
   const known = words(right);
   return [...words(left)].some((word) => known.has(word));
 }

@@ -83,4 +83,23 @@ describe("isNeedless", () => {
     expect(asked).toHaveLength(4);
     expect(asked.filter((prompt) => prompt.includes("<note>"))).toEqual([]);
   });
+
+  it("of a choice between two tools, or a wish to be asked, wants just that, and of turns that were held to it", async () => {
+    const held = { notes: [{ noteId: "n_1", text: "", held: true as const }] };
+    const other: Note = { ...note, parameter: "@tool", value: "FindRoom" };
+    const first: Note = { ...note, parameter: "@ask", value: "first" };
+    const question: ChatMessage = { role: "assistant", content: "Please confirm: 2 rooms in Porto." };
+    const turns = [{ ...turn([user("Two rooms in Porto.")], question, held), sessionId: "s_held" }];
+    expect(turnsUnder(first, [...turns, hotels("2", under)])).toEqual(turns);
+    const words = (text: string): number[] => [...tokenizer.encode(text), tokenizer.eosId];
+    const found = saying("2");
+    const needless = (of: Note, answer: readonly number[]): Promise<boolean> =>
+      isNeedless(of, turns, { tokenizer, ask: async (asked) => asked.map(() => answer) });
+    expect(await needless(first, words("Shall I book it in Porto?"))).toBe(true);
+    expect(await needless(first, words("I cannot do that."))).toBe(false);
+    expect(await needless(first, found)).toBe(false);
+    expect(await needless({ ...first, value: "never" }, found)).toBe(true);
+    expect(await needless(other, found)).toBe(false);
+    expect(await needless(other, words("Which town?"))).toBe(false);
+  });
 });
