@@ -3,7 +3,7 @@
  * asked. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
-import { asksAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { asks, asksAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
@@ -102,14 +102,16 @@ export async function findAskWish(
   const { messages, tools, answer } = signal.turn.payload;
   // Of several calls the one that changes something.
   const called = lastCalled(signal, (call) => !READS.test(humanise(call.name))) ?? lastCalled(signal);
+  const asked = isWords(answer) && asks(answer.content ?? "");
+  if (!sampler.knowsWishes || (called === undefined && !asked)) return undefined;
   const reads = called !== undefined && READS.test(humanise(called.call.name));
-  const wish = sampler.knowsWishes ? await hearWish(signal, { sampler, least: reads ? Math.max(least, READING_WISH) : least }) : "none";
+  const wish = await hearWish(signal, { sampler, least: reads ? Math.max(least, READING_WISH) : least });
   if (wish === "ask" && called !== undefined) {
     const tool = findTool(tools, called.call.name);
-    const asked = tool !== undefined && wasAskedAbout(called.messages, { tool, call: called.call });
-    return asked ? undefined : stands(called.call.name, "@ask", ASK_FIRST);
+    const wasAsked = tool !== undefined && wasAskedAbout(called.messages, { tool, call: called.call });
+    return wasAsked ? undefined : stands(called.call.name, "@ask", ASK_FIRST);
   }
-  if (wish !== "go" || !isWords(answer) || tools.length === 0) return undefined;
+  if (wish !== "go" || !asked || tools.length === 0) return undefined;
   const call = await sampler.call({ messages, tools, callable: tools }, { seed });
   const tool = call === undefined ? undefined : findTool(tools, call.name);
   return call !== undefined && tool !== undefined && asksAbout(answer.content ?? "", { tool, call })

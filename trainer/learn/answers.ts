@@ -17,6 +17,7 @@ import { driftBetween, lastWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
+import { percent } from "./shares.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";
 
 type AnswerWork = {
@@ -170,8 +171,4 @@ async function withReferences(
     }
   }
   return rows.map((row) => ({ ...row, referenceMargin: margins.get(row) ?? 0 }));
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

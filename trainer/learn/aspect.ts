@@ -9,18 +9,18 @@ import { Random, seedAt } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
-import { certainLogProbs } from "../teacher/forced.ts";
 import { type AspectLessons, askAspect, aspectContexts, isRight } from "./aspect-lessons.ts";
 import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
 import type { Look } from "./confirm.ts";
 import { costToEarlier } from "./earlier.ts";
+import { countLessons } from "./lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";
-import { measureLifts } from "./teaching.ts";
-import type { TaughtLesson } from "./train.ts";
+import { mean, percent, share } from "./shares.ts";
+import { measureLifts, teach } from "./teaching.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
@@ -43,12 +43,14 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
   const training = await collect(request.seed, { counts: settings.contexts, own: true });
   const held = await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false });
-  deps.onTaught?.(counted(training));
+  deps.onTaught?.(
+    countLessons({ training: training.lessons, heldBack: held.lessons, silentAsked: training.asked, silentFailed: training.failed }),
+  );
   const failure = teacherFailure(training, held, correction);
   if (failure !== undefined) return failure;
   const own = new Set(group.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
   const staying = await stayingLessons(deps, { request, own, adapters });
-  const taught = [...(await teachAspect(deps, training.lessons, adapters.parent)), ...staying];
+  const taught = [...(await teach(deps, training.lessons, { correction, adapters })), ...staying];
   const lifts = await measureLifts(deps, { group, taught, adapters });
   if (lifts.mean < settings.minLiftNats)
     return refuse(
@@ -62,16 +64,15 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
     const seen = zipStrict(held.lessons, scores).map(([lesson, score], index) => ({
       kind: lesson.context.kind,
       agrees: agrees(tokenizer, lesson, score.argmax),
-      driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : 0,
+      driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : undefined,
     }));
-    const share = (kinds: readonly string[]): number => shareOf(seen.filter(({ kind }) => kinds.includes(kind)).map((each) => each.agrees));
-    const drifts = seen.filter(({ kind }) => kind === "other" || kind === "anchor").map((each) => each.driftNats);
-    const mean = drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
+    const agreed = (kinds: readonly string[]): number => share(seen.filter(({ kind }) => kinds.includes(kind)).map((each) => each.agrees));
+    const drifts = seen.flatMap((each) => each.driftNats ?? []);
     return {
-      honoured: share(["silent"]),
-      kept: share(["stated"]),
-      driftNats: Math.max(mean, await unseen.drift(adapter)),
-      stays: share(["other", "anchor"]),
+      honoured: agreed(["silent"]),
+      kept: agreed(["stated"]),
+      driftNats: Math.max(mean(drifts), await unseen.drift(adapter)),
+      stays: agreed(["other", "anchor"]),
     };
   };
   const run = await trainUntilShown(deps, { taught, look, adapters, version: request.parentVersion, onStep: request.onStep });
@@ -105,23 +106,6 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
 }
 
-/** The policy's own distributions at every token, with certainty where the teacher was held to another one. */
-async function teachAspect(
-  { engine, base: { config } }: LearnerDependencies,
-  lessons: readonly Lesson[],
-  parent: string | undefined,
-): Promise<TaughtLesson[]> {
-  const { vocabSize } = config;
-  const scores = await scoreRows(engine, lessons.map(rowOf), { adapter: parent, full: true, vocabSize });
-  return zipStrict(lessons, scores).map(([lesson, { full, argmax }]) => {
-    const { answer, guidance } = lesson;
-    const teacherLogProbs =
-      guidance === "forced" ? certainLogProbs({ full, argmax }, { answer, span: { from: 0, to: 0 }, vocabSize }) : full;
-    const teacherLogProb = answer.reduce((sum, token, index) => sum + at(teacherLogProbs, index * vocabSize + token), 0);
-    return { lesson, teacherLogProbs, teacherLogProb };
-  });
-}
-
 /** Whether the policy begins as the lesson does: with a call of the same tool, or with words. */
 function agrees(tokenizer: Tokenizer, { answer }: Lesson, argmax: ArrayLike<number>): boolean {
   const open = tokenizer.specialIds.get("<tool_call>");
@@ -153,7 +137,7 @@ async function confirm(
   const right = zipStrict([...silent, ...stated], answers).map(([lesson, answer]) =>
     lesson.context.kind === "silent" ? isRight(lesson, answer, { correction, tokenizer }) : sameTool(tokenizer, lesson.answer, answer),
   );
-  const [honoured, kept] = [shareOf(right.slice(0, silent.length)), shareOf(right.slice(silent.length))];
+  const [honoured, kept] = [share(right.slice(0, silent.length)), share(right.slice(silent.length))];
   const text = correctionText(correction.hint, correction.tool.function.name);
   if (honoured < settings.honouredBar)
     return refuse(
@@ -183,24 +167,6 @@ function teacherFailure(training: AspectLessons, held: AspectLessons, { hint, to
   );
 }
 
-function counted({ lessons, failed }: AspectLessons): Record<string, number> {
-  const counts: Record<string, number> = { "silent failed": failed };
-  for (const { context, guidance } of lessons) {
-    const key = `${context.kind} by ${guidance}`;
-    counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return counts;
-}
-
 function rowOf({ studentPrompt: prompt, answer }: Lesson): { prompt: readonly number[]; answer: readonly number[] } {
   return { prompt, answer };
-}
-
-/** 1 where there is nothing to share. */
-function shareOf(outcomes: readonly boolean[]): number {
-  return outcomes.length === 0 ? 1 : outcomes.filter(Boolean).length / outcomes.length;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -18,6 +18,7 @@ import { holds, tells } from "../../shared/yielding.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "./scores.ts";
+import { mean, percent, share } from "./shares.ts";
 
 type Base = Pick<LearnerDependencies["base"], "tokenizer" | "grammars">;
 
@@ -200,17 +201,4 @@ export function countKinds(lessons: readonly Lesson[]): Record<ContextKind, numb
   const counts: Record<ContextKind, number> = { silent: 0, stated: 0, other: 0, anchor: 0 };
   for (const { context } of lessons) counts[context.kind] += 1;
   return counts;
-}
-
-/** 1 where there is nothing to share: an absent test refuses nobody. */
-function share(outcomes: readonly boolean[]): number {
-  return outcomes.length === 0 ? 1 : outcomes.filter(Boolean).length / outcomes.length;
-}
-
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -2,7 +2,7 @@
  * What was learnt earlier in a batch must survive what is learnt after it, and all of it together must stay as near to
  * the published parent as one correction must: each is trained and confirmed by itself.
  */
-import { correctionText } from "../../shared/jobs.ts";
+import { hintText } from "../../shared/jobs.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import { confirmationFailure, look, type HeldBack } from "./confirm.ts";
@@ -19,11 +19,7 @@ export async function costToEarlier(
   if (first === undefined) return undefined;
   for (const held of earlier) {
     const lost = await confirmationFailure(held, { ask, base, settings });
-    if (lost !== undefined)
-      return refuse(
-        "update/forgets",
-        `"${correctionText(held.correction.hint, held.correction.tool.function.name)}" was learnt first: ${lost.detail}`,
-      );
+    if (lost !== undefined) return refuse("update/forgets", `"${hintText(held.correction.hint)}" was learnt first: ${lost.detail}`);
   }
   // The first held its contexts back under the published parent, so their drift is that of the whole batch; but the
   // tools of the later corrections were meant to change.

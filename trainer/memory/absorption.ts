@@ -5,7 +5,6 @@
  */
 import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
 import { asks } from "../../shared/asking.ts";
-import { zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
@@ -106,39 +105,16 @@ export async function isNeedless(
   }));
   if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
-  if (isAspect(note.parameter))
-    return zipStrict(turns, answers).every(([turn, answer]) => doesSo(note, turn, readAnswer(tokenizer, answer)));
-  return answers.every((answer) => readAnswer(tokenizer, answer).calls.some((call) => follows(call, note)));
+  const said = answers.map((answer) => readAnswer(tokenizer, answer));
+  if (isAspect(note.parameter)) return said.every((each) => doesSo(note, each));
+  return said.every(({ calls }) => calls.some((call) => follows(call, note)));
 }
 
-/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question about this one's, or this one's. */
-function doesSo(
-  { tool, parameter, value }: Note,
-  { payload: { answer, tools } }: LoggedTurn,
-  said: ReturnType<typeof readAnswer>,
-): boolean {
-  const [call] = said.calls;
-  if (!said.finished) return false;
+/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question in place of this one's, or this one's. */
+function doesSo({ tool, parameter, value }: Note, { calls: [call], text, finished }: ReturnType<typeof readAnswer>): boolean {
+  if (!finished) return false;
   if (parameter === "@tool") return call?.name === value;
-  if (value !== ASK_FIRST) return call?.name === tool;
-  const owner = findTool(tools, tool);
-  // What the question that was held repeats: the call that it is about was never made.
-  const asked = owner !== undefined && sharesWords(said.text, answer.content ?? "");
-  return call === undefined && asks(said.text) && asked;
-}
-
-const TELLING_LENGTH = 4;
-
-function sharesWords(left: string, right: string): boolean {
-  const words = (text: string): Set<string> =>
-    new Set(
-      text
-        .replace(/^\S+/, "")
-        .match(/[\p{L}\p{N}]+/gu)
-        ?.filter((word) => /\p{Lu}|\p{N}/u.test(word) && word.length >= TELLING_LENGTH),
-    );
-  const known = words(right);
-  return [...words(left)].some((word) => known.has(word));
+  return value === ASK_FIRST ? call === undefined && asks(text) : call?.name === tool;
 }
 
 function follows({ name, arguments: args }: Pick<Call, "name" | "arguments">, { tool, parameter, value }: Note): boolean {

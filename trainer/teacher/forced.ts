@@ -41,8 +41,8 @@ export function forceArgument(
 }
 
 /**
- * The policy's distributions [n·V] with certainty at the tokens of the forced argument, and at every other of the answer that it
- * would not write there. Beyond the argument the answer is what the policy says by itself; with that argument before it, or a note, it
+ * The policy's distributions [n·V] with certainty at the tokens of the forced argument, if one was forced, and at every other of the answer
+ * that it would not write there. Beyond the argument the answer is what the policy says by itself; with that argument before it, or a note, it
  * says something else, and a student that followed it there would lose the defaults that it had learned before (bench:retain).
  */
 export function forceLogProbs(
@@ -50,19 +50,11 @@ export function forceLogProbs(
   { full, argmax }: { /** [n·V] */ readonly full: Float32Array; /** [n] */ readonly argmax: ArrayLike<number> },
   { answer, parameter, vocabSize }: { answer: readonly number[]; parameter: string; vocabSize: number },
 ): Float32Array {
-  const span = argumentSpan(tokenizer, answer, parameter);
-  return span === undefined ? full.slice() : certainLogProbs({ full, argmax }, { answer, span, vocabSize });
-}
-
-/** The same for any answer that is not the policy's own: certainty at the span and wherever the policy would go on otherwise. */
-export function certainLogProbs(
-  { full, argmax }: { readonly full: Float32Array; readonly argmax: ArrayLike<number> },
-  { answer, span, vocabSize }: { answer: readonly number[]; span: { readonly from: number; readonly to: number }; vocabSize: number },
-): Float32Array {
   const forced = full.slice();
+  const span = argumentSpan(tokenizer, answer, parameter);
   const rest = Math.log((1 - CERTAINTY) / (vocabSize - 1));
   answer.forEach((token, index) => {
-    const inside = index >= span.from && index < span.to;
+    const inside = span !== undefined && index >= span.from && index < span.to;
     if (!inside && argmax[index] === token) return;
     const start = index * vocabSize;
     forced.fill(rest, start, start + vocabSize);
