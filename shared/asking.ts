@@ -1,12 +1,23 @@
 /** Whether an answer asks the user about a call before it makes it: "Please confirm: a table for two at Aria?" Words are matched, never interpreted. */
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, type Call, readCalls } from "./speech/calls.ts";
-import { mentions, namesTopic, wasNamed } from "./speech/mention.ts";
+import { mentions, namesTopic, wasNamed, wordsBy } from "./speech/mention.ts";
 import { humanise, readParameters } from "./speech/parameters.ts";
 
-type Asked = { readonly tool: ToolDefinition; readonly call: Pick<Call, "arguments"> };
+type Made = Pick<Call, "name" | "arguments">;
+type Asked = { readonly tool: ToolDefinition; readonly call: Made };
 
 const ASKS = /\?|\b(?:confirm\w*|verify|review|ensure|make sure|(?:double[- ])?check|correct)\b/i;
+
+/** The question about calls before they are made, with all that they have: "Please confirm: reserve table (restaurant: Aria). Is that right?" */
+export function questionAbout(calls: readonly Made[]): string {
+  return `Please confirm: ${calls.map(spellOut).join(" and ")}. Is that right?`;
+}
+
+function spellOut({ name, arguments: args }: Made): string {
+  const values = Object.entries(args).map(([parameter, value]) => `${humanise(parameter)}: ${argumentText(value)}`);
+  return values.length === 0 ? humanise(name) : `${humanise(name)} (${values.join(", ")})`;
+}
 
 /** Whether the text asks for anything. */
 export function asks(text: string): boolean {
@@ -14,20 +25,30 @@ export function asks(text: string): boolean {
 }
 
 /** Whether the text asks, and repeats something of what the call has; of a call with nothing to repeat, what it does. */
-export function asksAbout(text: string, { tool, call }: Asked): boolean {
-  if (!asks(text)) return false;
-  const told = readParameters(tool).flatMap((parameter) => {
+export function asksAbout(text: string, asked: Asked): boolean {
+  return asks(text) && shareTold(text, asked) > 0;
+}
+
+/** How much of what a call has the text repeats, from 0 to 1. */
+function shareTold(text: string, { tool, call }: Asked): number {
+  const values = readParameters(tool).flatMap((parameter) => {
     const value = call.arguments[parameter.name];
     return value === undefined || parameter.kind === "boolean" ? [] : [{ parameter, value: argumentText(value) }];
   });
-  return told.length === 0 ? namesTopic(text, { words: humanise(tool.function.name) }) : told.some((each) => mentions(text, each));
+  if (values.length === 0) return namesTopic(text, { words: humanise(tool.function.name) }) ? 1 : 0;
+  return values.filter((value) => mentions(text, value)).length / values.length;
 }
 
-/** Whether the user's last words answer such a question. */
+/**
+ * Whether the user's last words answer a question about this very call: with what they say themselves, it has told more of the call than
+ * not. Who agreed to a message to Ann was not asked about the same message to Bob.
+ */
 export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): boolean {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const before = messages[last - 1];
-  return before?.role === "assistant" && readCalls(before).length === 0 && asksAbout(before.content ?? "", asked);
+  if (before?.role !== "assistant" || readCalls(before).length > 0) return false;
+  const [question, reply] = [before.content ?? "", wordsBy(messages.slice(last, last + 1), "user")];
+  return asks(question) && (question.includes(spellOut(asked.call)) || shareTold(`${question}\n${reply}`, asked) > 0.5);
 }
 
 /** Whether somebody has named every value that the call has, or its schema has it for who says nothing: a call that is to be made unasked makes nothing up. */

@@ -1,12 +1,12 @@
 /**
  * Notes that an answer passes over. A note is a default that stands where nobody has said otherwise; a small policy that reads it may
  * forget it all the same. Then its answer is held to it by the grammar, and the rest stays the policy's own: an argument has
- * its value, of two tools only the one can be called, a tool cannot be called before the user was asked, or has to be.
+ * its value, of two tools only the one can be called, a call that the user is to be asked about becomes the question, or has to be made.
  */
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
-import { asks, asksAbout, isAllSaid, wasAskedAbout } from "./asking.ts";
+import { asks, asksAbout, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
-import type { AnswerForm, ToolChoice } from "./grammar/answer-form.ts";
+import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
@@ -17,13 +17,13 @@ type Held = Pick<Note, "tool" | "parameter" | "value">;
 type WrittenCall = NonNullable<WrittenAnswer["call"]>;
 /** What an answer says: its calls that can be read, and its text. */
 export type Said = { readonly calls: readonly WrittenCall[]; readonly text: string };
-/** What the tools and the choice among them are when an answer is written. */
-export type Callable = { readonly tools: readonly ToolDefinition[]; readonly toolChoice: ToolChoice };
+/** What an answer may be: the tools, the choice among them, and its text. */
+export type Sayable = Pick<HeldForm, "toolChoice" | "responseFormat"> & { readonly tools: readonly ToolDefinition[] };
 
 /** Whether a note may decide what it is about: who asks for a call, for none or for JSON gets that. */
 export function mayHold(
   { parameter }: Pick<Held, "parameter">,
-  { toolChoice, responseFormat }: Pick<AnswerForm, "toolChoice" | "responseFormat">,
+  { toolChoice, responseFormat }: Pick<HeldForm, "toolChoice" | "responseFormat">,
 ): boolean {
   if (parameter === "@tool") return toolChoice === "auto" || toolChoice === "required";
   return parameter !== "@ask" || (toolChoice === "auto" && responseFormat.type === "text");
@@ -34,7 +34,7 @@ export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, 
   const { tool, parameter, value } = note;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
-  if (value === ASK_FIRST) return unaskedCall(note, { calls, heard }) !== undefined;
+  if (value === ASK_FIRST) return unaskedCalls(note, { calls, heard }).length > 0;
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
 }
 
@@ -52,14 +52,10 @@ function passesOverArgument(
   return used === corrected && used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
 }
 
-/** The call of a tool, wherever in the answer, that the user was not asked about. */
-function unaskedCall(
-  { tool: name }: Pick<Held, "tool">,
-  { calls, heard }: Pick<Said, "calls"> & { heard: Heard },
-): WrittenCall | undefined {
+/** The calls of a tool, wherever in the answer, that the user was not asked about. */
+function unaskedCalls({ tool: name }: Pick<Held, "tool">, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): WrittenCall[] {
   const tool = findTool(heard.tools, name);
-  if (tool === undefined) return undefined;
-  return calls.find((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
+  return tool === undefined ? [] : calls.filter((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
 }
 
 /**
@@ -75,25 +71,32 @@ export function standsIn(notes: readonly Held[], { before, after, heard }: { bef
   }
   const tool = findTool(heard.tools, asking.tool);
   if (tool === undefined) return false;
-  if (asking.value === ASK_FIRST) {
-    const unasked = unaskedCall(asking, { calls: before.calls, heard });
-    return unasked !== undefined && made === undefined && asksAbout(after.text, { tool, call: unasked });
-  }
+  // A question that is cut short, by the room or by a client's own words to stop at, asks all the same.
+  if (asking.value === ASK_FIRST)
+    return made === undefined && questionAbout(unaskedCalls(asking, { calls: before.calls, heard })).startsWith(after.text);
   if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
 }
 
-/** The tools and the choice as an answer is held to them; of several choices the first note's. A value that a schema has no place for is not held. */
-export function holdTo(notes: readonly Held[], { tools, toolChoice }: Callable): Callable {
+/** What an answer is held to in the place of `before`; of several choices the first note's. A value that a schema has no place for is not held. */
+export function holdTo(
+  notes: readonly Held[],
+  { tools, toolChoice, responseFormat }: Sayable,
+  { before, heard }: { before: Said; heard: Heard },
+): Sayable {
   const held = tools.map((tool) =>
     notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter)).reduce(holdArgument, tool),
   );
   const asking = notes.find(({ parameter }) => parameter === "@ask");
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
-  if (asking !== undefined) return { tools: held, toolChoice: asking.value === ASK_FIRST ? "none" : { name: asking.tool } };
-  return { tools: held, toolChoice: replaced === undefined ? toolChoice : { name: replaced.value } };
+  if (asking?.value === ASK_FIRST) {
+    const text = questionAbout(unaskedCalls(asking, { calls: before.calls, heard }));
+    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text } };
+  }
+  const named = asking?.tool ?? replaced?.value;
+  return { tools: held, toolChoice: named === undefined ? toolChoice : { name: named }, responseFormat };
 }
 
 function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): ToolDefinition {

@@ -76,8 +76,9 @@ export class EvaluatedPolicy {
       const [a, b] = [at(under, index), at(without, index)];
       const note = { tool, parameter, value, corrected: null };
       if (yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
-      return passesOver(note, { ...a, calls: a.call === undefined ? [] : [a.call], heard })
-        ? { ...a, held: { prompt, ...holdTo([note], { tools: heard.tools, toolChoice: "auto" }) } }
+      const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
+      return passesOver(note, { ...before, heard })
+        ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
         : a;
     });
     const passed = settled.flatMap((answer) => ("held" in answer ? [answer.held] : []));

@@ -34,10 +34,11 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
   const same = { readFile, ...drawn, ...form, cacheKey };
   const completion = { ...same, line, version, policyDigest, adapter, notes, held: [], promptTokens };
-  const completionOf = ({ by, notes: fewer, held = [] }: Asked): YieldingCompletion => ({
+  const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => ({
     ...same,
     ...by,
-    ...(held.length === 0 ? { held } : { held, ...holdTo(held, { tools, toolChoice }) }),
+    held: hold?.notes ?? [],
+    ...(hold === undefined ? {} : holdTo(hold.notes, form, { before: hold.before, heard: turn })),
     ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
   // Of other tools no call is made.

@@ -3,13 +3,13 @@
  * token ids and log-probs can stand in its place.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
-import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
+import type { HeldForm } from "../../shared/grammar/answer-form.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 
 /** Reads a stored file by digest and checks its bytes against it; belongs to the request that passes it. */
 export type ReadFile = (digest: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-export type CompletionRequest = AnswerForm & {
+export type CompletionRequest = HeldForm & {
   readonly promptTokens: readonly number[];
   /** Names base + adapter; adapters and KV caches are kept under it. */
   readonly policyDigest: string;

@@ -20,8 +20,12 @@ export type YieldingCompletion = CompletionRequest & {
   readonly version: number;
 };
 
-/** A version, the notes that are to stand in its prompt, and those among them that its calls are to be held to. */
-export type Asked = { readonly by: ServedDefault["before"]; readonly notes: readonly ServedNote[]; readonly held?: readonly ServedNote[] };
+/** A version, the notes that are to stand in its prompt, and those among them that it is held to, in the place of which answer. */
+export type Asked = {
+  readonly by: ServedDefault["before"];
+  readonly notes: readonly ServedNote[];
+  readonly hold?: { readonly notes: readonly ServedNote[]; readonly before: Said } | undefined;
+};
 
 export type YieldingTurn = {
   readonly policy: Policy;
@@ -116,12 +120,11 @@ export class YieldingAnswer {
     for (;;) {
       const { calls, text } = answer;
       const passed = open.filter((note) => passesOver(note, { calls, text, heard }));
-      const [first] = passed;
-      if (first === undefined) return answer;
-      // Arguments together; of what is about the whole call one after the other, since each wants another answer.
-      const next = isAspect(first.parameter) ? [first] : passed.filter(({ parameter }) => !isAspect(parameter));
+      if (passed.length === 0) return answer;
+      const next = heldNext(passed);
       open = open.filter((note) => !next.includes(note));
-      const after = await this.#ask({ by: under.completion, notes, held: [...next, ...held] }, under.defaults);
+      const hold = { notes: [...next, ...held], before: answer };
+      const after = await this.#ask({ by: under.completion, notes, hold }, under.defaults);
       if (after === undefined || !standsIn(next, { before: answer, after, heard })) continue;
       [answer, held] = [after, [...next, ...held]];
     }
@@ -135,12 +138,12 @@ export class YieldingAnswer {
   }
 
   /** @param defaults what the asked version has learned */
-  async #ask({ by, notes, held = [] }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
-    const known = this.#known.get(keyOf({ by, notes, held }));
+  async #ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
+    const known = this.#known.get(keyOf({ by, notes, held: hold?.notes ?? [] }));
     if (known !== undefined) return known;
     try {
       const { line, version, policyDigest, adapter } = by;
-      const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, held });
+      const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, hold });
       const steps: CompletionStep[] = [];
       for await (const step of this.#complete(asked)) steps.push(step);
       return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
@@ -163,7 +166,22 @@ export class YieldingAnswer {
   }
 }
 
-function keyOf({ by: { policyDigest }, notes, held }: Required<Omit<Asked, "by">> & { by: Pick<Asked["by"], "policyDigest"> }): string {
+/**
+ * Arguments together; of what is about the whole call one after the other, since each wants another answer. What the user is asked
+ * about is the call as it would be made, so that comes last.
+ */
+function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
+  const values = passed.filter(({ parameter }) => !isAspect(parameter));
+  return values.length > 0 ? values : passed.toSorted((left, right) => rank(left) - rank(right)).slice(0, 1);
+}
+
+function rank({ parameter }: Pick<ServedNote, "parameter">): number {
+  return parameter === "@ask" ? 1 : 0;
+}
+
+type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };
+
+function keyOf({ by: { policyDigest }, notes, held }: Keyed): string {
   const ids = (some: readonly ServedNote[]): string[] => some.map(({ noteId }) => noteId);
   return JSON.stringify([policyDigest, ids(notes), ids(held)]);
 }

@@ -16,5 +16,11 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>;
 export const AnswerForm = z.object({ toolChoice: ToolChoice, parallelToolCalls: z.boolean(), responseFormat: ResponseFormat });
 export type AnswerForm = z.infer<typeof AnswerForm>;
 
+/** One text, word for word. Nobody asks for it: an answer that has to ask something is held to it. */
+type ExactText = { readonly type: "exact"; readonly text: string };
+
+/** What an answer is written under: what was asked for, or what it is held to in its place. */
+export type HeldForm = Omit<AnswerForm, "responseFormat"> & { readonly responseFormat: ResponseFormat | ExactText };
+
 /** What a request that says nothing asks for. */
 export const FREE_FORM: AnswerForm = { toolChoice: "auto", parallelToolCalls: true, responseFormat: { type: "text" } };

@@ -3,10 +3,10 @@ import type { ToolDefinition } from "../chat.ts";
 import { AppError } from "../errors.ts";
 import type { Tokenizer, TokenizerFiles } from "../tokenizer.ts";
 import { Vocabulary } from "../vocabulary.ts";
-import type { AnswerForm, ResponseFormat } from "./answer-form.ts";
+import type { HeldForm } from "./answer-form.ts";
 import { callRule } from "./calls.ts";
 import { type CallMarkers, Constraint } from "./constraint.ts";
-import type { Rule } from "./rule.ts";
+import { literals, type Rule } from "./rule.ts";
 import { compileSchema } from "./schema.ts";
 import { TokenGrammar } from "./token-grammar.ts";
 
@@ -37,7 +37,7 @@ export class AnswerGrammars {
    * What an answer with these tools may be. A named tool is the only one that can be called, and once. Without tokens that mark
    * calls, a call is words like any other. @throws {policy/refused} where a call must be held to its form all the same
    */
-  constraint(tools: readonly ToolDefinition[], { toolChoice, parallelToolCalls, responseFormat }: AnswerForm): Constraint {
+  constraint(tools: readonly ToolDefinition[], { toolChoice, parallelToolCalls, responseFormat }: HeldForm): Constraint {
     const named = typeof toolChoice === "object";
     const callable = toolChoice === "none" ? [] : named ? tools.filter((tool) => tool.function.name === toolChoice.name) : tools;
     const mustCall = toolChoice === "required" || named;
@@ -52,8 +52,9 @@ export class AnswerGrammars {
     });
   }
 
-  #textGrammar(format: ResponseFormat): TokenGrammar | undefined {
+  #textGrammar(format: HeldForm["responseFormat"]): TokenGrammar | undefined {
     if (format.type === "text") return undefined;
+    if (format.type === "exact") return this.#grammar(format, this.#eosId, () => literals([format.text]));
     const schema = format.type === "json_object" ? { type: "object" } : format.schema;
     return this.#grammar(schema, this.#eosId, () => compileSchema(schema, { path: "" }));
   }

@@ -1,6 +1,6 @@
 /** The masks under which an answer was sampled, made again from what the log keeps of its turn. */
 import type { ToolDefinition } from "../chat.ts";
-import type { AnswerForm } from "./answer-form.ts";
+import type { HeldForm } from "./answer-form.ts";
 import type { AnswerGrammars } from "./answer-grammars.ts";
 import type { TokenMask } from "./token-grammar.ts";
 
@@ -10,7 +10,7 @@ import type { TokenMask } from "./token-grammar.ts";
  */
 export function answerMasks(
   grammars: AnswerGrammars,
-  { tools, form, tokens }: { tools: readonly ToolDefinition[]; form: AnswerForm; tokens: readonly number[] },
+  { tools, form, tokens }: { tools: readonly ToolDefinition[]; form: HeldForm; tokens: readonly number[] },
 ): (TokenMask | undefined)[] | undefined {
   const constraint = grammars.constraint(tools, form);
   const masks: (TokenMask | undefined)[] = [];

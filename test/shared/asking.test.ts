@@ -1,6 +1,6 @@
 /** Questions about a call before it is made, and calls of which somebody has said all. */
 import { describe, expect, it } from "vitest";
-import { asksAbout, isAllSaid, wasAskedAbout } from "../../shared/asking.ts";
+import { asksAbout, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 
 const TOOL: ToolDefinition = {
@@ -19,7 +19,7 @@ const TOOL: ToolDefinition = {
     },
   },
 };
-const asked = (args: Record<string, unknown>) => ({ tool: TOOL, call: { arguments: args } });
+const asked = (args: Record<string, unknown>) => ({ tool: TOOL, call: { name: "BookTable", arguments: args } });
 const ARIA = asked({ place: "Aria", seats: 2 });
 
 describe("asksAbout", () => {
@@ -41,8 +41,17 @@ describe("asksAbout", () => {
   });
 });
 
+describe("questionAbout", () => {
+  it("names the calls with all that they have", () => {
+    const calls = [ARIA.call, { name: "find_taxi", arguments: { to: { city: "Porto" }, shared: false } }, { name: "Ping", arguments: {} }];
+    expect(questionAbout(calls)).toBe(
+      'Please confirm: book table (place: Aria, seats: 2) and find taxi (to: {"city":"Porto"}, shared: false) and ping. Is that right?',
+    );
+  });
+});
+
 describe("wasAskedAbout", () => {
-  const question: ChatMessage = { role: "assistant", content: "A table at Aria, shall I book it?" };
+  const question: ChatMessage = { role: "assistant", content: "A table for two at Aria, shall I book it?" };
   const yes: ChatMessage = { role: "user", content: "Yes." };
 
   it("is so where the last words answer the question, and at no other time", () => {
@@ -52,6 +61,23 @@ describe("wasAskedAbout", () => {
       false,
     );
     expect(wasAskedAbout([], ARIA)).toBe(false);
+  });
+
+  const asking = (...calls: (typeof ARIA.call)[]): ChatMessage => ({ role: "assistant", content: questionAbout(calls) });
+
+  it("is so of every call that the question spells out, whatever it has", () => {
+    for (const args of [{}, { outside: true }, { place: ["Aria", { room: "bar" }] }, { place: "“Ária” & <b>" }]) {
+      const { call } = asked(args);
+      expect(wasAskedAbout([asking(ARIA.call, call), yes], asked(args))).toBe(true);
+    }
+  });
+
+  it("is so of a call that has what the user changes, and not of another one", () => {
+    const change: ChatMessage = { role: "user", content: "Yes, but at the Corner." };
+    const corner = asked({ place: "Corner" });
+    expect(wasAskedAbout([asking(asked({ place: "Aria" }).call), change], corner)).toBe(true);
+    expect(wasAskedAbout([asking(asked({ place: "Aria" }).call), yes], corner)).toBe(false);
+    expect(wasAskedAbout([asking(ARIA.call), yes], asked({ place: "Corner", seats: 2 }))).toBe(false);
   });
 
   it("is not so after a call, whatever was said beside it", () => {

@@ -48,6 +48,7 @@ describe("passesOver", () => {
 });
 
 describe("holdTo, an argument", () => {
+  const nothing = { before: { calls: [], text: "" }, heard: { messages: [], tools: [TOOL] } };
   const lets = (tools: readonly ToolDefinition[], args: object): boolean => {
     const [open = -1, close = -1] = ["<tool_call>", "</tool_call>"].map((token) => tokenizer.specialIds.get(token));
     const body = tokenizer.encode(spacedJson({ name: "ReserveHotel", arguments: args }));
@@ -55,7 +56,7 @@ describe("holdTo, an argument", () => {
   };
 
   it("lets calls through that have the values, in the schema's own types, and no others", () => {
-    const { tools } = holdTo([ROOMS, VIEW], { tools: [TOOL], toolChoice: "auto" });
+    const { tools } = holdTo([ROOMS, VIEW], { ...FREE_FORM, tools: [TOOL] }, nothing);
     expect(lets(tools, { place: "Porto", rooms: 2, view: "sea" })).toBe(true);
     expect([
       lets(tools, { place: "Porto", rooms: 1, view: "sea" }),
@@ -73,7 +74,7 @@ describe("holdTo, an argument", () => {
       { ...ROOMS, parameter: "floor" },
       { ...ROOMS, tool: "X" },
     ])
-      expect(holdTo([note], { tools: [TOOL], toolChoice: "auto" })).toEqual({ tools: [TOOL], toolChoice: "auto" });
+      expect(holdTo([note], { ...FREE_FORM, tools: [TOOL] }, nothing).tools).toEqual([TOOL]);
   });
 });
 
@@ -83,6 +84,7 @@ describe("notes of aspects", () => {
   const OTHER = { tool: "ReserveHotel", parameter: "@tool", value: "BookRoom", corrected: null };
   const FIRST = { tool: "ReserveHotel", parameter: "@ask", value: "first", corrected: null };
   const NEVER = { ...FIRST, value: "never" };
+  const QUESTION = "Please confirm: reserve hotel (place: Porto). Is that right?";
   const heardOf = (...texts: string[]) => ({
     tools,
     messages: texts.map((content, index) => ({ role: index % 2 === 0 ? ("user" as const) : ("assistant" as const), content })),
@@ -143,11 +145,26 @@ describe("notes of aspects", () => {
     expect(passesOver(note, { ...said, heard: before })).toBe(is);
   });
 
-  it("hold an answer to one tool, to words, or to a call", () => {
-    const free = { tools, toolChoice: "auto" } as const;
-    expect(holdTo([OTHER], free)).toEqual({ tools, toolChoice: { name: "BookRoom" } });
-    expect(holdTo([FIRST], free)).toEqual({ tools, toolChoice: "none" });
-    expect(holdTo([NEVER], free)).toEqual({ tools, toolChoice: { name: "ReserveHotel" } });
+  it("hold an answer to one tool, to a question about the call, or to a call", () => {
+    const held = (note: typeof OTHER) => {
+      const { tools: own, ...form } = holdTo([note], { ...FREE_FORM, tools }, { before: calling("ReserveHotel"), heard });
+      expect(own).toEqual(tools);
+      return form;
+    };
+    expect(held(OTHER)).toMatchObject({ toolChoice: { name: "BookRoom" }, responseFormat: { type: "text" } });
+    expect(held(FIRST)).toMatchObject({ toolChoice: "none", responseFormat: { type: "exact", text: QUESTION } });
+    expect(held(NEVER)).toMatchObject({ toolChoice: { name: "ReserveHotel" }, responseFormat: { type: "text" } });
+  });
+
+  it("let through the question about a call, and no other words", () => {
+    const { tools: own, ...held } = holdTo([FIRST], { ...FREE_FORM, tools }, { before: calling("ReserveHotel"), heard });
+    const lets = (said: string): boolean =>
+      answerMasks(grammars, {
+        tools: own,
+        form: { ...FREE_FORM, ...held },
+        tokens: [...tokenizer.encode(said), tokenizer.eosId],
+      }) !== undefined;
+    expect([lets(QUESTION), lets("Which town?"), lets(QUESTION.slice(0, -1))]).toEqual([true, false, false]);
   });
 
   it("decide nothing that the request has decided", () => {
@@ -164,7 +181,8 @@ describe("notes of aspects", () => {
       standsIn([note], { before, after, heard });
     expect(stands(OTHER, calling("ReserveHotel"), calling("BookRoom"))).toBe(true);
     expect(stands(OTHER, calling("ReserveHotel"), saying("Which one?"))).toBe(false);
-    expect(stands(FIRST, calling("ReserveHotel"), saying("A hotel in Porto, is that right?"))).toBe(true);
+    expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION))).toBe(true);
+    expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION.slice(0, 30)))).toBe(true);
     expect(stands(FIRST, calling("ReserveHotel"), saying("Your hotel in Porto is booked."))).toBe(false);
     const question = saying("A hotel in Porto, is that right?");
     expect(stands(NEVER, question, calling("ReserveHotel"))).toBe(true);

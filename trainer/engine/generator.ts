@@ -2,7 +2,7 @@
 import { at, invariant } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
+import type { HeldForm } from "../../shared/grammar/answer-form.ts";
 import type { Constraint } from "../../shared/grammar/constraint.ts";
 import { applyMask } from "../../shared/grammar/token-grammar.ts";
 import { activatedFrom } from "../../shared/lora.ts";
@@ -32,7 +32,7 @@ export type GenerateOptions = {
 };
 
 /** The form of an answer: its tools, and what the request asks of it. */
-export type AskedForm = { readonly tools: readonly ToolDefinition[]; readonly form: AnswerForm };
+export type AskedForm = { readonly tools: readonly ToolDefinition[]; readonly form: HeldForm };
 
 export type Generation = {
   /** With the stop token, where one ended it. */

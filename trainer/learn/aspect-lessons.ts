@@ -5,6 +5,7 @@
  */
 import { ASK_FIRST, ASK_NEVER } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { holdTo, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import { zipStrict } from "../../shared/assert.ts";
@@ -72,7 +73,7 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
       );
   const answered = led.map(({ context, answer }): Answered => ({ context, prompt: promptOf(tokenizer, context), own: answer }));
   const passed = answered.filter((each) => passes(each, teacher));
-  const held = await ask(passed.map(({ context, prompt }) => heldTo(correction, { prompt, tools: context.tools })));
+  const held = await ask(passed.map((each) => heldTo(each, teacher)));
   const taught = zipStrict(passed, held).flatMap(([each, answer]) => (isRight(each, answer, teacher) ? [{ each, answer }] : []));
   const right = new Set(taught.map(({ each }) => each));
   // Who is to call unasked still has to ask for what nobody has said.
@@ -142,8 +143,10 @@ function stays(each: Answered, { correction, tokenizer }: AspectTeacher): Lesson
   ];
 }
 
-function heldTo(correction: Correction, { prompt, tools }: Pick<Asked, "prompt" | "tools">): Asked {
-  return { prompt, ...holdTo([noteOf(correction)], { tools, toolChoice: "auto" }) };
+function heldTo({ context, prompt, own }: Answered, { correction, tokenizer }: AspectTeacher): Asked {
+  const before = saidBy(tokenizer, own) ?? { calls: [], text: "" };
+  const { tools, ...form } = holdTo([noteOf(correction)], { ...FREE_FORM, tools: context.tools }, { before, heard: context });
+  return { prompt, tools, form };
 }
 
 function lesson(

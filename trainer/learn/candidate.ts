@@ -55,9 +55,7 @@ export function askGreedily(
     if (asked.length === 0) return [];
     const answers = await engine.generate({
       prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
-      ...(free
-        ? {}
-        : { forms: asked.map(({ tools, toolChoice = FREE_FORM.toolChoice }) => ({ tools, form: { ...FREE_FORM, toolChoice } })) }),
+      ...(free ? {} : { forms: asked.map(({ tools, form }) => ({ tools, form: { ...FREE_FORM, ...form } })) }),
       maxTokens,
       stopTokens: [eosId],
       temperature: 0,

@@ -3,7 +3,7 @@
  * words, so that what is learnt is learnt in conversations as this policy really holds them.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
-import type { ToolChoice } from "../../shared/grammar/answer-form.ts";
+import type { HeldForm } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { argumentText } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wasOffered } from "../../shared/speech/mention.ts";
@@ -16,8 +16,8 @@ import { sayAgreement } from "./phrases.ts";
 export type Asked = {
   readonly prompt: readonly number[];
   readonly tools: readonly ToolDefinition[];
-  /** Which of them it may or must call; by itself it decides. */
-  readonly toolChoice?: ToolChoice | undefined;
+  /** What else the answer is held to; by itself it decides. */
+  readonly form?: Partial<HeldForm> | undefined;
   /** What it will probably say, if anything: a whole answer that the tools' schemas let through. Where it is right it is read, which costs less than writing it. */
   readonly supposed?: readonly number[] | undefined;
 };

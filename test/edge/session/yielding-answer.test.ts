@@ -7,6 +7,7 @@ import { AnswerReader } from "../../../edge/policy/answer.ts";
 import type { CompletionStep } from "../../../edge/policy/completer.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
 import { type Asked, YieldingAnswer, type YieldingCompletion } from "../../../edge/session/yielding-answer.ts";
+import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
 
 const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
@@ -55,7 +56,8 @@ function prepared(
       yield { kind: "end", deltas, finishReason: "stop", content, calls, masked: false, reusedTokens: 0, prefilledTokens: 1 };
     },
   } as unknown as Policy;
-  const completionOf = ({ by, notes: kept, held = [] }: Asked) => ({ ...by, notes: kept, held }) as unknown as YieldingCompletion;
+  const completionOf = ({ by, notes: kept, hold }: Asked) =>
+    ({ ...FREE_FORM, ...by, notes: kept, held: hold?.notes ?? [] }) as unknown as YieldingCompletion;
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard: HEARD, defaults } };
 }
 
@@ -124,6 +126,17 @@ describe("YieldingAnswer under notes that are passed over", () => {
     const said = prepared({ notes: [{ ...ROOMS, corrected: "3" }] }, (_, __, held) => call({ rooms: held.length > 0 ? "2" : "3" }));
     expect(await answer(said)).toMatchObject({ calls: ['{"rooms": "3"}'] });
     expect(said.asked).toEqual([[7, "rooms"], [7]]);
+  });
+
+  it("asks the user first about the call as it would be made", async () => {
+    const first = { ...ROOMS, noteId: "n_ask", parameter: "@ask", value: "first" };
+    const question = tokenizer.encode("Please confirm: search hotel (stars: 4, rooms: 2). Is that right?");
+    const turn = prepared({ notes: [first, ROOMS, STARS] }, (_, __, held) =>
+      held.includes("@ask") ? question : call({ stars: "4", ...(held.includes("rooms") && { rooms: "2" }) }),
+    );
+    const { tokens, calls } = await answer(turn);
+    expect([tokens.slice(0, -1), calls]).toEqual([question, []]);
+    expect(turn.asked.at(-1)).toEqual([7, "@ask", "rooms", "stars", "held @ask", "held rooms"]);
   });
 
   it("lets the answer stand that calls another tool when it is held", async () => {

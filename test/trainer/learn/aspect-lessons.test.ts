@@ -16,7 +16,7 @@ const tiny = withRandomEngine();
 const ROOM: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindRoom" } };
 const TOOLS = [SEARCH, WEATHER, ROOM];
 const COUNTS = { silent: 4, stated: 0, other: 2, anchor: 2 };
-const QUESTION = "A hotel in Porto, is that right?";
+const QUESTION = "Please confirm: search hotel (city: Porto). Is that right?";
 
 function correctionTo(parameter: "@tool" | "@ask", value: string): Correction {
   const aspect = aspectParameter(parameter);
@@ -38,9 +38,9 @@ function policy({ asks = false } = {}): AskPolicy {
     tokenizer.eosId,
   ];
   const saying = (text: string): number[] => [...tokenizer.encode(text), tokenizer.eosId];
-  const answer = ({ prompt, tools, toolChoice = "auto" }: Asked): number[] => {
+  const answer = ({ prompt, tools, form: { toolChoice = "auto", responseFormat } = {} }: Asked): number[] => {
     if (typeof toolChoice === "object") return calling(toolChoice.name);
-    if (toolChoice === "none") return saying(QUESTION);
+    if (responseFormat?.type === "exact") return saying(responseFormat.text);
     if (!tools.some(({ function: { name } }) => name === "SearchHotel")) return saying("Done.");
     return asks && !tokenizer.decode([...prompt]).includes(QUESTION) ? saying(QUESTION) : calling("SearchHotel");
   };
@@ -94,7 +94,7 @@ describe("askAspect", () => {
     const { lessons, asked, failed } = await lessonsOf(correctionTo("@ask", "first"), async (given) => {
       const answers = await policy()(given);
       const done = [...tiny.base.tokenizer.encode("Booked."), tiny.base.tokenizer.eosId];
-      return answers.map((answer, index) => (given[index]?.toolChoice === "none" ? done : answer));
+      return answers.map((answer, index) => (given[index]?.form?.toolChoice === "none" ? done : answer));
     });
     expect(lessons.some(({ context: { kind } }) => kind === "silent")).toBe(false);
     expect(failed).toBe(asked);
