@@ -9,7 +9,7 @@ import { bucketOf, countPositions, type PositionBatch, positionFeeds, type Prepa
 import type { EngineContext } from "./feeds.ts";
 import { withoutPadding } from "./dense.ts";
 import { packBatch, usedLengths } from "./packing.ts";
-import { type PickPositions, type Share, shareOut } from "./shares.ts";
+import { type PickPositions, type Share, countShares, shareOut } from "./shares.ts";
 
 // Each size is a compiled graph; what is padded costs attention alone.
 const TAIL_SIZES = [8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768] as const;
@@ -29,7 +29,6 @@ export async function prepareBatch<Batch extends PositionBatch>(
   { config, prefixes, byLayer, invocation: own, sessions }: EngineContext,
   { adapter, batch, pick }: { adapter: Adapter | undefined; batch: Batch; pick: PickPositions<Batch> },
 ): Promise<PreparedShare<Batch>[]> {
-  const count = sessions.lanes;
   const invocation = adapter === undefined ? own : adapter.invocation;
   const split = invocation === undefined ? undefined : splitBatch(batch, invocation);
   if (split === undefined && adapter?.invocation !== undefined)
@@ -39,14 +38,14 @@ export async function prepareBatch<Batch extends PositionBatch>(
     );
   if (split === undefined || (adapter === undefined && split.batch.length > MAX_TAIL)) {
     const costs = new Array<number>(batch.rows).fill(1);
-    return shareOut(batch, { count, costs, pick }).map(({ batch: share, indices }) => {
+    return shareOut(batch, { count: countShares(batch, sessions), costs, pick }).map(({ batch: share, indices }) => {
       const packed = byLayer && packBatch(share, config);
       return { ...(packed ?? { batch: share, bucket: bucketOf(share), feeds: positionFeeds(share) }), indices };
     });
   }
   const { costs, ...ordered } = orderRows(split, config);
   const rows = await prefixes.of(ordered.prefixes);
-  return shareOut(ordered.batch, { count, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
+  return shareOut(ordered.batch, { count: sessions.lanes, costs, pick }).map(({ batch: share, from, to, indices }, lane) => {
     const lengths = ordered.prefixes.slice(from, to).map(({ length }) => length);
     const slots = slotsFor(Math.max(...lengths), config);
     const dense = withoutPadding(share);

@@ -18,7 +18,7 @@ import {
   timeMajor,
 } from "./batch.ts";
 import { type EngineContext, tensorFeeds } from "./feeds.ts";
-import { type Indices, joinOutputs, pickRows, shareOut, together } from "./shares.ts";
+import { countShares, type Indices, joinOutputs, pickRows, shareOut, together } from "./shares.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 
 type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
@@ -46,7 +46,7 @@ export class FullTrainer {
     expectFinite("weights", weights);
     inversePositions(batch, weights); // refuses, before anything runs, what is weighted twice
     const costs = new Array<number>(batch.rows).fill(1);
-    const shares = shareOut(batch, { count: sessions.lanes, costs, pick: pickWeights });
+    const shares = shareOut(batch, { count: countShares(batch, sessions), costs, pick: pickWeights });
     const outputs = await together(
       shares.map(({ batch: share }) => {
         const bucket = bucketOf(share);

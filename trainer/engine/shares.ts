@@ -10,6 +10,13 @@ export type Share<Batch> = { readonly batch: Batch; readonly from: number; reado
 
 // Each size is a compiled graph.
 const POSITIONS_ROUND = 128;
+// Memory grows with what is run at once, and beyond this nothing gets faster: 8 × 256 tokens on two lanes take as long in four shares as in two.
+const SHARE_TOKENS = 512;
+
+/** Into how many shares whole rows go: one for each lane, and more where those would be large; on one lane they stay together. */
+export function countShares({ rows, length }: Pick<PositionBatch, "rows" | "length">, { lanes }: { lanes: number }): number {
+  return lanes === 1 ? 1 : Math.max(lanes, Math.ceil((rows * length) / SHARE_TOKENS));
+}
 
 /** At most `count` shares of neighbouring rows, which cost about the same. Positions that are padding are in no share. */
 export function shareOut<Batch extends PositionBatch>(

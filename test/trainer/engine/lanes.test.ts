@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import type { LossBatch } from "../../../trainer/engine/loss-batch.ts";
-import { shareOut } from "../../../trainer/engine/shares.ts";
+import { countShares, shareOut } from "../../../trainer/engine/shares.ts";
 import { Random } from "../../../trainer/random.ts";
 import { relativeError, spreadWeights, tinyConfig } from "../tiny.ts";
 
@@ -165,5 +165,16 @@ describe("shareOut", () => {
     expect(parts.flatMap(({ indices }) => [...indices])).toEqual(Array.from({ length: COUNT }, (_, index) => index));
     for (const { batch: share, from, indices } of parts)
       indices.forEach((index, place) => expect(share.positions[place]).toBe((batch.positions[index] ?? 0) - from * LENGTH));
+  });
+});
+
+describe("countShares", () => {
+  it.each([
+    { rows: 8, length: 256, lanes: 2, count: 4 },
+    { rows: 9, length: 256, lanes: 2, count: 5 },
+    { rows: 2, length: 64, lanes: 2, count: 2 },
+    { rows: 8, length: 256, lanes: 1, count: 1 },
+  ])("of $rows × $length tokens on $lanes lanes is $count", ({ count, lanes, ...whole }) => {
+    expect(countShares(whole, { lanes })).toBe(count);
   });
 });
