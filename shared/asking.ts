@@ -7,6 +7,7 @@ import { humanise, readParameters } from "./speech/parameters.ts";
 type Made = Pick<Call, "name" | "arguments">;
 type Asked = { readonly tool: ToolDefinition; readonly call: Made };
 
+const QUESTION = /^Please confirm: (.*)\. Is that right\?$/s;
 const ASKS = /\?|\b(?:confirm\w*|verify|review|ensure|make sure|(?:double[- ])?check|correct)\b/i;
 
 /** The question about calls before they are made, with all that they have: "Please confirm: reserve table (restaurant: Aria). Is that right?" */
@@ -17,6 +18,21 @@ export function questionAbout(calls: readonly Made[]): string {
 function spellOut({ name, arguments: args }: Made): string {
   const values = Object.entries(args).map(([parameter, value]) => `${humanise(parameter)}: ${argumentText(value)}`);
   return values.length === 0 ? humanise(name) : `${humanise(name)} (${values.join(", ")})`;
+}
+
+// Agreement alone: who says yes to something else, or yes and more, is left to the policy.
+const AGREES =
+  /^\W*(?:(?:yes|yeah|yep|yup|sure|ok|okay|alright|correct|right|exactly|absolutely|indeed|fine|perfect|great|please|thanks|thank you|it is|that is|that's|this is|sounds|looks|good|go ahead|go for it|proceed|do it|do that|do so|do|book it|send it|make it so|confirm|confirmed|i confirm|i agree|all)\b\W*)+$/i;
+
+const AGREEMENT = 100; // characters
+
+/** Whether the user has just agreed to such a question about calls of the tool, and nothing came of it yet. */
+export function hasAgreedTo(messages: readonly ChatMessage[], tool: string): boolean {
+  const [question, reply] = messages.slice(-2);
+  if (question?.role !== "assistant" || reply?.role !== "user" || readCalls(question).length > 0) return false;
+  const [, told = ""] = QUESTION.exec(question.content ?? "") ?? [];
+  const words = humanise(tool);
+  return reply.content.length <= AGREEMENT && AGREES.test(reply.content) && (told === words || told.startsWith(`${words} (`));
 }
 
 /** Whether the text asks for anything. */

@@ -4,7 +4,7 @@
  * its value, of two tools only the one can be called, a call that the user is to be asked about becomes the question, or has to be made.
  */
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
-import { asks, asksAbout, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
+import { asks, asksAbout, isAllSaid, hasAgreedTo, questionAbout, wasAskedAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
@@ -34,7 +34,7 @@ export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, 
   const { tool, parameter, value } = note;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
-  if (value === ASK_FIRST) return unaskedCalls(note, { calls, heard }).length > 0;
+  if (value === ASK_FIRST) return unaskedCalls(note, { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
 }
 
@@ -58,9 +58,15 @@ function unaskedCalls({ tool: name }: Pick<Held, "tool">, { calls, heard }: Pick
   return tool === undefined ? [] : calls.filter((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
 }
 
+/** Whether the call that the user was asked about is due, and is not made: a small policy may ask once more. */
+function isAgreed(tool: string, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
+  return calls.length === 0 && findTool(heard.tools, tool) !== undefined && hasAgreedTo(heard.messages, tool);
+}
+
 /**
  * Whether what was written under a hold may go out in the place of `before`: a call of the same tool, or of the one in its place; a
- * question about the call that was to be made; the call that was asked about, with nothing in it that nobody has said.
+ * question about the call that was to be made, and the call once the user has agreed to it; the call that was asked about, with nothing in
+ * it that nobody has said.
  */
 export function standsIn(notes: readonly Held[], { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
   const [call, made] = [before.calls[0], after.calls[0]];
@@ -71,6 +77,8 @@ export function standsIn(notes: readonly Held[], { before, after, heard }: { bef
   }
   const tool = findTool(heard.tools, asking.tool);
   if (tool === undefined) return false;
+  if (asking.value === ASK_FIRST && isAgreed(asking.tool, { calls: before.calls, heard }))
+    return made?.name === asking.tool && wasAskedAbout(heard.messages, { tool, call: made });
   // A question that is cut short, by the room or by a client's own words to stop at, asks all the same.
   if (asking.value === ASK_FIRST)
     return made === undefined && questionAbout(unaskedCalls(asking, { calls: before.calls, heard })).startsWith(after.text);
@@ -91,7 +99,7 @@ export function holdTo(
   );
   const asking = notes.find(({ parameter }) => parameter === "@ask");
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
-  if (asking?.value === ASK_FIRST) {
+  if (asking?.value === ASK_FIRST && !isAgreed(asking.tool, { calls: before.calls, heard })) {
     const text = questionAbout(unaskedCalls(asking, { calls: before.calls, heard }));
     return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text } };
   }

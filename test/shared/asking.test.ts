@@ -1,6 +1,6 @@
 /** Questions about a call before it is made, and calls of which somebody has said all. */
 import { describe, expect, it } from "vitest";
-import { asksAbout, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 
 const TOOL: ToolDefinition = {
@@ -83,6 +83,39 @@ describe("wasAskedAbout", () => {
   it("is not so after a call, whatever was said beside it", () => {
     const call = { id: "c", type: "function" as const, function: { name: "BookTable", arguments: "{}" } };
     expect(wasAskedAbout([{ ...question, tool_calls: [call] }, yes], ARIA)).toBe(false);
+  });
+});
+
+describe("hasAgreedTo", () => {
+  const question: ChatMessage = { role: "assistant", content: questionAbout([ARIA.call]) };
+  const after = (content: string): ChatMessage[] => [{ role: "user", content: "Aria." }, question, { role: "user", content }];
+
+  it.each([
+    ["Yes, please.", true],
+    ["yep, that's right, go ahead!", true],
+    ["OK", true],
+    ["No.", false],
+    ["Yes, but at the Corner.", false],
+    ["Please don't.", false],
+    ["Right, what does it cost?", false],
+    ["", false],
+  ])("%s → %s", (said, is) => {
+    expect(hasAgreedTo(after(said), "BookTable")).toBe(is);
+  });
+
+  it("is about the question's own tool, and about nothing once something came of it", () => {
+    expect(hasAgreedTo(after("Yes."), "BookTaxi")).toBe(false);
+    expect(hasAgreedTo([...after("Yes."), { role: "assistant", content: "Done." }], "BookTable")).toBe(false);
+    expect(
+      hasAgreedTo(
+        [
+          { role: "assistant", content: "Shall I?" },
+          { role: "user", content: "Yes." },
+        ],
+        "BookTable",
+      ),
+    ).toBe(false);
+    expect(hasAgreedTo([], "BookTable")).toBe(false);
   });
 });
 

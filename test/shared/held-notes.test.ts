@@ -167,6 +167,17 @@ describe("notes of aspects", () => {
     expect([lets(QUESTION), lets("Which town?"), lets(QUESTION.slice(0, -1))]).toEqual([true, false, false]);
   });
 
+  it("hold an answer to the call once the user has agreed to it", () => {
+    const agreed = heardOf("A hotel in Porto.", QUESTION, "Yes, please.");
+    const again = { before: saying(QUESTION), heard: agreed };
+    expect(passesOver(FIRST, { ...again.before, heard: agreed })).toBe(true);
+    expect(holdTo([FIRST], { ...FREE_FORM, tools }, again)).toMatchObject({ toolChoice: { name: "ReserveHotel" } });
+    expect(standsIn([FIRST], { ...again, after: calling("ReserveHotel") })).toBe(true);
+    expect(standsIn([FIRST], { ...again, after: calling("ReserveHotel", { place: "Faro" }) })).toBe(false);
+    const refused = heardOf("A hotel in Porto.", QUESTION, "No, thanks.");
+    expect(passesOver(FIRST, { ...saying("All right."), heard: refused })).toBe(false);
+  });
+
   it("decide nothing that the request has decided", () => {
     const text = { responseFormat: { type: "text" } } as const;
     const may = (note: { parameter: string }, toolChoice: "auto" | "required" | "none"): boolean => mayHold(note, { toolChoice, ...text });

@@ -97,7 +97,7 @@ export function isRight(
   return after !== undefined && before !== undefined && standsIn([noteOf(correction)], { before, after, heard: context });
 }
 
-/** The conversation after the teacher's question and a yes: the call is due. */
+/** The conversation after the teacher's question and a yes: the call is due, and who asks once more is held to it. */
 async function afterAgreement(
   taught: readonly { readonly each: Answered; readonly answer: readonly number[] }[],
   { correction, tokenizer, ask }: AspectTeacher,
@@ -113,13 +113,18 @@ async function afterAgreement(
   const asked = contexts
     .map((context) => ({ context, prompt: promptOf(tokenizer, context), tools: context.tools }))
     .filter(({ prompt }) => fits(prompt.length, ANSWER_TOKENS));
-  const name = correction.tool.function.name;
+  const calls = (tokens: readonly number[]): boolean => saidBy(tokenizer, tokens)?.calls[0]?.name === correction.tool.function.name;
+  const teacher = { correction, tokenizer, ask };
   const answers = await ask(asked.map(({ prompt, tools }) => ({ prompt, tools })));
-  return zipStrict(asked, answers).flatMap(([{ context, prompt }, own]) => {
-    const { calls, finished } = readAnswer(tokenizer, own);
-    // A policy that asks once more has something else to ask.
-    return finished && calls[0]?.name === name ? [lesson({ context, prompt, own }, { kind: "stated", answer: own, forced: false })] : [];
-  });
+  const answered = zipStrict(asked, answers).map(([{ context, prompt }, own]): Answered => ({ context, prompt, own }));
+  const again = answered.filter((each) => passes(each, teacher));
+  const held = await ask(again.map((each) => heldTo(each, teacher)));
+  const called = answered.filter((each) => !again.includes(each) && calls(each.own));
+  const made = zipStrict(again, held).filter(([each, answer]) => calls(answer) && isRight(each, answer, teacher));
+  return [
+    ...called.map((each) => lesson(each, { kind: "stated", answer: each.own, forced: false })),
+    ...made.map(([each, answer]) => lesson(each, { kind: "stated", answer, forced: true })),
+  ];
 }
 
 function passes({ context, own }: Answered, { correction, tokenizer }: AspectTeacher): boolean {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aspectParameter } from "../../../shared/aspects.ts";
 import type { ToolDefinition } from "../../../shared/chat.ts";
 import { spacedJson } from "../../../shared/spaced-json.ts";
+import { zipStrict } from "../../../shared/assert.ts";
 import { Random } from "../../../trainer/random.ts";
 import { askAspect, aspectContexts } from "../../../trainer/learn/aspect-lessons.ts";
 import type { CorrectedExchange } from "../../../trainer/learn/learner.ts";
@@ -83,6 +84,16 @@ describe("askAspect", () => {
     expect(told).toEqual(expect.arrayContaining([`silent by forced: ${QUESTION}`, "stated by none: SearchHotel"]));
     const after = lessons.filter(({ context: { kind } }) => kind === "stated");
     expect(after.every(({ context: { messages } }) => messages.at(-2)?.content === QUESTION)).toBe(true);
+  });
+
+  it("has it call after a yes where it would ask once more", async () => {
+    const { told } = await lessonsOf(correctionTo("@ask", "first"), async (given) => {
+      const answers = await policy()(given);
+      const again = [...tiny.base.tokenizer.encode("Is that all?"), tiny.base.tokenizer.eosId];
+      const agreed = ({ prompt, form }: Asked): boolean => form === undefined && tiny.base.tokenizer.decode([...prompt]).includes(QUESTION);
+      return zipStrict(given, answers).map(([asked, answer]) => (agreed(asked) ? again : answer));
+    });
+    expect(told).toContain("stated by forced: SearchHotel");
   });
 
   it("has it call where it asked, with what was said", async () => {
