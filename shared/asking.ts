@@ -21,10 +21,25 @@ function spellOut({ name, arguments: args }: Made): string {
 }
 
 // Agreement alone: who says yes to something else, or yes and more, is left to the policy.
-const AGREES =
-  /^\W*(?:(?:yes|yeah|yep|yup|sure|ok|okay|alright|correct|right|exactly|absolutely|indeed|fine|perfect|great|please|thanks|thank you|it is|that is|that's|this is|sounds|looks|good|go ahead|go for it|proceed|do it|do that|do so|do|book it|send it|make it so|confirm|confirmed|i confirm|i agree|all)\b\W*)+$/i;
-
+const ASSENT = new Set(
+  "yes yeah yep yup sure ok okay alright correct exactly absolutely indeed fine right confirm confirmed agreed proceed do go".split(" "),
+);
+const BESIDE = new Set(
+  "please thanks thank you it is it's that that's this looks sounds good great perfect ahead for so i course of everything".split(" "),
+);
 const AGREEMENT = 100; // characters
+const REFUSES = /^\P{L}*(?:no|nope|nah|wait|hold on)\b|\b(?:don't|dont|do not|stop|cancel|never ?mind|forget it)\b/iu;
+
+/** Whether the words agree and say nothing else. */
+function isPlainYes(text: string): boolean {
+  if (text.length > AGREEMENT || text.includes("?") || /yeah\P{L}+right/iu.test(text)) return false;
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll("’", "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
+  return words.some((word) => ASSENT.has(word)) && words.every((word) => ASSENT.has(word) || BESIDE.has(word));
+}
 
 /** Whether the user has just agreed to such a question about calls of the tool, and nothing came of it yet. */
 export function hasAgreedTo(messages: readonly ChatMessage[], tool: string): boolean {
@@ -32,7 +47,7 @@ export function hasAgreedTo(messages: readonly ChatMessage[], tool: string): boo
   if (question?.role !== "assistant" || reply?.role !== "user" || readCalls(question).length > 0) return false;
   const [, told = ""] = QUESTION.exec(question.content ?? "") ?? [];
   const words = humanise(tool);
-  return reply.content.length <= AGREEMENT && AGREES.test(reply.content) && (told === words || told.startsWith(`${words} (`));
+  return isPlainYes(reply.content) && (told === words || told.startsWith(`${words} (`));
 }
 
 /** Whether the text asks for anything. */
@@ -56,15 +71,35 @@ function shareTold(text: string, { tool, call }: Asked): number {
 }
 
 /**
- * Whether the user's last words answer a question about this very call: with what they say themselves, it has told more of the call than
- * not. Who agreed to a message to Ann was not asked about the same message to Bob.
+ * Whether the user's last words answer a question about this very call. Of a question that spells calls out it has to be one of them, and
+ * not refused, or have what the user changes: who agreed to a message to Ann was not asked about the same message to Bob. Of a policy's own
+ * question, that and the reply have to tell more of the call than not.
  */
 export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): boolean {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const before = messages[last - 1];
   if (before?.role !== "assistant" || readCalls(before).length > 0) return false;
   const [question, reply] = [before.content ?? "", wordsBy(messages.slice(last, last + 1), "user")];
-  return asks(question) && (question.includes(spellOut(asked.call)) || shareTold(`${question}\n${reply}`, asked) > 0.5);
+  const [, told] = QUESTION.exec(question) ?? [];
+  if (told !== undefined) return isSpelledOut(told, asked.call) ? !REFUSES.test(reply) : isChanged({ told, reply }, asked);
+  return asksAbout(question, asked) && shareTold(`${question}\n${reply}`, asked) > 0.5;
+}
+
+function isSpelledOut(told: string, call: Made): boolean {
+  return ` and ${told} and `.includes(` and ${spellOut(call)} and `);
+}
+
+/** Whether the call is of a tool that was asked about, and all that it has otherwise stands in the reply. */
+function isChanged({ told, reply }: { told: string; reply: string }, { tool, call }: Asked): boolean {
+  if (!` and ${told}`.includes(` and ${humanise(call.name)} (`)) return false;
+  const parameters = readParameters(tool);
+  const isTold = (name: string, value: string): boolean =>
+    told.includes(`(${humanise(name)}: ${value}`) || told.includes(`, ${humanise(name)}: ${value}`);
+  return Object.entries(call.arguments).every(([name, given]) => {
+    const [parameter, value] = [parameters.find((each) => each.name === name), argumentText(given)];
+    const whole = [",", ")"].some((end) => isTold(name, `${value}${end}`));
+    return whole || (parameter !== undefined && mentions(reply, { parameter, value }));
+  });
 }
 
 /** Whether somebody has named every value that the call has, or its schema has it for who says nothing: a call that is to be made unasked makes nothing up. */

@@ -80,8 +80,10 @@ export function standsIn(notes: readonly Held[], { before, after, heard }: { bef
   if (asking.value === ASK_FIRST && isAgreed(asking.tool, { calls: before.calls, heard }))
     return made?.name === asking.tool && wasAskedAbout(heard.messages, { tool, call: made });
   // A question that is cut short, by the room or by a client's own words to stop at, asks all the same.
-  if (asking.value === ASK_FIRST)
-    return made === undefined && questionAbout(unaskedCalls(asking, { calls: before.calls, heard })).startsWith(after.text);
+  if (asking.value === ASK_FIRST) {
+    const text = after.text.replace(/\uFFFD+$/, "");
+    return made === undefined && text !== "" && questionAbout(unaskedCalls(asking, { calls: before.calls, heard })).startsWith(text);
+  }
   if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
@@ -99,10 +101,8 @@ export function holdTo(
   );
   const asking = notes.find(({ parameter }) => parameter === "@ask");
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
-  if (asking?.value === ASK_FIRST && !isAgreed(asking.tool, { calls: before.calls, heard })) {
-    const text = questionAbout(unaskedCalls(asking, { calls: before.calls, heard }));
-    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text } };
-  }
+  const unasked = asking?.value === ASK_FIRST ? unaskedCalls(asking, { calls: before.calls, heard }) : [];
+  if (unasked.length > 0) return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: questionAbout(unasked) } };
   const named = asking?.tool ?? replaced?.value;
   return { tools: held, toolChoice: named === undefined ? toolChoice : { name: named }, responseFormat };
 }

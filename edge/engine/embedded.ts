@@ -64,11 +64,13 @@ function encodeWithNotes(
   { messages, tools, notes, sampling: { answerLimit } }: Pick<EngineTurn, "messages" | "tools" | "notes" | "sampling">,
 ): { notes: readonly ServedNote[]; promptTokens: readonly number[] } {
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
-  const shown = messages.some(({ role }) => role === "user") ? notes.length : 0;
-  for (let count = shown; count > 0; count -= 1) {
-    const kept = notes.slice(0, count);
-    // What a call is held to need not be read, and this base was never shown it.
-    const texts = kept.filter(({ parameter }) => !isAspect(parameter)).map(({ text }) => text);
+  const shown = messages.some(({ role }) => role === "user") ? notes : [];
+  // What a call is held to need not be read, and this base was never shown it: it takes no room.
+  const aspects = shown.filter(({ parameter }) => isAspect(parameter));
+  const read = shown.filter((note) => !aspects.includes(note));
+  for (let count = read.length; count > 0; count -= 1) {
+    const kept = [...read.slice(0, count), ...aspects];
+    const texts = read.slice(0, count).map(({ text }) => text);
     const prompt = { messages: withGuidance(messages, { notes: texts }), tools, addGenerationPrompt: true };
     const encoded = encodeWithin(policy, prompt, room);
     if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
@@ -76,7 +78,7 @@ function encodeWithNotes(
   const { tokens, atLeast } = encodeWithin(policy, { messages, tools, addGenerationPrompt: true }, policy.contextTokens);
   if (tokens === undefined)
     throw overflow({ contextTokens: policy.contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
-  return { notes: [], promptTokens: tokens };
+  return { notes: aspects, promptTokens: tokens };
 }
 
 /** Encodes what may fit `room`; what cannot is seen by its length, and only how many tokens it has at least is told. */

@@ -3,7 +3,7 @@
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
  * stands and is passed over is held. Text goes out as it comes.
  */
-import { isAspect } from "../../shared/aspects.ts";
+import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
 import { mayHold, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
@@ -126,7 +126,9 @@ export class YieldingAnswer {
       const hold = { notes: [...next, ...held], before: answer };
       const after = await this.#ask({ by: under.completion, notes, hold }, under.defaults);
       if (after === undefined || !standsIn(next, { before: answer, after, heard })) continue;
-      [answer, held] = [after, [...next, ...held]];
+      [answer, held] = [after, hold.notes];
+      // Who is asked first is asked: no other note is about the question.
+      if (next.some(({ parameter, value }) => parameter === "@ask" && value === ASK_FIRST) && after.calls.length === 0) return answer;
     }
   }
 

@@ -80,6 +80,21 @@ describe("wasAskedAbout", () => {
     expect(wasAskedAbout([asking(ARIA.call), yes], asked({ place: "Corner", seats: 2 }))).toBe(false);
   });
 
+  it("is not so of a call that was refused, nor where the question was about something else", () => {
+    const after = (content: string): ChatMessage[] => [asking(ARIA.call), { role: "user", content }];
+    expect(["Stop, don't do that.", "No.", "Please cancel."].map((reply) => wasAskedAbout(after(reply), ARIA))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    const help: ChatMessage = { role: "assistant", content: "Hello! How can I help you?" };
+    expect(wasAskedAbout([help, { role: "user", content: "A table for two at Aria." }], ARIA)).toBe(false);
+    expect(wasAskedAbout([asking(asked({ place: "Aria", outside: false }).call), yes], asked({ place: "Aria", outside: true }))).toBe(
+      false,
+    );
+    expect(wasAskedAbout([asking(asked({ seats: 50 }).call), yes], asked({ seats: 5 }))).toBe(false);
+  });
+
   it("is not so after a call, whatever was said beside it", () => {
     const call = { id: "c", type: "function" as const, function: { name: "BookTable", arguments: "{}" } };
     expect(wasAskedAbout([{ ...question, tool_calls: [call] }, yes], ARIA)).toBe(false);
@@ -99,6 +114,10 @@ describe("hasAgreedTo", () => {
     ["Please don't.", false],
     ["Right, what does it cost?", false],
     ["", false],
+    ["OK, нет, не надо", false],
+    ["Thanks, that's all.", false],
+    ["Yeah, right.", false],
+    ["Sure?", false],
   ])("%s → %s", (said, is) => {
     expect(hasAgreedTo(after(said), "BookTable")).toBe(is);
   });

@@ -195,6 +195,7 @@ describe("notes of aspects", () => {
     expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION))).toBe(true);
     expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION.slice(0, 30)))).toBe(true);
     expect(stands(FIRST, calling("ReserveHotel"), saying("Your hotel in Porto is booked."))).toBe(false);
+    expect(stands(FIRST, calling("ReserveHotel"), saying(""))).toBe(false);
     const question = saying("A hotel in Porto, is that right?");
     expect(stands(NEVER, question, calling("ReserveHotel"))).toBe(true);
     expect(stands(NEVER, question, calling("ReserveHotel", { place: "Faro" }))).toBe(false);
