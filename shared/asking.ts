@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, type Call, readCalls } from "./speech/calls.ts";
 import { mentions, namesTopic, wasNamed, wordsBy } from "./speech/mention.ts";
-import { humanise, readParameters } from "./speech/parameters.ts";
+import { humanise, readParameters, typedValue } from "./speech/parameters.ts";
 
 type Made = Pick<Call, "name" | "arguments">;
 type Asked = { readonly tool: ToolDefinition; readonly call: Made };
@@ -41,13 +41,37 @@ function isPlainYes(text: string): boolean {
   return words.some((word) => ASSENT.has(word)) && words.every((word) => ASSENT.has(word) || BESIDE.has(word));
 }
 
-/** Whether the user has just agreed to such a question about calls of the tool, and nothing came of it yet. */
-export function hasAgreedTo(messages: readonly ChatMessage[], tool: string): boolean {
+/** What the question told that the user has just agreed to, nothing having come of it yet; undefined where there is none, or it is about other tools. */
+function agreedTo(messages: readonly ChatMessage[], tool: string): string | undefined {
   const [question, reply] = messages.slice(-2);
-  if (question?.role !== "assistant" || reply?.role !== "user" || readCalls(question).length > 0) return false;
+  if (question?.role !== "assistant" || reply?.role !== "user" || readCalls(question).length > 0) return undefined;
   const [, told = ""] = QUESTION.exec(question.content ?? "") ?? [];
   const words = humanise(tool);
-  return isPlainYes(reply.content) && (told === words || told.startsWith(`${words} (`));
+  return isPlainYes(reply.content) && (told === words || told.startsWith(`${words} (`)) ? told : undefined;
+}
+
+/** Whether the user has just agreed to such a question about calls of the tool, and nothing came of it yet. */
+export function hasAgreedTo(messages: readonly ChatMessage[], tool: string): boolean {
+  return agreedTo(messages, tool) !== undefined;
+}
+
+/** The call that the user has just agreed to, where the question can be read in one way only. */
+export function agreedCall(messages: readonly ChatMessage[], tool: ToolDefinition): Made | undefined {
+  const { name } = tool.function;
+  const told = agreedTo(messages, name);
+  const parameters = new Map(readParameters(tool).map((parameter) => [humanise(parameter.name), parameter]));
+  if (told === undefined || told.includes(") and ")) return undefined;
+  // Labels and values stand between commas, and values may hold commas: "day: Friday, the first, seats: 2".
+  const parts = told.slice(humanise(name).length + 2, -1).split(/(?:^|, )(\p{L}[^:,]*): /u);
+  const args: Record<string, unknown> = {};
+  for (let index = 1; index < parts.length; index += 2) {
+    const parameter = parameters.get(parts[index] ?? "");
+    const value = parameter === undefined ? undefined : typedValue(parameter, parts[index + 1] ?? "");
+    if (parameter === undefined || value === undefined || parameter.name in args) return undefined;
+    args[parameter.name] = value;
+  }
+  const call = { name, arguments: args };
+  return spellOut(call) === told ? call : undefined;
 }
 
 /** Whether the text asks for anything. */

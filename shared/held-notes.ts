@@ -4,7 +4,7 @@
  * its value, of two tools only the one can be called, a call that the user is to be asked about becomes the question, or has to be made.
  */
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
-import { asks, asksAbout, isAllSaid, hasAgreedTo, questionAbout, wasAskedAbout } from "./asking.ts";
+import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
@@ -34,7 +34,7 @@ export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, 
   const { tool, parameter, value } = note;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
-  if (value === ASK_FIRST) return unaskedCalls(note, { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
+  if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
 }
 
@@ -52,37 +52,51 @@ function passesOverArgument(
   return used === corrected && used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
 }
 
-/** The calls of a tool, wherever in the answer, that the user was not asked about. */
-function unaskedCalls({ tool: name }: Pick<Held, "tool">, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): WrittenCall[] {
-  const tool = findTool(heard.tools, name);
-  return tool === undefined ? [] : calls.filter((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
+/** The calls, wherever in the answer, of tools about which the user is to be asked first and was not. */
+function unaskedCalls(notes: readonly Held[], { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): WrittenCall[] {
+  return calls.filter((call) => {
+    const tool = findTool(heard.tools, call.name);
+    const asks = notes.some((note) => note.tool === call.name && asksFirst(note));
+    return asks && tool !== undefined && !wasAskedAbout(heard.messages, { tool, call });
+  });
 }
 
-/** Whether the call that the user was asked about is due, and is not made: a small policy may ask once more. */
-function isAgreed(tool: string, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
-  return calls.length === 0 && findTool(heard.tools, tool) !== undefined && hasAgreedTo(heard.messages, tool);
+/** Whether the call that the user was asked about is due, and is not made: a small policy may ask once more, or word it anew. */
+function isAgreed(name: string, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
+  const tool = findTool(heard.tools, name);
+  if (tool === undefined || !hasAgreedTo(heard.messages, name)) return false;
+  return calls.every((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
+}
+
+/** Whether a note wants the user asked before a call is made. */
+export function asksFirst({ parameter, value }: Pick<Held, "parameter" | "value">): boolean {
+  return parameter === "@ask" && value === ASK_FIRST;
 }
 
 /**
  * Whether what was written under a hold may go out in the place of `before`: a call of the same tool, or of the one in its place; a
- * question about the call that was to be made, and the call once the user has agreed to it; the call that was asked about, with nothing in
+ * question about the calls that were to be made, and the call once the user has agreed to it; the call that was asked about, with nothing in
  * it that nobody has said.
+ * @param options.cut a question counts that was cut short, by the room or by a client's own words to stop at: it asks all the same
  */
-export function standsIn(notes: readonly Held[], { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
+export function standsIn(
+  notes: readonly Held[],
+  { before, after, heard, cut = false }: { before: Said; after: Said; heard: Heard; cut?: boolean },
+): boolean {
   const [call, made] = [before.calls[0], after.calls[0]];
-  const asking = notes.find(({ parameter }) => parameter === "@ask");
+  const asking = findAsking(notes, { before, heard });
   if (asking === undefined) {
     const replaced = notes.find(({ parameter, tool }) => parameter === "@tool" && tool === call?.name);
     return made !== undefined && made.name === (replaced?.value ?? call?.name);
   }
   const tool = findTool(heard.tools, asking.tool);
   if (tool === undefined) return false;
-  if (asking.value === ASK_FIRST && isAgreed(asking.tool, { calls: before.calls, heard }))
+  if (asksFirst(asking) && isAgreed(asking.tool, { calls: before.calls, heard }))
     return made?.name === asking.tool && wasAskedAbout(heard.messages, { tool, call: made });
-  // A question that is cut short, by the room or by a client's own words to stop at, asks all the same.
-  if (asking.value === ASK_FIRST) {
-    const text = after.text.replace(/\uFFFD+$/, "");
-    return made === undefined && text !== "" && questionAbout(unaskedCalls(asking, { calls: before.calls, heard })).startsWith(text);
+  if (asksFirst(asking)) {
+    const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
+    const begun = after.text.replace(/\uFFFD+$/, "");
+    return made === undefined && (after.text === question || (cut && begun !== "" && question.startsWith(begun)));
   }
   if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
   // What the question repeats counts as said: the policy has understood it so.
@@ -99,12 +113,37 @@ export function holdTo(
   const held = tools.map((tool) =>
     notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter)).reduce(holdArgument, tool),
   );
-  const asking = notes.find(({ parameter }) => parameter === "@ask");
+  const asking = findAsking(notes, { before, heard });
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
-  const unasked = asking?.value === ASK_FIRST ? unaskedCalls(asking, { calls: before.calls, heard }) : [];
-  if (unasked.length > 0) return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: questionAbout(unasked) } };
+  if (asking !== undefined && asksFirst(asking)) {
+    if (isAgreed(asking.tool, { calls: before.calls, heard })) return { ...holdAgreed(asking.tool, { tools, heard }), responseFormat };
+    const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
+    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: question } };
+  }
   const named = asking?.tool ?? replaced?.value;
   return { tools: held, toolChoice: named === undefined ? toolChoice : { name: named }, responseFormat };
+}
+
+/** The note that decides whether the answer asks: what was agreed to comes before further questions. */
+function findAsking(notes: readonly Held[], { before: { calls }, heard }: { before: Said; heard: Heard }): Held | undefined {
+  const asking = notes.filter(({ parameter }) => parameter === "@ask");
+  return asking.find((note) => asksFirst(note) && isAgreed(note.tool, { calls, heard })) ?? asking[0];
+}
+
+/** The call as it was spelled out and agreed to, where that can be told; else a call of the tool. */
+function holdAgreed(
+  name: string,
+  { tools, heard }: { tools: readonly ToolDefinition[]; heard: Heard },
+): Pick<Sayable, "tools" | "toolChoice"> {
+  const toolChoice = { name };
+  const agreed = tools.map((tool) => {
+    const call = tool.function.name === name ? agreedCall(heard.messages, tool) : undefined;
+    if (call === undefined) return tool;
+    const properties = Object.fromEntries(Object.entries(call.arguments).map(([key, value]) => [key, { enum: [value] }]));
+    const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+    return { ...tool, function: { ...tool.function, parameters } };
+  });
+  return { tools: agreed, toolChoice };
 }
 
 function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): ToolDefinition {

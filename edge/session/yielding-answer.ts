@@ -3,8 +3,8 @@
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
  * stands and is passed over is held. Text goes out as it comes.
  */
-import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
-import { mayHold, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import { isAspect } from "../../shared/aspects.ts";
+import { asksFirst, mayHold, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -83,14 +83,8 @@ export class YieldingAnswer {
 
   /** The answer that goes out for one that begins with a call which something is a default for. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
-    const { completion, defaults, heard } = this.#turn;
-    const noted = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
-    const { tokenizer } = this.#turn.policy;
-    const settled = await settle(tokenizer, noted, {
-      defaults: noted.defaults,
-      heard,
-      ask: (learned, { completion: { notes } }) => this.#askBefore(learned, { notes: notes.filter((note) => !samePlace(note, learned)) }),
-    });
+    const { completion, defaults } = this.#turn;
+    const settled = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
     this.#completion = settled.completion;
     return settled.steps;
   }
@@ -111,32 +105,55 @@ export class YieldingAnswer {
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
   }
 
-  /** Holds the answer to the notes that stand and that it passes over; a call of the tool in its place may pass over others. */
+  /**
+   * Holds the answer to the notes that stand and that it passes over, and settles what its version has learned; a call of the tool in its place
+   * may pass over others. What the user is asked about is the call as it would be made, so that comes last.
+   */
   async #holdNotes(under: Answer): Promise<Answer> {
-    const { notes } = under.completion;
-    const { heard } = this.#turn;
-    let open = notes.filter((note) => mayHold(note, under.completion));
-    let [answer, held]: [Answer, readonly ServedNote[]] = [under, []];
+    const { completion, heard } = this.#turn;
+    const tried = new Set<ServedNote>();
+    let answer = under;
     for (;;) {
-      const { calls, text } = answer;
-      const passed = open.filter((note) => passesOver(note, { calls, text, heard }));
-      if (passed.length === 0) return answer;
-      const next = heldNext(passed);
-      open = open.filter((note) => !next.includes(note));
-      const hold = { notes: [...next, ...held], before: answer };
-      const after = await this.#ask({ by: under.completion, notes, hold }, under.defaults);
-      if (after === undefined || !standsIn(next, { before: answer, after, heard })) continue;
-      [answer, held] = [after, hold.notes];
-      // Who is asked first is asked: no other note is about the question.
-      if (next.some(({ parameter, value }) => parameter === "@ask" && value === ASK_FIRST) && after.calls.length === 0) return answer;
+      const { calls, text, completion: by, defaults } = answer;
+      const open = by.notes.filter((note) => !tried.has(note) && mayHold(note, completion));
+      const next = heldNext(open.filter((note) => passesOver(note, { calls, text, heard })));
+      if (next.every(asksFirst)) {
+        const settled = await this.#settleLearned(answer);
+        if (settled !== answer) {
+          answer = settled;
+          continue;
+        }
+      }
+      if (next.length === 0) return answer;
+      for (const note of next) tried.add(note);
+      const hold = { notes: [...next, ...by.held], before: answer };
+      const after = await this.#ask({ by, notes: by.notes, hold }, defaults);
+      if (after === undefined || !standsIn(next, { before: answer, after, heard, cut: true })) continue;
+      answer = after;
+      // No other note is about the question, nor about the call that the user has agreed to.
+      if (next.every(asksFirst)) return answer;
     }
   }
 
+  /** The answer of the version before, where what was said overrules what the answer's version has learned. */
+  async #settleLearned(answer: Answer): Promise<Answer> {
+    const { policy, heard } = this.#turn;
+    return settle(policy.tokenizer, answer, {
+      defaults: answer.defaults,
+      heard,
+      ask: (learned, under) => {
+        const others = (some: readonly ServedNote[]): ServedNote[] => some.filter((note) => !samePlace(note, learned));
+        const { notes, held } = under.completion;
+        return this.#askBefore(learned, { notes: others(notes), hold: { notes: others(held), before: under } });
+      },
+    });
+  }
+
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
-  async #askBefore(learned: ServedDefault | undefined, { notes }: Pick<Asked, "notes">): Promise<Answer | undefined> {
+  async #askBefore(learned: ServedDefault | undefined, { notes, hold }: Pick<Asked, "notes" | "hold">): Promise<Answer | undefined> {
     const { completion, defaults } = this.#turn;
     const older = learned === undefined ? defaults : defaults.slice(defaults.indexOf(learned) + 1);
-    return this.#ask({ by: learned?.before ?? completion, notes }, older);
+    return this.#ask({ by: learned?.before ?? completion, notes, hold }, older);
   }
 
   /** @param defaults what the asked version has learned */
@@ -150,8 +167,8 @@ export class YieldingAnswer {
       for await (const step of this.#complete(asked)) steps.push(step);
       return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
     } catch (thrown) {
-      // An answer is worth more than a second look at it: a version's files may go while it is asked.
-      if (this.#signal.aborted) throw thrown;
+      // An answer is worth more than a second look at it: a version's files may go while it is asked. But who is to be asked first is asked.
+      if (this.#signal.aborted || hold?.notes.some(asksFirst) === true) throw thrown;
       logError("yielding:unasked", thrown, { version: by.version });
       return undefined;
     }
@@ -168,17 +185,12 @@ export class YieldingAnswer {
   }
 }
 
-/**
- * Arguments together; of what is about the whole call one after the other, since each wants another answer. What the user is asked
- * about is the call as it would be made, so that comes last.
- */
+/** Arguments together, then of what is about the whole call one after the other, since each wants another answer, and one question about all calls. */
 function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
-  const values = passed.filter(({ parameter }) => !isAspect(parameter));
-  return values.length > 0 ? values : passed.toSorted((left, right) => rank(left) - rank(right)).slice(0, 1);
-}
-
-function rank({ parameter }: Pick<ServedNote, "parameter">): number {
-  return parameter === "@ask" ? 1 : 0;
+  const [values, aspects] = [passed.filter(({ parameter }) => !isAspect(parameter)), passed.filter(({ parameter }) => isAspect(parameter))];
+  if (values.length > 0) return values;
+  const first = aspects.filter((note) => !asksFirst(note)).slice(0, 1);
+  return first.length > 0 ? first : aspects;
 }
 
 type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };

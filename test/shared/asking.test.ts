@@ -1,6 +1,6 @@
 /** Questions about a call before it is made, and calls of which somebody has said all. */
 import { describe, expect, it } from "vitest";
-import { asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { agreedCall, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 
 const TOOL: ToolDefinition = {
@@ -135,6 +135,29 @@ describe("hasAgreedTo", () => {
       ),
     ).toBe(false);
     expect(hasAgreedTo([], "BookTable")).toBe(false);
+  });
+});
+
+describe("agreedCall", () => {
+  const agreed = (...calls: Parameters<typeof questionAbout>[0]) =>
+    agreedCall(
+      [
+        { role: "assistant", content: questionAbout(calls) },
+        { role: "user", content: "Yes." },
+      ],
+      TOOL,
+    );
+
+  it.each([{ place: "Aria, by the sea", seats: 2, outside: true }, { place: "12" }, {}])("is read as it was spelled out: %o", (args) => {
+    const { call } = asked(args);
+    expect(agreed(call)).toEqual(call);
+  });
+
+  it("is not guessed at where a question can be read in two ways, or is about something else", () => {
+    for (const place of ["Aria, seats: 3", "Aria, colour: red", "Aria) and (Corner"])
+      expect(agreed(asked({ place, seats: 2 }).call)).toBeUndefined();
+    expect(agreed(ARIA.call, { name: "GetTaxi", arguments: { to: "Porto" } })).toBeUndefined();
+    expect(agreed({ name: "GetTaxi", arguments: {} })).toBeUndefined();
   });
 });
 

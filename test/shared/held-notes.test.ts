@@ -174,6 +174,14 @@ describe("notes of aspects", () => {
     expect(holdTo([FIRST], { ...FREE_FORM, tools }, again)).toMatchObject({ toolChoice: { name: "ReserveHotel" } });
     expect(standsIn([FIRST], { ...again, after: calling("ReserveHotel") })).toBe(true);
     expect(standsIn([FIRST], { ...again, after: calling("ReserveHotel", { place: "Faro" }) })).toBe(false);
+    const reworded = { before: calling("ReserveHotel", { place: "Porto, town" }), heard: agreed };
+    expect(passesOver(FIRST, { ...reworded.before, heard: agreed })).toBe(true);
+    const exactly = holdTo([FIRST], { ...FREE_FORM, tools }, reworded);
+    expect(exactly).toMatchObject({ toolChoice: { name: "ReserveHotel" } });
+    expect(exactly.tools.map(({ function: { parameters } }) => parameters)).toEqual([
+      { type: "object", properties: { place: { enum: ["Porto"] } }, required: ["place"], additionalProperties: false },
+      TOOL.function.parameters,
+    ]);
     const refused = heardOf("A hotel in Porto.", QUESTION, "No, thanks.");
     expect(passesOver(FIRST, { ...saying("All right."), heard: refused })).toBe(false);
   });
@@ -193,7 +201,9 @@ describe("notes of aspects", () => {
     expect(stands(OTHER, calling("ReserveHotel"), calling("BookRoom"))).toBe(true);
     expect(stands(OTHER, calling("ReserveHotel"), saying("Which one?"))).toBe(false);
     expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION))).toBe(true);
-    expect(stands(FIRST, calling("ReserveHotel"), saying(QUESTION.slice(0, 30)))).toBe(true);
+    const begun = { before: calling("ReserveHotel"), after: saying(QUESTION.slice(0, 30)), heard };
+    expect([standsIn([FIRST], begun), standsIn([FIRST], { ...begun, cut: true })]).toEqual([false, true]);
+    expect(standsIn([FIRST], { ...begun, after: saying(""), cut: true })).toBe(false);
     expect(stands(FIRST, calling("ReserveHotel"), saying("Your hotel in Porto is booked."))).toBe(false);
     expect(stands(FIRST, calling("ReserveHotel"), saying(""))).toBe(false);
     const question = saying("A hotel in Porto, is that right?");

@@ -6,8 +6,9 @@ import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
 import type { CompletionStep } from "../../../edge/policy/completer.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
-import { type Asked, YieldingAnswer, type YieldingCompletion } from "../../../edge/session/yielding-answer.ts";
+import { type Asked, YieldingAnswer, type YieldingCompletion, type YieldingTurn } from "../../../edge/session/yielding-answer.ts";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
+import { holdTo } from "../../../shared/held-notes.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
 
 const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
@@ -34,7 +35,11 @@ const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
 /** A policy that answers as `script` says for the notes in its prompt and the version that is asked. */
 function prepared(
-  { notes = [], defaults = [] }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[] },
+  {
+    notes = [],
+    defaults = [],
+    heard = HEARD,
+  }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[]; heard?: YieldingTurn["heard"] },
   script: (notes: readonly string[], version: number, held: readonly string[]) => number[],
 ) {
   const asked: (string | number)[][] = [];
@@ -45,7 +50,9 @@ function prepared(
       const held = request.held.map(({ parameter }) => parameter);
       asked.push([request.version, ...names, ...held.map((name) => `held ${name}`)]);
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
-      for (const tokenId of [...script(names, request.version, held), tokenizer.eosId]) {
+      const { responseFormat: form } = request;
+      const said = form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held);
+      for (const tokenId of [...said, tokenizer.eosId]) {
         const special = vocabulary.isSpecial(tokenId);
         const deltas = reader.push(tokenId);
         const bytes = vocabulary.bytesOf(tokenId);
@@ -56,9 +63,12 @@ function prepared(
       yield { kind: "end", deltas, finishReason: "stop", content, calls, masked: false, reusedTokens: 0, prefilledTokens: 1 };
     },
   } as unknown as Policy;
-  const completionOf = ({ by, notes: kept, hold }: Asked) =>
-    ({ ...FREE_FORM, ...by, notes: kept, held: hold?.notes ?? [] }) as unknown as YieldingCompletion;
-  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard: HEARD, defaults } };
+  const form = { ...FREE_FORM, tools: heard.tools };
+  const completionOf = ({ by, notes: kept, hold }: Asked) => {
+    const held = hold === undefined ? form : holdTo(hold.notes, form, { before: hold.before, heard });
+    return { ...FREE_FORM, ...held, ...by, notes: kept, held: hold?.notes ?? [] } as unknown as YieldingCompletion;
+  };
+  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };
 }
 
 async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {
@@ -128,15 +138,63 @@ describe("YieldingAnswer under notes that are passed over", () => {
     expect(said.asked).toEqual([[7, "rooms"], [7]]);
   });
 
+  const FIRST = { ...ROOMS, noteId: "n_ask", parameter: "@ask", value: "first" };
+  const said = ({ tokens }: { tokens: number[] }): string => tokenizer.decode(tokens.slice(0, -1));
+
   it("asks the user first about the call as it would be made", async () => {
-    const first = { ...ROOMS, noteId: "n_ask", parameter: "@ask", value: "first" };
-    const question = tokenizer.encode("Please confirm: search hotel (stars: 4, rooms: 2). Is that right?");
-    const turn = prepared({ notes: [first, ROOMS, STARS] }, (_, __, held) =>
-      held.includes("@ask") ? question : call({ stars: "4", ...(held.includes("rooms") && { rooms: "2" }) }),
+    const turn = prepared({ notes: [FIRST, ROOMS, STARS] }, (_, __, held) =>
+      call({ stars: "4", ...(held.includes("rooms") && { rooms: "2" }) }),
     );
-    const { tokens, calls } = await answer(turn);
-    expect([tokens.slice(0, -1), calls]).toEqual([question, []]);
+    const given = await answer(turn);
+    expect([said(given), given.calls]).toEqual(["Please confirm: search hotel (stars: 4, rooms: 2). Is that right?", []]);
     expect(turn.asked.at(-1)).toEqual([7, "@ask", "rooms", "stars", "held @ask", "held rooms"]);
+  });
+
+  it("asks about what is left once what the version has learned has yielded", async () => {
+    const before = { line: "shared", version: 3, policyDigest: "3", adapter: null };
+    const learned = { tool: "SearchHotel", parameter: "stars", value: "4", corrected: [], before };
+    const turn = prepared({ notes: [FIRST, ROOMS], defaults: [learned] }, (_, version, held) =>
+      call({ stars: version === 7 ? "4" : "5", ...(held.includes("rooms") && { rooms: "2" }) }),
+    );
+    expect(said(await answer(turn))).toBe("Please confirm: search hotel (stars: 5, rooms: 2). Is that right?");
+    expect(turn.asked.at(-1)).toEqual([3, "@ask", "rooms", "held @ask", "held rooms"]);
+  });
+
+  it("asks once about the calls of two tools", async () => {
+    const taxi = {
+      type: "function" as const,
+      function: { name: "GetTaxi", parameters: { type: "object", properties: { to: { type: "string" } } } },
+    };
+    const heard = { ...HEARD, tools: [...HEARD.tools, taxi] };
+    const second = [openId, ...tokenizer.encode(spacedJson({ name: "GetTaxi", arguments: { to: "Porto" } })), closeId];
+    const turn = prepared({ notes: [FIRST, { ...FIRST, noteId: "n_taxi", tool: "GetTaxi" }], heard }, () => [
+      ...call({ stars: "4" }),
+      ...second,
+    ]);
+    expect(said(await answer(turn))).toBe("Please confirm: search hotel (stars: 4) and get taxi (to: Porto). Is that right?");
+    expect(turn.asked).toHaveLength(2);
+  });
+
+  it("makes the call that the user has agreed to, where it would be worded anew", async () => {
+    const messages = [
+      ...HEARD.messages,
+      { role: "assistant" as const, content: "Please confirm: search hotel (rooms: 3). Is that right?" },
+      { role: "user" as const, content: "Yes." },
+    ];
+    const turn = prepared({ notes: [FIRST], heard: { ...HEARD, messages } }, (_, __, held) =>
+      call({ rooms: held.includes("@ask") ? "3" : "two" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "3"}'] });
+  });
+
+  it("answers nothing where who is to be asked first cannot be asked", async () => {
+    const turn = prepared({ notes: [FIRST] }, () => call({ stars: "4" }));
+    const { completionOf } = turn.turn;
+    const failing = { ...turn, turn: { ...turn.turn, completionOf: (asked: Asked) => (asked.hold ? fail() : completionOf(asked)) } };
+    const fail = (): never => {
+      throw new Error("a grammar expected, got none");
+    };
+    await expect(answer(failing)).rejects.toThrow("a grammar expected");
   });
 
   it("lets the answer stand that calls another tool when it is held", async () => {
