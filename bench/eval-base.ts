@@ -15,8 +15,17 @@ import { atLeast, type Bar, report } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { evaluateActs, evaluateHints, evaluateNotes } from "./eval/acting.ts";
 import { Cases } from "./eval/cases.ts";
-import { correctedIn, evaluateHintJob, evaluateJudge, evaluateMisheard, evaluatePlain, evaluateWishes } from "./eval/judging.ts";
+import {
+  correctedIn,
+  evaluateHintJob,
+  evaluateJudge,
+  evaluateMisheard,
+  evaluatePlain,
+  evaluateWishes,
+  evaluateWording,
+} from "./eval/judging.ts";
 import { EvaluatedPolicy } from "./eval/policy.ts";
+import { evaluateResults } from "./eval/results.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
 const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, judged: 3_000, hints: 1_000 };
@@ -58,8 +67,11 @@ async function main(): Promise<void> {
     : (Object.fromEntries(Object.entries(DEFAULT_COUNTS).map(([key, count]) => [key, Math.ceil(count * scale)])) as typeof DEFAULT_COUNTS);
   const common = { conversations: cases.conversations(), lexicon: readLexicon(sgd), counts, random };
   const parts: Part[] = [];
-  if (options.only !== "judging")
-    parts.push(await acting({ ...common, policy: new EvaluatedPolicy(engine, tokenizer) }, cases, config.contextTokens));
+  if (options.only !== "judging") {
+    const policy = new EvaluatedPolicy(engine, tokenizer);
+    parts.push(await acting({ ...common, policy }, cases, config.contextTokens));
+    parts.push({ figures: { results: await evaluateResults(policy, tokenizer.encodePrompt.bind(tokenizer)) }, bars: [] });
+  }
   if (options.only !== "acting") {
     const adapters = await loadJudge(engine, base);
     parts.push(
@@ -115,10 +127,11 @@ async function judging(
   const plain = await evaluatePlain(policy, encode, conversations, counts.judged, random);
   const wishes = sampler.knowsWishes ? await evaluateWishes(wishing, encode, conversations, { count: counts.judged, random }) : undefined;
   const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
+  const wording = evaluateWording(conversations);
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   return {
-    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null, misheard },
+    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null, misheard, wording },
     bars: [
       atLeast("judge macro-recall", macroRecall, 0.92, "share"),
       ...Object.entries(judge.recall).map(([reward, { share }]) => atLeast(`judge recall of ${reward}`, share, 0.7, "share")),

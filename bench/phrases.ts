@@ -2,6 +2,7 @@
  * Wordings that only evaluation and benches use. None stands in the training data (`trainer/pretrain/phrases.ts`);
  * test/bench/phrases.test.ts compares the two. All name slot and value in words, none uses JSON.
  */
+import { SPOKEN } from "./eval/spoken.ts";
 
 export const EVAL_HINTS = [
   "It would have been right to put {value} in {slot}.",
@@ -31,8 +32,10 @@ export const EVAL_CORRECTIONS = [
 ] as const;
 
 /** What people say to an answer without a word on what it was about, by the reward that it tells. */
-export const EVAL_REACTIONS: Readonly<Record<"-1" | "1", readonly string[]>> = {
+export const EVAL_REACTIONS: Readonly<Record<"-1" | "0" | "1", readonly string[]>> = {
+  "0": SPOKEN.neutral,
   "-1": [
+    ...SPOKEN.rejections,
     "No, that is wrong. That is not what I asked for.",
     "That's rubbish, honestly.",
     "Are you kidding me? This isn't even close.",
@@ -47,6 +50,7 @@ export const EVAL_REACTIONS: Readonly<Record<"-1" | "1", readonly string[]>> = {
     "You gave me the wrong thing.",
   ],
   "1": [
+    ...SPOKEN.approvals,
     "Great, thank you, that is what I wanted.",
     "Brilliant, cheers!",
     "Yes please, go ahead with it.",

@@ -1,7 +1,8 @@
 /**
  * Notes that an answer passes over. A note is a default that stands where nobody has said otherwise; a small policy that reads it may
  * forget it all the same. Then its answer is held to it by the grammar, and the rest stays the policy's own: an argument has
- * its value, of two tools only the one can be called, a call that the user is to be asked about becomes the question, or has to be made.
+ * its value, of two tools only the one can be called, a call that the user is to be asked about becomes the question, or has to be made, and
+ * a reply is its own, worded otherwise.
  */
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
 import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
@@ -11,6 +12,7 @@ import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
+import { isReplyAspect, namesFound, resultsOf, worded } from "./wording.ts";
 import type { Heard, WrittenAnswer } from "./yielding.ts";
 
 type Held = Pick<Note, "tool" | "parameter" | "value">;
@@ -26,16 +28,37 @@ export function mayHold(
   { toolChoice, responseFormat }: Pick<HeldForm, "toolChoice" | "responseFormat">,
 ): boolean {
   if (parameter === "@tool") return toolChoice === "auto" || toolChoice === "required";
+  if (isReplyAspect(parameter)) return (toolChoice === "auto" || toolChoice === "none") && responseFormat.type === "text";
   return parameter !== "@ask" || (toolChoice === "auto" && responseFormat.type === "text");
 }
 
 /** Whether an answer does otherwise than the note has it, although nobody said so. */
 export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, heard }: Said & { heard: Heard }): boolean {
   const { tool, parameter, value } = note;
+  if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
+}
+
+/** The reply as the notes have it of what it replies to, itself where they say nothing of that. */
+function reworded(notes: readonly Held[], { text, heard: { messages } }: Pick<Said, "text"> & { heard: Pick<Heard, "messages"> }): string {
+  const rules = notes.filter((note) => wordsReply(note, { messages }));
+  const tools = [...new Set(rules.map(({ tool }) => tool))];
+  return rules.length === 0 ? text : worded(text, { rules, results: tools.flatMap((tool) => resultsOf(messages, tool)) });
+}
+
+/** Whether a reply that was worded in freedom is as the note has it, and names something of what was found if the reply in its place did. */
+export function isWorded(note: Held, { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
+  if (after.calls.length > 0 || after.text === "" || reworded([note], { text: after.text, heard }) !== after.text) return false;
+  const results = resultsOf(heard.messages, note.tool);
+  return !namesFound(before.text, results) || namesFound(after.text, results);
+}
+
+/** Whether an answer to this conversation would be a reply that the note words. */
+export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, "messages">): boolean {
+  return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
 /** Whether the call of a note's tool leaves its argument out, or has what the note corrects although nobody said that. */
@@ -76,14 +99,16 @@ export function asksFirst({ parameter, value }: Pick<Held, "parameter" | "value"
 /**
  * Whether what was written under a hold may go out in the place of `before`: a call of the same tool, or of the one in its place; a
  * question about the calls that were to be made, and the call once the user has agreed to it; the call that was asked about, with nothing in
- * it that nobody has said.
- * @param options.cut a question counts that was cut short, by the room or by a client's own words to stop at: it asks all the same
+ * it that nobody has said; the reply, worded as it is to be.
+ * @param options.cut a question or a reply counts that was cut short, by the room or by a client's own words to stop at: it asks all the same
  */
 export function standsIn(
   notes: readonly Held[],
   { before, after, heard, cut = false }: { before: Said; after: Said; heard: Heard; cut?: boolean },
 ): boolean {
   const [call, made] = [before.calls[0], after.calls[0]];
+  if (notes.some((note) => wordsReply(note, heard)))
+    return made === undefined && isText(after.text, { text: reworded(notes, { text: before.text, heard }), cut });
   const asking = findAsking(notes, { before, heard });
   if (asking === undefined) {
     const replaced = notes.find(({ parameter, tool }) => parameter === "@tool" && tool === call?.name);
@@ -95,13 +120,17 @@ export function standsIn(
     return made?.name === asking.tool && wasAskedAbout(heard.messages, { tool, call: made });
   if (asksFirst(asking)) {
     const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
-    const begun = after.text.replace(/\uFFFD+$/, "");
-    return made === undefined && (after.text === question || (cut && begun !== "" && question.startsWith(begun)));
+    return made === undefined && isText(after.text, { text: question, cut });
   }
   if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
+}
+
+function isText(said: string, { text, cut }: { text: string; cut: boolean }): boolean {
+  const begun = said.replace(/\uFFFD+$/, "");
+  return said === text || (cut && begun !== "" && text.startsWith(begun));
 }
 
 /** What an answer is held to in the place of `before`; of several choices the first note's. A value that a schema has no place for is not held. */
@@ -113,6 +142,8 @@ export function holdTo(
   const held = tools.map((tool) =>
     notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter)).reduce(holdArgument, tool),
   );
+  if (notes.some((note) => wordsReply(note, heard)))
+    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: reworded(notes, { text: before.text, heard }) } };
   const asking = findAsking(notes, { before, heard });
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
   if (asking !== undefined && asksFirst(asking)) {

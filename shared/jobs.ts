@@ -7,7 +7,7 @@
  */
 import { aspectText, isAspect, parseAspect } from "./aspects.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
-import { respaceJson } from "./spaced-json.ts";
+import { respaceJson, respaceResult } from "./spaced-json.ts";
 
 export const JUDGE_SYSTEM =
   "Judge the answer by what the user says next. Reply +1 if it was right, -1 if the user corrects or rejects it, 0 if nothing can be told.";
@@ -101,7 +101,7 @@ function jobMessages(system: string, { answered, nextState }: Exchange): ChatMes
 }
 
 function transcriptLines(message: ChatMessage): string[] {
-  if (message.role === "tool") return [`Result: ${clip(oneLine(message.content))}`];
+  if (message.role === "tool") return [`Result: ${clip(oneLine(respaceResult(message.content)))}`];
   if (message.role !== "assistant") return [`User: ${oneLine(message.content)}`];
   const calls = (message.tool_calls ?? []).map(
     ({ function: call }) => `Call: {"name": ${JSON.stringify(call.name)}, "arguments": ${respaceJson(call.arguments)}}`,

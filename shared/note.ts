@@ -25,7 +25,7 @@ export const Note = z.object({
   /** Whose turns it is for: that user's, or everybody's. */
   scope: z.enum(["user", "agent"]),
   tool: z.string(),
-  /** An argument's, or an aspect of the call as a whole: `@tool`, `@ask`. */
+  /** An argument's, or an aspect of the call as a whole or of the reply to its results: `@tool`, `@ask`, `@length`, … */
   parameter: z.string(),
   value: z.string(),
   /** What the policy had put there by itself when it was corrected; null where nothing. */

@@ -1,5 +1,5 @@
 /**
- * JSON as Python's `json.dumps` writes it, which is how Qwen and Hermes templates show tool calls.
+ * JSON as Python's `json.dumps` writes it, which is how Qwen and Hermes templates show tool calls, and most tools their results.
  * The policy is trained on exactly these bytes, so whatever spacing a client uses, the policy sees one form.
  */
 
@@ -22,6 +22,11 @@ export function respaceJson(text: string): string {
     if (part.startsWith('"')) return JSON.stringify(JSON.parse(part));
     return part === "," || part === ":" ? `${part} ` : "";
   });
+}
+
+/** The same of what a tool gives back, if that is an object or a list: a small policy that has learned to read one form copies nothing from another. */
+export function respaceResult(content: string): string {
+  return /^\s*[[{]/.test(content) ? respaceJson(content) : content;
 }
 
 const SAFE_DIGITS = 15; // what a double always holds

@@ -23,7 +23,8 @@ export function overrules(learned: Expectation, known: Expectation): boolean {
   const { about } = learned;
   if (about === undefined) return known.about === undefined && placeOf(learned) === placeOf(known);
   if (known.about !== undefined) return topicsOf(known.about).some((topic) => topicsOf(about).includes(topic));
-  return "tool" in known && known.tool === about.tool && !(about.parameter === "@ask" && about.value === ASK_NEVER);
+  const displaces = about.parameter === "@tool" || (about.parameter === "@ask" && about.value !== ASK_NEVER);
+  return "tool" in known && known.tool === about.tool && displaces;
 }
 
 /** The argument that a case is about: its tool and the names of what it expects. Of learned cases of one place the latest counts. */

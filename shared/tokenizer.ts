@@ -8,7 +8,7 @@ import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type PromptMessage, spellOutGuidance, type ToolDefinition } from "./chat.ts";
 import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
-import { respaceJson } from "./spaced-json.ts";
+import { respaceJson, respaceResult } from "./spaced-json.ts";
 
 /** The two JSON files of a Hugging Face folder that define text ↔ ids. */
 export type TokenizerFiles = {
@@ -128,9 +128,10 @@ export class Tokenizer {
     }
   }
 
-  /** A message as templates expect it: an answer that only calls has empty words, and arguments are text or an object, as the template takes them. */
+  /** A message as templates expect it: an answer that only calls has empty words, arguments are text or an object, as the template takes them, and what a tool gives back as JSON has one form. */
   #prepare(message: PromptMessage): object {
     if (message.role === "user") return message.notes || message.hint ? spellOutGuidance(message, this.#writesGuidance) : message;
+    if (message.role === "tool") return { ...message, content: respaceResult(message.content) };
     if (message.role !== "assistant") return message;
     const { tool_calls: calls, ...rest } = { ...message, content: message.content ?? "" };
     if (calls === undefined) return rest;

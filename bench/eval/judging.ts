@@ -14,6 +14,7 @@ import {
 } from "../../shared/jobs.ts";
 import { sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { wordingSaid } from "../../trainer/judge/wording-said.ts";
 import { createEmbeddedJudge, createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
 import { rewardOfActs } from "../../trainer/pretrain/acts.ts";
 import { type Conversation, toMessages } from "../../trainer/pretrain/conversation.ts";
@@ -23,9 +24,11 @@ import { fill } from "../../trainer/pretrain/phrases.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import type { Random } from "../../trainer/random.ts";
 import { say } from "../bench.ts";
-import { CONFIRM_WORDS } from "../align/words.ts";
+import { CONFIRM_WORDS, WORDING_WORDS } from "../align/words.ts";
 import { EVAL_CORRECTIONS, EVAL_REACTIONS } from "../phrases.ts";
 import { signalIn, signalOf } from "../sim/logbook.ts";
+import { SPOKEN } from "./spoken.ts";
+import { SPOKEN_WORDING } from "./spoken-wording.ts";
 import type { EvaluatedPolicy } from "./policy.ts";
 import { type Share, share } from "./share.ts";
 
@@ -110,7 +113,7 @@ function isSaid(named: Hint, { parameter, value }: Hint): boolean {
   return named.parameter === parameter && sameText(named.value, value);
 }
 
-/** Wishes about being asked in words that training never shows, after exchanges that give reason to; and how often one is heard where the data has none. */
+/** Wishes about being asked in words that training never shows, after exchanges that give reason to; and how often one is heard where there is none, in the data and in such words. */
 export async function evaluateWishes(
   policy: EvaluatedPolicy,
   encode: Tokenizer["encodePrompt"],
@@ -125,9 +128,9 @@ export async function evaluateWishes(
       .slice(0, count)
       .map((exchange, index) => ({ ...exchange, nextState: [{ role: "user", content: at(words, index % words.length) }] }));
   const cases: Record<Wish, readonly Exchange[]> = {
-    ask: voiced(called, Object.values(CONFIRM_WORDS.always).flat()),
-    go: voiced(asked, Object.values(CONFIRM_WORDS.never).flat()),
-    none: exchanges.slice(0, 2 * count),
+    ask: voiced(called, [...Object.values(CONFIRM_WORDS.always).flat(), ...SPOKEN.ask]),
+    go: voiced(asked, [...Object.values(CONFIRM_WORDS.never).flat(), ...SPOKEN.go]),
+    none: [...exchanges.slice(0, 2 * count), ...voiced([...called.slice(0, count / 2), ...asked], SPOKEN.none)],
   };
   const heard = async (wish: Wish): Promise<Share> => {
     const prompts = cases[wish].map((exchange) => encode({ ...wishPrompt(exchange), addGenerationPrompt: true }));
@@ -135,6 +138,28 @@ export async function evaluateWishes(
     return share(answers.map((answer) => parseWish(answer) === wish));
   };
   return { ask: await heard("ask"), go: await heard("go"), none: await heard("none") };
+}
+
+/** How replies are to be worded, in words that the patterns were not written for; and how often that is heard where nothing is said of it, in such words and the data's. */
+export function evaluateWording(conversations: readonly Conversation[]): Record<string, Share> {
+  const reply = "I found one of them. Do you like it, or another?";
+  const heard = (said: string): string =>
+    wordingSaid(said.replaceAll("{as}", "Robin").replaceAll("{words}", "eight"), { reply })?.parameter ?? "none";
+  const shareOf = (parameter: string, words: readonly string[]): Share => share(words.map((said) => heard(said) === parameter));
+  const voiced = (rule: keyof typeof WORDING_WORDS, others: readonly string[]): string[] => [
+    ...Object.values(WORDING_WORDS[rule]).flat(),
+    ...others,
+  ];
+  const natural = conversations.flatMap(({ steps }) => steps.flatMap((step) => (step.kind === "user" ? [step.text] : [])));
+  const others = [...SPOKEN_WORDING.none, ...SPOKEN.rejections, ...SPOKEN.approvals, ...SPOKEN.neutral, ...SPOKEN.none];
+  return {
+    "@length": shareOf("@length", voiced("brief", SPOKEN_WORDING.short)),
+    "@question": shareOf("@question", voiced("statement", SPOKEN_WORDING.tell)),
+    "@name": shareOf("@name", voiced("addressed", SPOKEN_WORDING.name)),
+    "@count": shareOf("@count", voiced("counted", SPOKEN_WORDING.count)),
+    none: shareOf("none", others),
+    natural: shareOf("none", natural),
+  };
 }
 
 /** Of the data's own reactions that reject nothing, in their conversations, how many a trainer would take for a correction, and of what. */

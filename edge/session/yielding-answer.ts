@@ -4,9 +4,10 @@
  * stands and is passed over is held. Text goes out as it comes.
  */
 import { isAspect } from "../../shared/aspects.ts";
-import { asksFirst, mayHold, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import { asksFirst, mayHold, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
 import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
@@ -65,10 +66,10 @@ export class YieldingAnswer {
   }
 
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
-    const { completion, defaults } = this.#turn;
+    const { completion, defaults, heard } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
-    // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls.
-    const waits = completion.notes.some(({ parameter }) => parameter === "@ask");
+    // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
+    const waits = completion.notes.some((note) => note.parameter === "@ask" || wordsReply(note, heard));
     const held: CompletionStep[] = [];
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
@@ -185,12 +186,14 @@ export class YieldingAnswer {
   }
 }
 
-/** Arguments together, then of what is about the whole call one after the other, since each wants another answer, and one question about all calls. */
+/** Arguments together, then of what is about the whole answer one after the other, since each wants another one; one question about all calls, and one reply. */
 function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
-  const [values, aspects] = [passed.filter(({ parameter }) => !isAspect(parameter)), passed.filter(({ parameter }) => isAspect(parameter))];
+  const values = passed.filter(({ parameter }) => !isAspect(parameter));
   if (values.length > 0) return values;
-  const first = aspects.filter((note) => !asksFirst(note)).slice(0, 1);
-  return first.length > 0 ? first : aspects;
+  const worded = passed.filter(({ parameter }) => isReplyAspect(parameter));
+  if (worded.length > 0) return worded;
+  const first = passed.filter((note) => !asksFirst(note)).slice(0, 1);
+  return first.length > 0 ? first : passed;
 }
 
 type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };

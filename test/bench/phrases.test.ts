@@ -13,6 +13,7 @@ import {
   NOTES,
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
+import { SPOKEN } from "../../bench/eval/spoken.ts";
 import { saidAgain, toolObjection, valueDenial, wordingObjection } from "../../trainer/pretrain/objections.ts";
 import { drawWish } from "../../trainer/pretrain/wishes.ts";
 import { Random } from "../../trainer/random.ts";
@@ -21,6 +22,7 @@ import { drawReaction } from "../../trainer/pretrain/reactions.ts";
 const named = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
 const spoken = [DEFAULT_WORDS, NEVER_WORDS, TOOL_WORDS, ...Object.values(CONFIRM_WORDS), ...Object.values(WORDING_WORDS)];
 const voiced = spoken.flatMap((words) => Object.values(words).flat());
+const wishes = [...SPOKEN.ask, ...SPOKEN.go, ...SPOKEN.none];
 const evaluation = [...named, ...voiced];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
   CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)),
@@ -96,7 +98,7 @@ describe("plain reactions", () => {
       saidAgain("", random),
     ]).flat();
     const shown = new Set(drawn.map(bare));
-    expect([...voiced, ...AGAIN_OPENERS].filter((each) => shown.has(bare(each)))).toEqual([]);
+    expect([...voiced, ...wishes, ...AGAIN_OPENERS].filter((each) => shown.has(bare(each)))).toEqual([]);
   });
 
   it("are drawn with every reward, many of each", () => {

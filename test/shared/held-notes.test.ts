@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { answerMasks } from "../../shared/grammar/answer-masks.ts";
-import { holdTo, mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
+import { holdTo, isWorded, mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { loadBase } from "../../trainer/policy/base.ts";
 
@@ -214,5 +214,52 @@ describe("notes of aspects", () => {
     expect(stands(NEVER, question, calling("ReserveHotel", {}))).toBe(false);
     // Of two notes each is tried by itself: what was written for one says nothing of the other.
     expect(stands({ ...NEVER, tool: "BookRoom" }, question, calling("ReserveHotel"))).toBe(false);
+  });
+
+  const REPLIED = withCall("Hotels in Porto.");
+  const found = {
+    ...REPLIED,
+    messages: REPLIED.messages.map((message) =>
+      message.role === "tool" ? { ...message, content: '{"count": 2, "hotels": ["Aria", "Corner"]}' } : message,
+    ),
+  };
+  const wording = (parameter: string, value: string) => ({ tool: "SearchHotel", parameter, value, corrected: null });
+  const [SHORT, KIM] = [wording("@length", "4"), wording("@name", "Kim")];
+  const REPLY = saying("There are two hotels: one is Aria. Do you like it?");
+
+  it("of how replies are worded are about replies to their tool's results, and nothing else", () => {
+    const over = (note: typeof SHORT, said: ReturnType<typeof saying>, heard: typeof found | ReturnType<typeof heardOf>): boolean =>
+      passesOver(note, { ...said, heard });
+    expect([over(SHORT, REPLY, found), over(KIM, REPLY, found)]).toEqual([true, true]);
+    expect([over(SHORT, saying("I found Aria."), found), over({ ...SHORT, tool: "FindBus" }, REPLY, found)]).toEqual([false, false]);
+    expect(over(SHORT, REPLY, heardOf("Hotels in Porto."))).toBe(false);
+    expect(passesOver(SHORT, { ...calling("ReserveHotel"), heard: found })).toBe(false);
+  });
+
+  it("hold a reply to its own words, worded as all of them have it", () => {
+    const before = { before: REPLY, heard: found };
+    const held = holdTo([SHORT, KIM], { ...FREE_FORM, tools }, before);
+    expect(held).toMatchObject({ toolChoice: "none", responseFormat: { type: "exact", text: "Kim, how about Aria?" } });
+    const stands = (text: string, cut = false): boolean => standsIn([SHORT, KIM], { ...before, after: saying(text), cut });
+    expect([stands("Kim, how about Aria?"), stands("Kim, how"), stands("Kim, how", true), stands("Aria.", true)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(standsIn([SHORT], { ...before, after: calling("SearchHotel") })).toBe(false);
+    const may = (toolChoice: "auto" | "none" | "required"): boolean => mayHold(SHORT, { toolChoice, responseFormat: { type: "text" } });
+    expect([may("auto"), may("none"), may("required")]).toEqual([true, true, false]);
+  });
+
+  it("are obeyed by other words, too, that name what was found if it was named", () => {
+    const obeys = (text: string): boolean => isWorded(SHORT, { before: REPLY, after: saying(text), heard: found });
+    expect([obeys("Take Aria."), obeys("Corner is nice."), obeys("Here you are."), obeys("Aria is the one of them."), obeys("")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 /** JSON with spaces as Python writes it, value by value and text by text. */
 import { describe, expect, it } from "vitest";
-import { respaceJson, spacedJson } from "../../shared/spaced-json.ts";
+import { respaceJson, respaceResult, spacedJson } from "../../shared/spaced-json.ts";
 
 describe("respaceJson", () => {
   it.each([
@@ -19,5 +19,17 @@ describe("spacedJson", () => {
   it("writes values as Python's json.dumps does", () => {
     expect(spacedJson({ a: [1, "x"], b: { c: null } })).toBe('{"a": [1, "x"], "b": {"c": null}}');
     expect(spacedJson(undefined)).toBe("null");
+  });
+});
+
+describe("respaceResult", () => {
+  it.each([
+    { content: '{"count":1,"results":[{"name":"Aria"}]}', respaced: '{"count": 1, "results": [{"name": "Aria"}]}' },
+    { content: '[\n  "Aria",\n  "Corner"\n]', respaced: '["Aria", "Corner"]' },
+    { content: "12,5", respaced: "12,5" },
+    { content: '"a,b"', respaced: '"a,b"' },
+    { content: "[sic]", respaced: "[sic]" },
+  ])("writes $content as $respaced", ({ content, respaced }) => {
+    expect(respaceResult(content)).toBe(respaced);
   });
 });

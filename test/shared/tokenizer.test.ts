@@ -101,6 +101,16 @@ describe("renderPrompt", () => {
   });
 });
 
+describe("a tool's result", () => {
+  it("is written in one form, however a client has spaced it", () => {
+    const written = (content: string): string =>
+      tokenizer.renderPrompt({ messages: [{ role: "tool", content, tool_call_id: "c" }], addGenerationPrompt: false }).text;
+    expect(written('{"count":1,"names":["Aria"]}')).toContain('{"count": 1, "names": ["Aria"]}');
+    expect(written('{\n  "count": 1,\n  "names": ["Aria"]\n}')).toBe(written('{"count":1,"names":["Aria"]}'));
+    expect(written("{not JSON}")).toContain("{not JSON}");
+  });
+});
+
 describe("encodePrompt", () => {
   const special = new Set(tokenizer.specialIds.values());
   const count = (content: string): number =>

@@ -1,9 +1,10 @@
 /**
- * Hears what a user says about a call beside its arguments: that another tool does it, that they want to be asked before, or not to be
- * asked. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
+ * Hears what a user says about an answer beside its call's arguments: that another tool does it, that they want to be asked before, or not to be
+ * asked, or replies worded otherwise. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
 import { asks, asksAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { at } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
@@ -12,6 +13,8 @@ import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speec
 import type { Signal } from "../data/exchange.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded } from "./ground.ts";
+import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
+import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 type Stands = Extract<Grounded, { status: "grounded" }>;
@@ -94,24 +97,39 @@ function likenessOf(left: ToolDefinition, right: ToolDefinition): number {
   return shared / Math.max(1, own.length, others.length);
 }
 
-/** Whether the user wants to be asked before such a call, or not to be asked. @param options.least probability at which it is believed */
-export async function findAskWish(
-  signal: Heard,
-  { sampler, seed, least }: { sampler: JobSampler; seed: number; least: number },
-): Promise<Stands | undefined> {
-  const { messages, tools, answer } = signal.turn.payload;
-  // Of several calls the one that changes something.
-  const called = lastCalled(signal, (call) => !READS.test(humanise(call.name))) ?? lastCalled(signal);
-  const asked = isWords(answer) && asks(answer.content ?? "");
-  if (!sampler.knowsWishes || (called === undefined && !asked)) return undefined;
-  const reads = called !== undefined && READS.test(humanise(called.call.name));
-  const wish = await hearWish(signal, { sampler, least: reads ? Math.max(least, READING_WISH) : least });
-  if (wish === "ask" && called !== undefined) {
-    const tool = findTool(tools, called.call.name);
-    const wasAsked = tool !== undefined && wasAskedAbout(called.messages, { tool, call: called.call });
-    return wasAsked ? undefined : stands(called.call.name, "@ask", ASK_FIRST);
-  }
-  if (wish !== "go" || !asked || tools.length === 0) return undefined;
+type Asking = {
+  readonly sampler: JobSampler;
+  readonly seed: number;
+  /** Probability at which a wish is believed. */ readonly least: number;
+};
+
+/** Whether the user wants to be asked before such a call, or not to be asked. */
+export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
+  if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
+  const { wish, chance } = await likeliestWish(signal, asking);
+  if (wish === "none" || chance < asking.least) return undefined;
+  return wish === "ask" ? findAskFirst(signal, { ...asking, chance }) : findAskNever(signal, asking);
+}
+
+/** The tool that the user names, of several the one that was called; else the one that was called, else the one that is due. */
+async function findAskFirst(signal: Heard, { chance, sampler, seed }: Asking & { readonly chance: number }): Promise<Stands | undefined> {
+  const { messages, tools } = signal.turn.payload;
+  const spoken = toolsNamed(wordsBy(signal.exchange.nextState, "user"), tools).map((tool) => tool.function.name);
+  const named = spoken.some((name) => !reads(name)) ? spoken.filter((name) => !reads(name)) : spoken;
+  const fits = ({ name }: Call): boolean => named.length === 0 || named.includes(name);
+  const called = lastCalled(signal, (call) => fits(call) && !reads(call.name)) ?? lastCalled(signal, fits);
+  const due = called === undefined && named.length === 0 ? await sampler.call({ messages, tools, callable: tools }, { seed }) : undefined;
+  const name = called?.call.name ?? due?.name ?? (named.length === 1 ? named[0] : undefined);
+  const tool = name === undefined ? undefined : findTool(tools, name);
+  if (name === undefined || tool === undefined) return undefined;
+  if (called !== undefined && wasAskedAbout(called.messages, { tool, call: called.call })) return undefined;
+  return reads(name) && chance < READING_WISH ? undefined : stands(name, "@ask", ASK_FIRST);
+}
+
+/** The call that was asked about. */
+async function findAskNever({ turn: { payload } }: Heard, { sampler, seed }: Asking): Promise<Stands | undefined> {
+  const { messages, tools, answer } = payload;
+  if (!isWords(answer) || !asks(answer.content ?? "")) return undefined;
   const call = await sampler.call({ messages, tools, callable: tools }, { seed });
   const tool = call === undefined ? undefined : findTool(tools, call.name);
   return call !== undefined && tool !== undefined && asksAbout(answer.content ?? "", { tool, call })
@@ -119,26 +137,57 @@ export async function findAskWish(
     : undefined;
 }
 
-async function hearWish({ exchange }: Heard, { sampler, least }: { sampler: JobSampler; least: number }): Promise<Wish> {
-  const logProbs = await sampler.score(wishPrompt(exchange), WISHES);
-  const chances = logProbs.map(Math.exp);
+/** How replies to the results are to be worded that were replied to, where this one is worded otherwise. */
+export function findWording({ exchange, turn: { payload } }: Heard): Stands | undefined {
+  const { messages, answer } = payload;
+  const tool = repliedTool(messages);
+  if (tool === undefined || !isWords(answer)) return undefined;
+  const text = answer.content ?? "";
+  const rule = wordingSaid(wordsBy(exchange.nextState, "user"), { reply: text });
+  if (rule === undefined || !isWording(rule)) return undefined;
+  return worded(text, { rules: [rule], results: resultsOf(messages, tool) }) === text
+    ? undefined
+    : stands(tool, rule.parameter, rule.value);
+}
+
+function reads(tool: string): boolean {
+  return READS.test(humanise(tool));
+}
+
+async function likeliestWish({ exchange }: Heard, { sampler }: Pick<Asking, "sampler">): Promise<{ wish: Wish; chance: number }> {
+  const chances = (await sampler.score(wishPrompt(exchange), WISHES)).map(Math.exp);
   const total = chances.reduce((sum, chance) => sum + chance, 0);
-  return WISHES.find((_, index) => total > 0 && (chances[index] ?? 0) / total >= least) ?? "none";
+  const best = chances.indexOf(Math.max(...chances));
+  return total > 0 ? { wish: at(WISHES, best), chance: at(chances, best) / total } : { wish: "none", chance: 1 };
 }
 
 /**
  * The same of a hint that somebody wrote, or that is read from the log: its tools are at hand, and the exchange calls the one that it is about,
- * or asks before. Undefined where it is about an argument. @param toolName without one, the tool that was called last
+ * or calls none and answers in words, or the user names it. Undefined where it is about an argument. @param toolName without one, the tool that was called last
  */
 export function groundAspect({ parameter, value }: Hint, toolName: string | undefined, signal: Heard): Grounded | undefined {
   if (!isAspect(parameter)) return undefined;
-  const unasked = parameter === "@ask" && value === ASK_NEVER;
+  if (isReplyAspect(parameter)) return groundWording({ parameter, value }, toolName, signal);
+  const { answer, tools } = signal.turn.payload;
   const called = lastCalled(signal, (call) => call.name === toolName) ?? lastCalled(signal);
   const tool = toolName ?? called?.call.name ?? "";
-  const fits = unasked ? isWords(signal.turn.payload.answer) : called?.call.name === tool;
-  if (fits && appliesTo({ tool, parameter, value }, signal.turn.payload.tools)) return stands(tool, parameter, value);
+  const isCalled = called?.call.name === tool;
+  const named = toolsNamed(wordsBy(signal.exchange.nextState, "user"), tools).some(({ function: { name } }) => name === tool);
+  const unasked = parameter === "@ask" && value === ASK_NEVER;
+  const first = parameter === "@ask" && !unasked;
+  const fits = unasked ? isWords(answer) : isCalled || (first && (named || (called === undefined && isWords(answer))));
+  if (fits && appliesTo({ tool, parameter, value }, tools)) return stands(tool, parameter, value);
   const wanted = unasked ? "an answer in words" : "a call";
   const detail = `${parameter} ${value}: ${wanted}, of a tool at hand, expected, got ${tool === "" ? "none" : tool}`;
+  return { status: "refused", code: "hint/ungrounded", detail };
+}
+
+function groundWording({ parameter, value }: Hint, toolName: string | undefined, { turn: { payload } }: Heard): Grounded {
+  const { messages, answer, tools } = payload;
+  const replied = repliedTool(messages);
+  const tool = toolName ?? replied ?? "";
+  if (isWords(answer) && replied === tool && appliesTo({ tool, parameter, value }, tools)) return stands(tool, parameter, value);
+  const detail = `${parameter} ${value}: a reply to the results of a tool at hand expected, got ${tool === "" ? "none" : tool}`;
   return { status: "refused", code: "hint/ungrounded", detail };
 }
 
@@ -150,6 +199,7 @@ const WISHING =
 export function isSpokenOf({ parameter, value }: Hint, toolName: string, { exchange, turn }: Heard): boolean {
   const words = wordsBy(exchange.nextState, "user");
   if (parameter === "@ask") return WISHING.test(words);
+  if (isReplyAspect(parameter)) return isSpokenWording({ parameter, value }, words);
   return toolsNamed(words, turn.payload.tools).some((tool) => tool.function.name === value || tool.function.name === toolName);
 }
 

@@ -49,9 +49,10 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
 // Words that are capitalised where a sentence begins and are no value then.
 const STARTERS = new Set(
   (
-    "a actually and are as at but can change could did do does fix for hmm hold how i if in is it make my no nope not oh on oops or our please " +
-    "redo regarding right set should so sorry thanks that the their there they this use wait was we well were what when where which who why with " +
-    "would wrong yes you your"
+    "a actually again all always and are as ask at before but can can't change check could couldn't did didn't do does doesn't don't excuse fix " +
+    "for from get hello hey hi hmm hold how i if in instead is isn't it just let listen look make my never next no nobody nope not nothing oh on " +
+    "only oops or our please put redo regarding right run seriously set should shouldn't since so sorry stop tell thanks that the their there they " +
+    "this try use wait was wasn't we well were what when where which who whoa why with won't would wouldn't wrong yes you your"
   ).split(" "),
 );
 

@@ -8,7 +8,7 @@ import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
 import { isAspect } from "../../shared/aspects.ts";
-import { type CallAsked, findAskWish, findToolDenial, findToolWish } from "./aspects.ts";
+import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
@@ -49,8 +49,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
           detail: "no vote could be read",
           refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
         });
-      if (reward > 0) return verdict({ reward, rewards, detail: "by votes" });
-      if (reward === 0) return (await findUntold(signal, { rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
+      if (reward >= 0) return (await findUntold(signal, { reward, rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
       const found = await hearAspects(signal, {
         rejected: true,
         sampler,
@@ -69,10 +68,17 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 
   /**
    * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
-   * nearly everything that is no correction, says what should have been different, and the user names that parameter.
+   * nearly everything that is no correction, says what should have been different, and the user names that parameter. Of what the
+   * votes take for an approval only a wish is believed: "Run it by me first, please", "Thanks, but keep it short."
    */
-  async function findUntold(signal: Signal, { rewards, seed }: { rewards: readonly Reward[]; seed: number }): Promise<Verdict | undefined> {
-    const { hint } = await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) });
+  async function findUntold(
+    signal: Signal,
+    { reward, rewards, seed }: { reward: Reward; rewards: readonly Reward[]; seed: number },
+  ): Promise<Verdict | undefined> {
+    const { hint } =
+      reward > 0
+        ? await hearWish(signal, { sampler, seed, least: UNTOLD_WISH })
+        : await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) });
     return hint === undefined ? undefined : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint };
   }
 
@@ -107,7 +113,7 @@ export function createEmbeddedHints(sampler: JobSampler): HintFinder {
     });
 }
 
-/** Another tool that is named says it all; then what an argument should have been, that the one that was called was wrong, that somebody wants to be asked. */
+/** Another tool that is named says it all, and how the reply should have been worded; then what an argument should have been, that the one that was called was wrong, that somebody wants to be asked. */
 async function hearAspects(
   signal: Signal,
   {
@@ -118,12 +124,19 @@ async function hearAspects(
   }: { sampler: JobSampler; seed: number; rejected: boolean; findArgument: () => Promise<Partial<Verdict>> },
 ): Promise<Partial<Verdict>> {
   const tool = await findToolWish(signal, { sampler, seed, rejected });
-  if (tool !== undefined) return standingHint(tool, signal);
+  const said = tool ?? findWording(signal);
+  if (said !== undefined) return standingHint(said, signal);
   const argument = await findArgument();
   if (argument.hint !== undefined) return argument;
   const denied = rejected ? await findToolDenial(signal, { sampler, seed }) : undefined;
-  const found = denied ?? (await findAskWish(signal, { sampler, seed, least: rejected ? REJECTED_WISH : UNTOLD_WISH }));
-  return found === undefined ? argument : standingHint(found, signal);
+  if (denied !== undefined) return standingHint(denied, signal);
+  const wish = await hearWish(signal, { sampler, seed, least: rejected ? REJECTED_WISH : UNTOLD_WISH });
+  return wish.hint === undefined ? argument : wish;
+}
+
+async function hearWish(signal: Signal, asking: Parameters<typeof findAskWish>[1]): Promise<Partial<Verdict>> {
+  const found = findWording(signal) ?? (await findAskWish(signal, asking));
+  return found === undefined ? {} : standingHint(found, signal);
 }
 
 /** What a correction in words says, whatever its user had said before: its tool, slot and value, or why that cannot be told. */

@@ -1,12 +1,12 @@
 /**
- * Lessons of an aspect of a call: which of two tools is called, or whether the user is asked before. The teacher is the policy itself, held to
+ * Lessons of an aspect of an answer: which of two tools is called, whether the user is asked before, how replies are worded. The teacher is the policy itself, held to
  * the aspect as the edge holds an answer to a note of it; where the policy does so already, or it is not about that, it is to go
  * on as it does. After a question that the user agrees to, the call is made.
  */
 import { ASK_FIRST, ASK_NEVER } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { holdTo, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import { holdTo, isWorded, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import { zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
@@ -16,6 +16,8 @@ import type { Lesson } from "../teacher/answers.ts";
 import { type Context, type ContextCounts, type Correction, generateContexts } from "../teacher/contexts.ts";
 import { type Asked, type AskPolicy, leadToCalls } from "../teacher/lead.ts";
 import { sayAgreement } from "../teacher/phrases.ts";
+import { variedReply } from "../teacher/varied-reply.ts";
+import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
 import { fits } from "./rows.ts";
 import type { CorrectedExchange } from "./learner.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
@@ -42,6 +44,15 @@ export function aspectContexts(
   const corrected = turns.map(({ turnId, payload }): Context => {
     return { kind: "silent", origin: turnId, messages: payload.messages, tools: payload.tools, tool: correction.tool.function.name };
   });
+  if (isReplyAspect(correction.parameter.name)) {
+    const replies = corrected.filter(({ messages }) => repliedTool(messages) === correction.tool.function.name);
+    const varied = replies.length === 0 ? [] : Array.from({ length: counts.silent }, () => variedReply(random.pick(replies), random));
+    return [
+      ...(own ? replies : []),
+      ...varied.filter((context) => context !== undefined),
+      ...generateContexts({ correction, tools, system }, { ...counts, silent: 0, stated: 0 }, random),
+    ];
+  }
   const instead = findTool(tools, correction.hint.value);
   const asked = instead === undefined ? [correction.tool] : [correction.tool, instead];
   const { silent: wanted, ...others } = counts;
@@ -94,7 +105,9 @@ export function isRight(
   { correction, tokenizer }: Omit<AspectTeacher, "ask">,
 ): boolean {
   const [before, after] = [saidBy(tokenizer, own), saidBy(tokenizer, answer)];
-  return after !== undefined && before !== undefined && standsIn([noteOf(correction)], { before, after, heard: context });
+  if (after === undefined || before === undefined) return false;
+  if (isReplyAspect(correction.parameter.name)) return isWorded(noteOf(correction), { before, after, heard: context });
+  return standsIn([noteOf(correction)], { before, after, heard: context });
 }
 
 /** The conversation after the teacher's question and a yes: the call is due, and who asks once more is held to it. */

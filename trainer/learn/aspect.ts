@@ -5,6 +5,7 @@
 import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import { correctionText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
 import { Random, seedAt } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, type Lesson } from "../teacher/answers.ts";
@@ -83,8 +84,10 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings });
   if (shortfall !== undefined) return shortfall;
   const tools = [correction.tool.function.name, correction.hint.value];
-  // Of this tool what was learned first was learned of calls that are made at once.
-  const others = earlier.filter((each) => each.correction.tool.function.name !== correction.tool.function.name);
+  // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
+  const others = earlier.filter(
+    (each) => isReplyAspect(correction.parameter.name) || each.correction.tool.function.name !== correction.tool.function.name,
+  );
   const cost = await costToEarlier(deps, others, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
   const { driftNats } = await look(adapters.candidate);
@@ -106,9 +109,11 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
 }
 
-/** Whether the policy begins as the lesson does: with a call of the same tool, or with words. */
-function agrees(tokenizer: Tokenizer, { answer }: Lesson, argmax: ArrayLike<number>): boolean {
+/** Whether the policy begins as the lesson does: with a call of the same tool, or with words; of words that are others, where they part from its own. */
+function agrees(tokenizer: Tokenizer, { answer, own }: Lesson, argmax: ArrayLike<number>): boolean {
   const open = tokenizer.specialIds.get("<tool_call>");
+  const parts = answer.findIndex((token, index) => token !== own[index]);
+  if (answer[0] !== open && own[0] !== open && parts >= 0) return argmax[parts] === answer[parts];
   if (answer[0] !== open) return argmax[0] !== open;
   const named = nameEnd(tokenizer, answer);
   return answer.slice(0, named).every((token, index) => argmax[index] === token);

@@ -1,6 +1,7 @@
 /** From judged signals to what an update and a manifest want to hear. */
 import { invariant } from "../../shared/assert.ts";
 import { ASK_FIRST, aspectParameter, isAspect, topicsOf } from "../../shared/aspects.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { EventLineage } from "../../shared/policy.ts";
 import { placeOf, type Expectation, type LearnedCase } from "../../shared/suite.ts";
@@ -88,7 +89,7 @@ export function casesOf(used: readonly Judged[]): LearnedCase[] {
   for (const { signal, verdict } of inOrder(used)) {
     const expectation = expectationOf(signal, verdict);
     const turn =
-      verdict.hint === undefined || isUnasked(verdict.hint)
+      verdict.hint === undefined || isOfReply(verdict.hint)
         ? signal.turn
         : signal.turns.findLast(({ payload }) => calls(payload.answer, toolOf(verdict)));
     if (expectation === undefined || turn === undefined) continue;
@@ -105,9 +106,9 @@ export function expectationsOf(used: readonly Judged[]): Expectation[] {
   return used.filter(({ verdict }) => verdict.hint !== undefined).flatMap(({ signal, verdict }) => expectationOf(signal, verdict) ?? []);
 }
 
-/** Whether a call should have been made where the answer asked about it. */
-function isUnasked({ hint }: NonNullable<Verdict["hint"]>): boolean {
-  return hint.parameter === "@ask" && hint.value !== ASK_FIRST;
+/** Whether the answer in words should have been another: a call where it asked about it, or the reply in other words. */
+function isOfReply({ hint }: NonNullable<Verdict["hint"]>): boolean {
+  return isReplyAspect(hint.parameter) || (hint.parameter === "@ask" && hint.value !== ASK_FIRST);
 }
 
 /** What the policy must do from now on: the argument that was corrected, or what the supplied answer does; several calls are no case. */
@@ -124,6 +125,7 @@ function expectationOfAspect({ toolName: tool, hint }: NonNullable<Verdict["hint
   const { parameter, value } = hint;
   const about = { tool, parameter, value };
   if (parameter === "@tool") return { tool: value, arguments: {}, about };
+  if (isReplyAspect(parameter)) return { reply: { contains: parameter === "@name" ? [value] : [] }, about };
   return value === ASK_FIRST ? { reply: { contains: [] }, about } : { tool, arguments: {}, about };
 }
 

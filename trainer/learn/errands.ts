@@ -9,7 +9,7 @@ import type { TokenBatch } from "../engine/batch.ts";
 import { SGD_TODAY } from "../pretrain/conversation.ts";
 import { drawErrand } from "../pretrain/errand.ts";
 import { Vocabulary } from "../pretrain/errand-tools.ts";
-import { actExample, type Example, FIRST_WEIGHT, teaches } from "../pretrain/examples.ts";
+import { actExample, CALL_WEIGHT, type Example, FIRST_WEIGHT, teaches } from "../pretrain/examples.ts";
 import type { Random } from "../random.ts";
 
 const DAY_MS = 86_400_000;
@@ -60,7 +60,8 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
 function keptAnswers({ tokens, weights }: Example, invocation: Invocation): number[][] {
   const answers = new Map<number, number[]>();
   tokens.forEach((_, place) => {
-    if (place === 0 || (weights[place] ?? 0) < FIRST_WEIGHT) return;
+    const weight = weights[place] ?? 0;
+    if (place === 0 || (weight !== FIRST_WEIGHT && weight < CALL_WEIGHT)) return;
     const start = activatedFrom(tokens, invocation, place - 1);
     if (start !== undefined) answers.set(start, [...(answers.get(start) ?? []), place]);
   });

@@ -8,6 +8,7 @@ import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
+import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
 import { replayContext } from "../teacher/replay.ts";
 import { toCorrected, toReplay } from "./assemble.ts";
 import type { Judged } from "./batch.ts";
@@ -70,7 +71,11 @@ async function fittingBefore(
     if (each.payload.kind !== "turn:finished" || each.seq >= turn.seq || own.has(each.turnId)) return [];
     const earlier = { ...each, payload: each.payload };
     const [replay] = toReplay([earlier]);
-    const fits = replay !== undefined && replayContext(replay, correction)?.kind === "silent";
+    if (replay === undefined) return [];
+    const { tool, parameter } = correction;
+    const fits = isReplyAspect(parameter.name)
+      ? repliedTool(replay.messages) === tool.function.name
+      : replayContext(replay, correction)?.kind === "silent";
     return fits && untrainable(earlier.payload) === undefined ? [earlier] : [];
   });
 }

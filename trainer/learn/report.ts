@@ -2,6 +2,7 @@
 import { zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { readCalls } from "../../shared/speech/calls.ts";
+import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
@@ -27,8 +28,12 @@ export async function describeChanges(
   { base: { tokenizer } }: LearnerDependencies,
   { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
 ): Promise<Change[]> {
-  const turns = group.flatMap(({ correction, turns: own }) =>
-    own.filter(({ payload }) => readCalls(payload.answer).some(({ name }) => name === correction.tool.function.name)),
+  const turns = group.flatMap(({ correction: { tool, parameter }, turns: own }) =>
+    own.filter(({ payload: { messages, answer } }) =>
+      isReplyAspect(parameter.name)
+        ? repliedTool(messages) === tool.function.name
+        : readCalls(answer).some(({ name }) => name === tool.function.name),
+    ),
   );
   // Without the notes of then: what is shown is what the version does.
   const asked = turns.map(({ payload: { messages, tools, notes, rollout } }) => ({

@@ -5,6 +5,9 @@
  */
 import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
 import { asks } from "../../shared/asking.ts";
+import { zipStrict } from "../../shared/assert.ts";
+import { isWorded } from "../../shared/held-notes.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
@@ -106,13 +109,22 @@ export async function isNeedless(
   if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
   const said = answers.map((answer) => readAnswer(tokenizer, answer));
-  if (isAspect(note.parameter)) return said.every((each) => doesSo(note, each));
+  if (isAspect(note.parameter)) return zipStrict(said, turns).every(([each, { payload }]) => doesSo(note, each, payload));
   return said.every(({ calls }) => calls.some((call) => follows(call, note)));
 }
 
-/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question in place of this one's, or this one's. */
-function doesSo({ tool, parameter, value }: Note, { calls: [call], text, finished }: ReturnType<typeof readAnswer>): boolean {
+/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question in place of this one's, this one's, the reply as it is to be worded. */
+function doesSo(
+  { tool, parameter, value }: Note,
+  { calls, text, finished }: ReturnType<typeof readAnswer>,
+  { messages, tools, answer }: LoggedTurn["payload"],
+): boolean {
   if (!finished) return false;
+  const [call] = calls;
+  if (isReplyAspect(parameter)) {
+    const before = { calls: [], text: answer.content ?? "" };
+    return isWorded({ tool, parameter, value }, { before, after: { calls, text }, heard: { messages, tools } });
+  }
   if (parameter === "@tool") return call?.name === value;
   return value === ASK_FIRST ? call === undefined && asks(text) : call?.name === tool;
 }

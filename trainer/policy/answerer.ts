@@ -9,16 +9,12 @@ import type { Base } from "./base.ts";
 import { fits } from "../learn/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/scores.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { readJudgeAdapter } from "./judge-adapter.ts";
+import { JUDGE_ADAPTERS, type JudgeAdapter, readJudgeAdapter } from "./judge-adapter.ts";
 
 /** Which adapter of the engine a job is done under; the bare base does the others. */
-export type JobAdapters = Partial<Record<Job, string>>;
+export type JobAdapters = { [job in Job]?: string };
 
-/**
- * How much of the judge adapter a job is done under. Verdicts and hints the base was pretrained for, on much more: whole, the adapter hears more
- * rejections in general words and takes more approvals for them. Wishes it alone knows.
- */
-const STRENGTHS: Readonly<Record<Job, number>> = { judge: 0.5, hint: 0.5, wish: 1 };
+const JOBS: Readonly<Record<JudgeAdapter, readonly Job[]>> = { judge: ["judge", "hint"], wish: ["wish"] };
 const CALL_TOKENS = 96;
 
 export type Answering = Pick<EngineCalls, "generate" | "score">;
@@ -85,19 +81,22 @@ function orNone(thrown: unknown): [] {
   throw thrown;
 }
 
-/** The base's jobs done under its judge adapter, where it has one. */
+/** The base's jobs done under its judge adapters, where it has them. */
 export async function openJudge(engine: Answering & Pick<EngineCalls, "loadAdapter">, base: Base): Promise<JobSampler> {
   return createJobSampler(engine, base, await loadJudge(engine, base));
 }
 
-/** Takes the base's judge adapter into the engine, where it has one, at the strengths that its jobs are done under. */
+/** Takes the base's judge adapters into the engine, those that it has. */
 export async function loadJudge(engine: Pick<EngineCalls, "loadAdapter">, base: Pick<Base, "folder" | "config">): Promise<JobAdapters> {
-  const whole = readJudgeAdapter(base);
-  if (whole === undefined) return {};
-  const nameOf = (job: Job): string => `judge.${STRENGTHS[job]}`;
-  for (const strength of new Set(Object.values(STRENGTHS)))
-    await engine.loadAdapter(`judge.${strength}`, { ...whole, alpha: strength * whole.alpha });
-  return { judge: nameOf("judge"), hint: nameOf("hint"), wish: nameOf("wish") };
+  const adapters: JobAdapters = {};
+  for (const adapter of JUDGE_ADAPTERS) {
+    const tensors = readJudgeAdapter(adapter, base);
+    if (tensors === undefined) continue;
+    const name = `judge.${adapter}`;
+    await engine.loadAdapter(name, tensors);
+    for (const job of JOBS[adapter]) adapters[job] = name;
+  }
+  return adapters;
 }
 
 function encodeJob(tokenizer: Tokenizer, { messages, tools }: JobPrompt): number[] {

@@ -12,6 +12,8 @@ export const BUCKETS = [
   { length: 896, rows: 4 },
   { length: 1024, rows: 4 },
 ] as const;
+/** In tokens. */
+export const LONGEST_EXAMPLE = Math.max(...BUCKETS.map(({ length }) => length));
 
 // Calls and replies are less than a third of most rows. What does not fit is the least weighty.
 const TARGET_SHARE = 0.35;

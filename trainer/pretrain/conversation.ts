@@ -27,7 +27,8 @@ export type Step =
   | { kind: "user"; text: string; acts: readonly Act[] }
   | { kind: "call"; service: string; tool: ToolView; values: Readonly<Record<string, string>>; first?: readonly string[] }
   | { kind: "result"; content: string }
-  | { kind: "reply"; text: string; acts: readonly Act[] };
+  /** `tells`: what the result before it says, word for word. */
+  | { kind: "reply"; text: string; acts: readonly Act[]; tells?: boolean };
 
 export type Conversation = { system: string; tools: ToolDefinition[]; views: Map<string, ServiceView>; steps: Step[] };
 

@@ -7,6 +7,7 @@ import type { Random } from "../random.ts";
 import { drawCasing, drawSystem } from "./augment.ts";
 import { type Conversation, type ServiceView, type Step, toolDefinition, type ToolView } from "./conversation.ts";
 import { drawErrandService, type ErrandParameter, type ErrandService, type ErrandTool, type Vocabulary } from "./errand-tools.ts";
+import { drawFindings, drawReceipt, type Findings } from "./findings.ts";
 import type { Lexicon, ValuePool } from "./lexicon.ts";
 import type { Act } from "./sgd.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
@@ -38,6 +39,7 @@ const ASKED_SHARE = 0.1; // of optional wishes
 const IN_ORDER_SHARE = 0.85;
 const MAX_REDRAWS = 6;
 const FAILURE_SHARE = 0.12; // of arrangements
+const SHAPED_SHARE = 0.7; // of what is found: in another shape than SGD's own
 const JOINERS = [" ", " ", ", ", " and ", ". "] as const;
 
 export function drawErrand(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Errand {
@@ -82,7 +84,8 @@ class Talk {
     const { finding, arranging, title } = this.#service;
     const draw = random.next();
     if (draw < 0.75) this.#find(finding);
-    if (draw > 0.35) {
+    // What was not found cannot be arranged.
+    if (draw >= 0.75 || (draw > 0.35 && this.#values.has(title.slot))) {
       if (draw >= 0.75) this.#values.set(title.slot, this.#vocabulary.value(title, random));
       this.#arrange(arranging, draw >= 0.75);
     }
@@ -93,7 +96,7 @@ class Talk {
     const random = this.#random;
     this.#ask(tool.parameters, this.#opened(tool));
     this.#call(tool);
-    while (random.chance(0.25)) {
+    while (this.#values.has(this.#service.title.slot) && random.chance(0.25)) {
       this.#user(random.pick(ALTERNATIVES), []);
       this.#offer();
     }
@@ -178,20 +181,32 @@ class Talk {
     const filled = (text: string): string =>
       text.replace("{values}", spacedJson(named)).replace("{code}", madeUpWord(random).toUpperCase());
     if (tool === arranging.tool) {
+      if (random.chance(SHAPED_SHARE / 2)) {
+        const { content, reply } = drawReceipt(this.#service.noun, this.#vocabulary, random);
+        this.#steps.push({ kind: "result", content });
+        this.#reply(reply, [], true);
+        return;
+      }
       const failed = random.chance(FAILURE_SHARE);
       this.#steps.push({ kind: "result", content: filled(random.pick(failed ? FAILURES : RECEIPTS)) });
       this.#reply(random.pick(failed ? REGRETS : SUCCESSES), []);
       return;
     }
-    const found = madeUpName(random);
-    this.#values.set(title.slot, found);
-    const count = 1 + random.below(8);
-    const item = spacedJson({ [title.name]: found, ...named });
-    const content = random.chance(0.7)
-      ? `{"count": ${count}, "results": [${item}]}`
-      : random.pick([`[${item}]`, `{"status": "success", "items": [${item}]}`, `{"found": ${count}, "first": ${item}}`, item]);
+    const { content, reply, found } = random.chance(SHAPED_SHARE)
+      ? drawFindings({ title, asked: named, noun: this.#service.noun }, this.#vocabulary, random)
+      : this.#counted(named);
     this.#steps.push({ kind: "result", content });
-    this.#reply(random.pick(OFFERS).replace("{title}", found).replace("{count}", String(count)), [["OFFER", title.slot, [found]]]);
+    if (found !== undefined) this.#values.set(title.slot, found);
+    this.#reply(reply, found === undefined ? [] : [["OFFER", title.slot, [found]]], true);
+  }
+
+  /** What was found as SGD's own tools give it. */
+  #counted(named: Readonly<Record<string, string>>): Findings {
+    const random = this.#random;
+    const found = madeUpName(random);
+    const count = 1 + random.below(8);
+    const content = `{"count": ${count}, "results": [${spacedJson({ [this.#service.title.name]: found, ...named })}]}`;
+    return { content, reply: random.pick(OFFERS).replace("{title}", found).replace("{count}", String(count)), found };
   }
 
   #offer(): void {
@@ -255,8 +270,8 @@ class Talk {
     this.#steps.push({ kind: "user", text: random.chance(0.75) ? ended.slice(0, 1).toUpperCase() + ended.slice(1) : ended, acts });
   }
 
-  #reply(text: string, acts: readonly Act[]): void {
-    this.#steps.push({ kind: "reply", text, acts });
+  #reply(text: string, acts: readonly Act[], tells = false): void {
+    this.#steps.push({ kind: "reply", text, acts, ...(tells ? { tells } : {}) });
   }
 }
 

@@ -16,10 +16,11 @@ import { argumentSpan } from "../../shared/argument-span.ts";
 export type Example = { tokens: number[]; weights: number[] };
 
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
-const CALL_WEIGHT = 1;
+export const CALL_WEIGHT = 1;
 const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidance names: few tokens, and all that it is about
 export const FIRST_WEIGHT = 0.15; // first token of a reply, which says that no call is due: calls that are due and not made are the commoner fault
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
+const TOLD_WEIGHT = 0.8; // of a reply that tells what a result says
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
 const RESULT_WEIGHT = 0.03; // a result repeats the call's names and values: practice in copying
 
@@ -96,7 +97,11 @@ export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, l
     const corrected = correctedExchange(conversation, lexicon, random);
     return corrected === undefined ? undefined : jobExample(tokenizer, judgePrompt(corrected.exchange), rewardText(-1));
   }
-  // Rejections are rare in the data; drawing the class first keeps the three in balance.
+  return naturalVerdict(tokenizer, conversation, random);
+}
+
+/** A reaction of the data's own. Rejections are rare there; drawing the class first keeps the three in balance. */
+export function naturalVerdict(tokenizer: Tokenizer, conversation: Conversation, random: Random): Example | undefined {
   const wanted = random.pick([-1, 0, 1]);
   const judged = naturalExchanges(conversation.steps).filter(({ reward }) => reward === wanted);
   if (judged.length === 0) return undefined;
@@ -127,7 +132,7 @@ export function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt,
 
 function messageWeights(system: string, steps: readonly Step[], dropped: readonly Step[]): number[] {
   const weights = steps.map((step, at) => {
-    if (step.kind === "reply") return REPLY_WEIGHT;
+    if (step.kind === "reply") return step.tells === true ? TOLD_WEIGHT : REPLY_WEIGHT;
     if (step.kind === "user") return USER_WEIGHT;
     if (step.kind === "result") return RESULT_WEIGHT;
     return step.kind === "call" && !leansOn(dropped, step, steps.slice(0, at)) ? CALL_WEIGHT : 0;
@@ -193,7 +198,7 @@ export function weighted(
     const weight = perMessage[message] ?? 0;
     const first = place === "first";
     place = token === tokenizer.eosId ? "outside" : "inside";
-    return first && weight === REPLY_WEIGHT ? FIRST_WEIGHT : weight;
+    return first && (weight === REPLY_WEIGHT || weight === TOLD_WEIGHT) ? FIRST_WEIGHT : weight;
   });
   for (const [index, start] of starts)
     for (const parameter of named(index)) {

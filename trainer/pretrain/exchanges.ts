@@ -33,7 +33,7 @@ export function plainExchange({ steps }: Conversation, random: Random): JudgedEx
   const places = exchangesOf(steps);
   if (places.length === 0) return undefined;
   const { answered } = random.pick(places);
-  if (random.chance(0.8)) {
+  if (random.chance(0.9)) {
     const { text, reward } = drawReaction(random);
     return { exchange: toExchange(answered, text), reward };
   }
@@ -75,16 +75,22 @@ export function correctedExchange(
   return { exchange, hint: { parameter: parameter.name, value: parameter.type === "boolean" ? value.toLowerCase() : value } };
 }
 
-/** An exchange after which the user says whether they want to be asked, or something that sounds like it; mostly where there is reason to. */
+const REASONED = 0.6; // of wishes: where the answer gives reason to them. What is said decides, not where
+
+/** An exchange after which the user says whether they want to be asked, or something that sounds like it. */
 export function wishedExchange({ steps }: Conversation, random: Random): WishedExchange | undefined {
   const { text, wish } = drawWish(random);
-  const reason = (step: Step | undefined): boolean =>
-    step?.kind === "reply" && (wish === "go" ? step.acts.some(([act]) => act === "CONFIRM") : wish === "none" || random.chance(0.1));
-  const places = exchangesOf(steps).filter(({ answered }) =>
-    wish === "ask" ? answered.some(({ kind }) => kind === "call") : reason(answered.at(-1)),
-  );
+  const reasoned = wish !== "none" && random.chance(REASONED);
+  const places = exchangesOf(steps).filter(({ answered }) => !reasoned || givesReason(answered, wish));
   if (places.length === 0) return undefined;
   return { exchange: toExchange(random.pick(places).answered, text), wish };
+}
+
+/** Who wants to be asked mostly was not, and who does not want to be was. */
+function givesReason(answered: readonly Step[], wish: Wish): boolean {
+  if (wish === "ask") return answered.some(({ kind }) => kind === "call");
+  const reply = answered.at(-1);
+  return reply?.kind === "reply" && reply.acts.some(([act]) => act === "CONFIRM");
 }
 
 /** An answer that is rejected in words that name no argument's right value. */

@@ -1,12 +1,15 @@
-/** `npm run pretrain:judge -- --sgd <folder>`: trains the adapter under which a base judges, and writes it beside that base. */
+/** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
 import { readCommandLine } from "../command-line.ts";
+import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
 import { trainJudge } from "./judge-run.ts";
 import { Progress } from "./progress.ts";
 import { readSgd } from "./sgd.ts";
 
-const USAGE = `npm run pretrain:judge -- --sgd <folder> [options]
+const USAGE = `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish [options]
+  --adapter <name>  judge for verdicts and hints, wish for whether the user wants to be asked
   --sgd <folder>    SGD data, compact or an upstream checkout
   --base <folder>   the checkpoint that is to judge, default base
+  --from <folder>   go on from the adapter beside another base, whose rank it keeps
   --out <folder>    where the adapter is written, default the base's folder
   --tokens <n>      tokens of this run, default 3000000
   --rank <n>        default 32
@@ -19,7 +22,9 @@ async function main(): Promise<void> {
     {
       options: {
         sgd: { type: "string" },
+        adapter: { type: "string" },
         base: { type: "string", default: "base" },
+        from: { type: "string" },
         out: { type: "string" },
         tokens: { type: "string", default: "3000000" },
         rank: { type: "string", default: "32" },
@@ -31,7 +36,8 @@ async function main(): Promise<void> {
     },
     USAGE,
   );
-  if (values.help || values.sgd === undefined) {
+  const adapter = JUDGE_ADAPTERS.find((each) => each === values.adapter);
+  if (values.help || values.sgd === undefined || adapter === undefined) {
     process.stderr.write(`${USAGE}\n`);
     process.exitCode = values.help ? 0 : 2;
     return;
@@ -41,7 +47,9 @@ async function main(): Promise<void> {
   let average = Number.NaN;
   await trainJudge({
     sgd: readSgd(values.sgd, "train"),
+    adapter,
     base: values.base,
+    from: values.from,
     out: values.out ?? values.base,
     runTokens: tokens,
     rank: Number(values.rank),

@@ -1,5 +1,5 @@
 /**
- * Trains the adapter under which a base judges: LoRA on every linear layer over the frozen base, on the jobs beside acting alone. What the
+ * Trains an adapter under which a base judges: LoRA on every linear layer over the frozen base, on that adapter's jobs alone. What the
  * judge learns costs the policy nothing, and what a policy learns cannot soften its judge.
  */
 import { linearNames } from "../../shared/lora.ts";
@@ -7,15 +7,18 @@ import { Engine } from "../engine/engine.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import { roundAdapter } from "../policy/adapter.ts";
 import { loadBase } from "../policy/base.ts";
-import { writeJudgeAdapter } from "../policy/judge-adapter.ts";
-import { Batcher } from "./batches.ts";
+import { type JudgeAdapter, readJudgeAdapter, writeJudgeAdapter } from "../policy/judge-adapter.ts";
+import { Batcher, LONGEST_EXAMPLE } from "./batches.ts";
 import { JobMixture } from "./job-mixture.ts";
 import type { Sgd } from "./sgd.ts";
 
 export type JudgeRunOptions = {
   sgd: Sgd;
+  adapter: JudgeAdapter;
   /** Folder of the checkpoint. */
   base: string;
+  /** Folder of a base whose adapter is gone on from; a new one otherwise. */
+  from?: string | undefined;
   out: string;
   runTokens: number;
   rank: number;
@@ -34,14 +37,24 @@ const DECAY_SHARE = 0.5;
 const TARGET_SHARE = 0.06; // a verdict is two tokens, a hint some ten
 const SAVE_EVERY_STEPS = 50;
 
-export async function trainJudge({ sgd, base: folder, out, runTokens, rank, rate, threads, seed, onStep }: JudgeRunOptions): Promise<void> {
+/** @throws Error where the base to go on from has no such adapter */
+export async function trainJudge(options: JudgeRunOptions): Promise<void> {
+  const { sgd, adapter, base: folder, from, out, runTokens, rank, rate, threads, seed, onStep } = options;
   const base = loadBase(folder);
-  const mixture = new JobMixture({ sgd, tokenizer: base.tokenizer, maxTokens: base.config.contextTokens });
+  const mixture = new JobMixture({
+    sgd,
+    tokenizer: base.tokenizer,
+    maxTokens: Math.min(base.config.contextTokens, LONGEST_EXAMPLE),
+    adapter,
+  });
+  const before = from === undefined ? undefined : readJudgeAdapter(adapter, { folder: from, config: base.config });
+  if (from !== undefined && before === undefined) throw new Error(`${from}: a base with a ${adapter} adapter expected, got none`);
   const engine = await Engine.start({ config: base.config, threads });
-  const save = async (): Promise<void> => writeJudgeAdapter(out, roundAdapter(await engine.readAdapter(NAME)), base);
+  const save = async (): Promise<void> => writeJudgeAdapter(adapter, roundAdapter(await engine.readAdapter(NAME)), { out, base });
   try {
     await engine.loadCheckpoint(folder);
-    await engine.createAdapter(NAME, { rank, alpha: 2 * rank, targets: linearNames(), seed });
+    if (before === undefined) await engine.createAdapter(NAME, { rank, alpha: 2 * rank, targets: linearNames(), seed });
+    else await engine.loadAdapter(NAME, before);
     const schedule = { totalSteps: runTokens, warmupSteps: WARMUP_STEPS * TOKENS_PER_STEP, decaySteps: runTokens * DECAY_SHARE };
     const batcher = new Batcher({ targetShare: TARGET_SHARE });
     let examples = 0;

@@ -9,7 +9,7 @@ import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.1, errand: 0.26, act: 0.17, guided: 0.31, judge: 0.1, hint: 0.06 } as const;
+const SHARES = { drill: 0.1, errand: 0.32, act: 0.16, guided: 0.26, judge: 0.1, hint: 0.06 } as const;
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.

@@ -29,8 +29,8 @@ It does three jobs, chosen by its prompt (\`shared/jobs.ts\`): **act** (call a t
 what the user said next: +1, 0, −1) and **hint** (which argument should have been different). A \`<hint>\` in the last user
 message is obeyed; a \`<note>\` there is a default that yields to what the user says.
 
-Where \`judge_adapter_model.safetensors\` lies beside it (LoRA in PEFT's format, made by \`npm run pretrain:judge\`), it judges and hints under that adapter, and does a fourth job:
-**wish** (whether the user wants to be asked before a call, or not to be asked).
+Where \`judge_adapter_model.safetensors\` and \`wish_adapter_model.safetensors\` lie beside it (LoRA in PEFT's format, made by \`npm run pretrain:judge\`), it judges and hints
+under the one, and does a fourth job under the other: **wish** (whether the user wants to be asked before a call, or not to be asked).
 
 \`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
 

@@ -11,7 +11,7 @@ import { type Checkpoint, readCheckpoint, readWeights, writeCheckpoint } from ".
 import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
 import { listParameters } from "../model/parameters.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import { Batcher } from "./batches.ts";
+import { Batcher, LONGEST_EXAMPLE } from "./batches.ts";
 import { deepened } from "./deepen.ts";
 import { plantInductionHead } from "./induction-init.ts";
 import { Mixture } from "./mixture.ts";
@@ -75,7 +75,7 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   const mixture = new Mixture({
     sgd,
     tokenizer: new Tokenizer(tokenizerFiles),
-    maxTokens: config.contextTokens,
+    maxTokens: Math.min(config.contextTokens, LONGEST_EXAMPLE),
     vocabSize: config.vocabSize,
   });
   const parameters = listParameters(config).reduce((sum, { size }) => sum + size, 0);

@@ -16,7 +16,7 @@ const WALK = { type: "function", function: { name: "Walk", parameters: { type: "
 
 async function walk(): Promise<{ version: string | null; fingerprint: string; way: string }> {
   const messages = [{ role: "user", content: "I want to walk south." }];
-  const body = { model: AGENT, messages, tools: [WALK], tool_choice: "required", temperature: 0, max_tokens: 40 };
+  const body = { model: AGENT, messages, tools: [WALK], tool_choice: "required", temperature: 0, max_tokens: 160 };
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
     headers: bearer(edge.keys.client),

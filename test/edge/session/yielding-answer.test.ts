@@ -197,6 +197,22 @@ describe("YieldingAnswer under notes that are passed over", () => {
     await expect(answer(failing)).rejects.toThrow("a grammar expected");
   });
 
+  it("words a reply to a result as it is to be worded, before any of it goes out", async () => {
+    const made = { id: "c", type: "function" as const, function: { name: "SearchHotel", arguments: "{}" } };
+    const messages = [
+      ...HEARD.messages,
+      { role: "assistant" as const, content: null, tool_calls: [made] },
+      { role: "tool" as const, tool_call_id: "c", content: '["Aria", "Corner"]' },
+    ];
+    const short = { ...ROOMS, noteId: "n_short", parameter: "@length", value: "3" };
+    const reply = tokenizer.encode("I have found two hotels, Aria and Corner. Which one?");
+    const turn = prepared({ notes: [short], heard: { ...HEARD, messages } }, () => reply);
+    expect(said(await answer(turn))).toBe("How about Aria?");
+    const elsewhere = prepared({ notes: [short] }, () => reply);
+    expect(said(await answer(elsewhere))).toBe("I have found two hotels, Aria and Corner. Which one?");
+    expect([turn.asked.length, elsewhere.asked.length]).toEqual([2, 1]);
+  });
+
   it("lets the answer stand that calls another tool when it is held", async () => {
     const other = [openId, ...tokenizer.encode(spacedJson({ name: "GetWeather", arguments: {} })), closeId];
     const turn = prepared({ notes: [ROOMS] }, (_, __, held) => (held.length > 0 ? other : call({ city: "Porto" })));

@@ -4,6 +4,7 @@ import { WISH_SYSTEM } from "../../../shared/jobs.ts";
 import { type ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
+import { groundAspect } from "../../../trainer/judge/aspects.ts";
 import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
 import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
 import { call, nextState, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
@@ -42,7 +43,9 @@ function hearing({ vote = "-1", wish = "none", sure = 0.99, args = PORTO as Reco
     answer: async (prompts) => prompts.map(({ messages: [system] }) => (system?.content?.startsWith("Judge") ? vote : "none")),
     call: async ({ callable: [tool] }) => (tool === undefined ? undefined : { status: "read", name: tool.function.name, arguments: args }),
     score: async ({ messages: [system] }, answers) =>
-      answers.map((answer) => (system?.content === WISH_SYSTEM && answer === wish ? Math.log(sure) : Math.log((1 - sure) / 2))),
+      answers.map((answer) =>
+        system?.content === WISH_SYSTEM && answer === wish ? Math.log(sure) : Math.log((1 - sure) / (answers.length - 1)),
+      ),
   };
 }
 
@@ -134,6 +137,40 @@ describe("a tool", () => {
   });
 });
 
+describe("a wish for other words", () => {
+  const FOUND: ChatMessage[] = [user("Rooms in Porto."), SEARCHED, result('{"count": 2, "hotels": ["Aria", "Corner"]}')];
+  const REPLY: ChatMessage = { role: "assistant", content: "There are some nice ones, and Aria is one of them. Do you like it?" };
+  const heard = (said: string, { answer = REPLY, asked = FOUND, vote = "-1" } = {}) => judge(signalOf(answer, said, { asked }), { vote });
+
+  it.each([
+    ["Too long.", "@length", "7"],
+    ["Use at most five words.", "@length", "5"],
+    ["No more questions, please.", "@question", "none"],
+    ["Call me Kim.", "@name", "Kim"],
+    ["And how many were there? Always tell me!", "@count", "told"],
+  ])("is heard in %s", async (said, parameter, value) => {
+    for (const vote of ["-1", "0", "+1"])
+      expect(await heard(said, { vote })).toMatchObject({ reward: -1, hint: { toolName: "SearchHotel", hint: { parameter, value } } });
+  });
+
+  it("is none where the reply is worded so, or is none to a result, or the words do not tell the name", async () => {
+    expect((await heard("Keep it short.", { answer: { role: "assistant", content: "How about Aria?" } }))?.hint).toBeUndefined();
+    expect((await heard("No more questions.", { answer: { role: "assistant", content: "Aria." } }))?.hint).toBeUndefined();
+    expect((await heard("Keep it short.", { asked: [user("Rooms in Porto.")] }))?.hint).toBeUndefined();
+    expect((await heard("use my name!"))?.hint).toBeUndefined();
+  });
+
+  it("is read from the log as it was judged", async () => {
+    const signal = signalOf(REPLY, "Call me Kim.", { asked: FOUND });
+    const verdict = await judge(signal, { vote: "-1" });
+    if (verdict === undefined) throw new Error("a verdict expected");
+    const { payload } = toJudgement(signal, verdict, new Date());
+    expect(payload).toMatchObject({ hint: "Reply to SearchHotel with the name Kim.", tool: "SearchHotel" });
+    expect(verdictFromLog(payload, signal).hint).toEqual(verdict.hint);
+    expect(groundAspect({ parameter: "@name", value: "Kim" }, "ReserveHotel", signal)).toMatchObject({ status: "refused" });
+  });
+});
+
 describe("a wish to be asked", () => {
   const first = { toolName: "ReserveHotel", hint: { parameter: "@ask", value: "first" } };
 
@@ -142,6 +179,43 @@ describe("a wish to be asked", () => {
       reward: -1,
       hint: first,
     });
+  });
+
+  it("is about the tool that the user names, or that is due where none was called", async () => {
+    const said = "Before you reserve hotels, ask me.";
+    expect(await judge(signalOf(SEARCHED, said), { vote: "0", wish: "ask" })).toMatchObject({ hint: first });
+    const slot: ChatMessage = { role: "assistant", content: "Which day?" };
+    const due = await judge(signalOf(slot, "Run it by me first.", { tools: [RESERVE, SEARCH] }), { vote: "0", wish: "ask" });
+    expect(due).toMatchObject({ hint: first });
+    const none = { ...hearing({ wish: "ask" }), call: async () => undefined };
+    const verdict = await createEmbeddedJudge(none).judge(signalOf(slot, "Run it by me first."), { votes: 1, seed: 0 });
+    expect(verdict?.hint).toBeUndefined();
+  });
+
+  it("is about the one of several named tools that was called, and about none where none of them was", async () => {
+    const hotel = (answer: Parameters<typeof turn>[1], said: string) =>
+      judge(signalOf(answer, said), { vote: "0", wish: "ask", sure: 0.995 });
+    expect((await hotel(SEARCHED, "Ask me before you search hotels!"))?.hint?.toolName).toBe("SearchHotel");
+    expect((await hotel(RESERVED, "Ask me before you search hotels!"))?.hint?.toolName).toBe("SearchHotel");
+    expect((await hotel(RESERVED, "Search hotels, but ask before you reserve hotels!"))?.hint?.toolName).toBe("ReserveHotel");
+    const both = "Ask me before you find room or search hotel!";
+    expect((await hotel(SEARCHED, both))?.hint?.toolName).toBe("SearchHotel");
+    expect((await hotel(RESERVED, both))?.hint).toBeUndefined();
+  });
+
+  it.each([{ sure: 0.99 }, { sure: 0.7 }])("speaks against an approval where it is beyond doubt: $sure", async ({ sure }) => {
+    const verdict = await judge(signalOf(RESERVED, "I like to see what I sign."), { vote: "+1", wish: "ask", sure });
+    expect(verdict?.reward).toBe(sure > 0.9 ? -1 : 1);
+    expect(verdict?.hint?.hint).toEqual(sure > 0.9 ? first.hint : undefined);
+  });
+
+  it("is read from the log where nothing was called, and of the tool that was named", () => {
+    const slot: ChatMessage = { role: "assistant", content: "Which day?" };
+    expect(groundAspect(first.hint, "ReserveHotel", signalOf(slot, "Run it by me first."))).toMatchObject({ status: "grounded" });
+    expect(groundAspect(first.hint, "ReserveHotel", signalOf(SEARCHED, "Ask before you reserve hotels."))).toMatchObject({
+      status: "grounded",
+    });
+    expect(groundAspect(first.hint, "ReserveHotel", signalOf(SEARCHED, "Ask me first."))).toMatchObject({ status: "refused" });
   });
 
   it("is believed of a rejection sooner than of words that are none", async () => {

@@ -1,6 +1,6 @@
 /** Lessons of aspects: what the policy is held to, what it is left to say, and what it says once it was told yes. */
 import { describe, expect, it } from "vitest";
-import { aspectParameter } from "../../../shared/aspects.ts";
+import { type Aspect, aspectParameter } from "../../../shared/aspects.ts";
 import type { ToolDefinition } from "../../../shared/chat.ts";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import { zipStrict } from "../../../shared/assert.ts";
@@ -11,7 +11,7 @@ import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import type { Correction } from "../../../trainer/teacher/contexts.ts";
 import type { Asked, AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { withRandomEngine } from "../../helpers/random-engine.ts";
-import { call, SEARCH, turn, user, WEATHER } from "../hotel.ts";
+import { call, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
 
 const tiny = withRandomEngine();
 const ROOM: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindRoom" } };
@@ -19,7 +19,7 @@ const TOOLS = [SEARCH, WEATHER, ROOM];
 const COUNTS = { silent: 4, stated: 0, other: 2, anchor: 2 };
 const QUESTION = "Please confirm: search hotel (city: Porto). Is that right?";
 
-function correctionTo(parameter: "@tool" | "@ask", value: string): Correction {
+function correctionTo(parameter: Aspect, value: string): Correction {
   const aspect = aspectParameter(parameter);
   if (aspect === undefined) throw new Error("an aspect expected");
   return { tool: SEARCH, parameter: aspect, hint: { parameter, value } };
@@ -109,5 +109,34 @@ describe("askAspect", () => {
     });
     expect(lessons.some(({ context: { kind } }) => kind === "silent")).toBe(false);
     expect(failed).toBe(asked);
+  });
+});
+
+describe("lessons of how replies are worded", () => {
+  const correction = correctionTo("@question", "none");
+  const asked = [
+    user("A hotel in Porto."),
+    call("SearchHotel", { city: "Porto" }),
+    result(spacedJson({ count: 9, hotels: ["Aria", "Corner", "Sea House"] })),
+  ];
+  const made = turn(asked, { role: "assistant", content: "How about Aria?" }, { tools: TOOLS });
+  const exchange: CorrectedExchange = { ...exchangeOf(correction), turns: [made] };
+
+  it("vary what was found, and teach the policy's own replies, worded so", async () => {
+    const { tokenizer } = tiny.base;
+    const saying = (text: string): number[] => [...tokenizer.encode(text), tokenizer.eosId];
+    const ask: AskPolicy = async (all) =>
+      all.map(({ prompt, form }) => {
+        if (form?.responseFormat?.type === "exact") return saying(form.responseFormat.text);
+        const [, first] = /hotels": \["([^"]+)"/.exec(tokenizer.decode([...prompt])) ?? [];
+        return saying(first === undefined ? "Hello." : `How about ${first}?`);
+      });
+    const random = new Random(1);
+    const contexts = aspectContexts([exchange], { correction, counts: { ...COUNTS, silent: 12 }, own: true, random });
+    const { lessons, failed } = await askAspect(contexts, { correction, tokenizer, ask }, random);
+    const told = lessons.filter(({ guidance }) => guidance === "forced").map(({ answer }) => readAnswer(tokenizer, answer).text);
+    expect(new Set(told)).toEqual(new Set(["I found Aria.", "I found Corner.", "I found Sea House."]));
+    expect([told.length, failed]).toEqual([13, 0]);
+    expect(lessons.some(({ guidance }) => guidance === "none")).toBe(true);
   });
 });

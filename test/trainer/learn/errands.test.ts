@@ -44,6 +44,23 @@ describe("drawErrandBatch", () => {
     }
   });
 
+  it("keeps of a reply where it begins alone: in which words the policy replies may change", () => {
+    const opens = tokenizer.specialIds.get("<tool_call>");
+    let replies = 0;
+    for (const seed of [3, 6, 7, 8]) {
+      const { positions, targets, weights, length } = draw(new Random(seed));
+      const kept = [...targets.keys()].filter((at) => (weights[at] ?? 0) > 0);
+      const rowOf = (at: number): number => Math.floor((positions[at] ?? 0) / length);
+      for (const row of new Set(kept.map(rowOf))) {
+        const places = kept.filter((at) => rowOf(at) === row);
+        if (targets[places[0] ?? 0] === opens) continue;
+        expect(places).toHaveLength(1);
+        replies += 1;
+      }
+    }
+    expect(replies).toBeGreaterThan(3);
+  });
+
   it("draws other services every time, and the same for the same seed", () => {
     const random = new Random(4);
     const first = draw(random);

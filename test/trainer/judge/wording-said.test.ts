@@ -1,0 +1,66 @@
+/** What people say of how a reply is worded, in words that the patterns were not written for, and what they say else. */
+import { describe, expect, it } from "vitest";
+import { SPOKEN } from "../../../bench/eval/spoken.ts";
+import { SPOKEN_WORDING } from "../../../bench/eval/spoken-wording.ts";
+import { isSpokenWording, wordingSaid } from "../../../trainer/judge/wording-said.ts";
+
+const reply = "I found one of them. Do you like it, or another?";
+const heard = (said: string): string | undefined => wordingSaid(said, { reply })?.parameter;
+
+describe("wordingSaid", () => {
+  it.each([
+    ["at most eight words", "@length", "8"],
+    ["No more than 12 words!", "@length", "12"],
+    ["Keep it shorter, please.", "@length", "5"],
+    ["Don’t ask me back all the time.", "@question", "none"],
+    ["Call me Kim.", "@name", "Kim"],
+    ["my name is Mrs. Hill, use it", "@name", "Mrs. Hill"],
+    ["It's Dr. Stone to you.", "@name", "Dr. Stone"],
+    ["call me chief", "@name", "chief"],
+    ["Say how many you found.", "@count", "told"],
+  ])("reads %s", (said, parameter, value) => {
+    expect(wordingSaid(said, { reply })).toEqual({ parameter, value });
+  });
+
+  it("leaves three words of the shortest reply, and a reply that asks nothing", () => {
+    expect(wordingSaid("Too long!", { reply: "Two words" })?.value).toBe("3");
+    expect(wordingSaid("No questions!", { reply: "Two words" })).toBeUndefined();
+  });
+
+  it.each([
+    "I want a shorter flight.",
+    "I have a question.",
+    "Ask me before you book that.",
+    "How many rooms does it have?",
+    "Put it under the name Smith.",
+    "Call me a cab.",
+    "What's the total?",
+    "Use my name.",
+    "My name is on the list.",
+  ])("hears nothing in %s", (said) => {
+    expect(heard(said)).toBeUndefined();
+  });
+
+  it("hears half of what it was not written for, and hardly anything in what is none", () => {
+    const share = (said: readonly string[], parameter: string): number =>
+      said.filter((text) => heard(text.replace("{as}", "Robin")) === parameter).length / said.length;
+    const { short, tell, name, count, none } = SPOKEN_WORDING;
+    const shares = [share(short, "@length"), share(tell, "@question"), share(name, "@name"), share(count, "@count")];
+    expect(shares.map((each) => each >= 0.5)).toEqual([true, true, true, true]);
+    const others = [...none, ...SPOKEN.rejections, ...SPOKEN.approvals, ...SPOKEN.neutral, ...SPOKEN.none];
+    expect(others.filter((text) => heard(text) !== undefined).length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("isSpokenWording", () => {
+  it.each([
+    ["@length", "8", "Be brief.", true],
+    ["@length", "8", "Thanks.", false],
+    ["@count", "told", "How many were there?", true],
+    ["@question", "none", "No.", false],
+    ["@name", "Kim", "it is kim", true],
+    ["@name", "Kim", "Ann", false],
+  ] as const)("%s %s of %s: %s", (parameter, value, words, is) => {
+    expect(isSpokenWording({ parameter, value }, words)).toBe(is);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * How a user wants replies to a tool's results worded, from their words: these are matched, never interpreted. Each kind is known by words that hardly stand in
+ * anything else that is said after a reply: a shorter flight and the name for a booking are none of it.
+ */
+import { COUNT_TOLD, NO_QUESTION, type ReplyAspect, wordsIn } from "../../shared/wording.ts";
+import { ADDRESSES, COUNTS, HAS_QUESTION, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
+
+type Rule = { readonly parameter: ReplyAspect; readonly value: string };
+
+const NUMBERS =
+  "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
+    " ",
+  );
+const LEAST_WORDS = 3;
+
+/** What is said of the reply, or undefined where nothing is. @param options.reply that is to be worded otherwise */
+export function wordingSaid(words: string, { reply }: { reply: string }): Rule | undefined {
+  const said = words.replaceAll("’", "'").replace(/\bdont\b/gi, "don't");
+  const isOf = (kind: readonly RegExp[]): boolean => kind.some((each) => each.test(said));
+  const name = isOf(ADDRESSES) ? nameSaid(said) : undefined;
+  if (name !== undefined) return { parameter: "@name", value: name };
+  if (isOf(COUNTS)) return { parameter: "@count", value: COUNT_TOLD };
+  if (reply.includes("?") && isOf(UNASKS) && !isOf([HAS_QUESTION, WANTS_ASKED])) return { parameter: "@question", value: NO_QUESTION };
+  const most = mostWords(said);
+  if (most === undefined && !isOf(SHORTENS)) return undefined;
+  return { parameter: "@length", value: String(most ?? Math.max(LEAST_WORDS, Math.floor(wordsIn(reply) / 2))) };
+}
+
+/** "at most eight words"; who names no number gets replies half as long as the one that was too long. */
+function mostWords(said: string): number | undefined {
+  const [, number = ""] = new RegExp(`\\b(\\d{1,3}|${NUMBERS.join("|")})[- ]words?\\b`, "i").exec(said) ?? [];
+  const words = /^\d/.test(number) ? Number(number) : NUMBERS.indexOf(number.toLowerCase()) + 1;
+  return words > 0 ? words : undefined;
+}
+
+// Capitalised words that begin sentences and are no names.
+const NO_NAMES =
+  "I|I'm|I'd|I've|I'll|OK|Okay|Yes|No|Not|Please|Hey|Hi|Hello|The|My|You|Your|It|It's|Why|What|Can|Could|Would|Do|Don't|Just|That|That's|This|Oh|Well|Sorry|By|Use|Say|Put|And|But|So|Call|Remember|Mention|Include|Start|Begin|Nobody|Everybody";
+const TITLE = "(?:(?:Mrs?|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Captain)\\.? )";
+const NAME = `(?!(?:${NO_NAMES})(?![\\p{L}'-]))${TITLE}?\\p{Lu}[\\p{L}\\p{M}'-]*(?: \\p{Lu}[\\p{L}\\p{M}'-]+)?`;
+// After these a name follows, and after the first ones whatever follows is one: "call me boss".
+const CALLED = new RegExp(
+  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:ad?dress(?:ed)?|greet|refer to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
+  "u",
+);
+const CUED = new RegExp(
+  `\\b(?:[Nn]ame(?:'s| is|,|:)?|I'm|I am|[Ii]t's|[Ss]ay|as|with|[Pp]ut|to|prefer|[Jj]ust|[Tt]hat's|[Tt]his is) ["“']?(${NAME})`,
+  "u",
+);
+const ANY = new RegExp(NAME, "gu");
+const NOBODY = /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?)$/;
+
+function nameSaid(said: string): string | undefined {
+  const [, called] = CALLED.exec(said) ?? [];
+  if (called !== undefined && !NOBODY.test(called)) return trimmed(called);
+  const [, cued] = CUED.exec(said) ?? [];
+  if (cued !== undefined) return trimmed(cued);
+  const others = [...said.matchAll(ANY)];
+  const [within, ...more] = others.filter(({ index }) => index > 0 && !/[.!?]\s*$/.test(said.slice(0, index)));
+  const [only, ...rest] = others;
+  const found = within !== undefined && more.length === 0 ? within : rest.length === 0 ? only : undefined;
+  return found === undefined ? undefined : trimmed(found[0]);
+}
+
+function trimmed(name: string): string {
+  return name.replace(/'s$|['-]+$/u, "");
+}
+
+const SPOKEN: Readonly<Record<ReplyAspect, RegExp>> = {
+  "@length": /\b(?:brief|chat|concise|length|less|line|long|much|point|read|sentence|short|succinct|sum|talk|text|word)/i,
+  "@question": /\?|\b(?:ask|question|statement|tell)/i,
+  "@name": /./,
+  "@count": /\b(?:amount|count|how many|many|number|total)/i,
+};
+
+/** Whether the user's words can mean the rule: a name stands in them, of the others a word of their kind. */
+export function isSpokenWording({ parameter, value }: { parameter: ReplyAspect; value: string }, words: string): boolean {
+  return parameter === "@name" ? words.toLowerCase().includes(value.toLowerCase()) : SPOKEN[parameter].test(words);
+}
