@@ -127,6 +127,7 @@ async function measure({ out, sgd, conditions, found, open }: Work, { cap, users
       units.push(result);
       const told = result.tracks.map((track) => `${track.preference}: ${inARow(track.sessions) ?? "not"} (${marks(track.sessions)})`);
       say(`${unitKey(unit)}: ${told.join("; ")}; ${result.updates.learned} updates, ${Math.round(result.seconds)} s`);
+      for (const reason of result.updates.reasons) say(`  refused: ${reason}`);
     }
     return { header, units };
   } finally {

@@ -57,6 +57,8 @@ export const UnitResult = z.object({
     refused: z.number().int().min(0),
     /** Of the learned ones, those that the gate or the edge kept back. */
     held: z.number().int().min(0),
+    /** Why, in the trainer's words; of what was refused and of what was kept back. */
+    reasons: z.array(z.string()).default([]),
     steps: z.number().int().min(0),
     seconds: z.number().min(0),
   }),

@@ -3,6 +3,7 @@
  * first answers in a row or the cap is reached. Everything goes over HTTP; the trainer learns all that a session taught before the next.
  */
 import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { argumentText, readCalls } from "../../shared/speech/calls.ts";
@@ -60,7 +61,7 @@ class Unit {
   readonly #arm: Arm;
   readonly #agent: string;
   readonly #users: readonly User[];
-  readonly #updates = { learned: 0, refused: 0, held: 0, steps: 0, seconds: 0 };
+  readonly #updates = { learned: 0, refused: 0, held: 0, reasons: [] as string[], steps: 0, seconds: 0 };
   #loop: LineLoop | undefined;
 
   constructor(stage: Stage, unit: UnitName, users: readonly User[]) {
@@ -226,8 +227,13 @@ class Unit {
       updates.learned += 1;
       updates.steps += Number(fields["steps"] ?? 0);
       updates.seconds += Number(fields["seconds"] ?? 0);
-    } else if (event === "update:refused") updates.refused += 1;
-    else if (event === "policy:refused" || event === "policy:rejected") updates.held += 1;
+    } else if (event === "update:refused") {
+      updates.refused += 1;
+      updates.reasons.push(...z.array(z.string()).parse(fields["details"]));
+    } else if (event === "policy:refused" || event === "policy:rejected") {
+      updates.held += 1;
+      updates.reasons.push(JSON.stringify(fields["faults"] ?? fields["detail"]));
+    }
   }
 }
 

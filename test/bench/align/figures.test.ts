@@ -21,7 +21,7 @@ function track(user: string, marks: string, more: Partial<Track> = {}): Track {
 
 function unit(arm: UnitResult["arm"], group: number, tracks: Track[], more: Partial<UnitResult> = {}): UnitResult {
   const side = { exact: [true, false], lengths: [40, 60], calls: 4, invalid: 1 };
-  const updates = { learned: 0, refused: 0, held: 0, steps: 0, seconds: 0 };
+  const updates = { learned: 0, refused: 0, held: 0, reasons: [], steps: 0, seconds: 0 };
   return { arm, sharing: 1, group, seed: 0, tracks, before: side, after: side, updates, seconds: 1, ...more };
 }
 
