@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
-import { isMonth, numberWord, writtenForm, writtenForms } from "./spoken.ts";
+import { isMonth, isNumberWord, numberWord, writtenForm, writtenForms } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -61,13 +61,38 @@ export function wasOffered(
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-/** Whether the user or the assistant has named the value, and for no other argument of the call. */
+/** Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. */
 export function wasNamed(
   messages: readonly ChatMessage[],
   { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
 ): boolean {
+  if (wasCounted(messages, { parameter, value })) return true;
   const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
   return mentions(withoutPronoun(words), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+}
+
+const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
+
+/**
+ * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
+ * other arguments hold, and whatever was made up for this one before, nothing else can be meant.
+ */
+export function wasCounted(
+  messages: readonly ChatMessage[],
+  { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
+): boolean {
+  if (writtenForm(value) !== "number") return false;
+  const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
+  const words = wordsOf(wordsBy(messages, "user"));
+  const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
+  const counts = (at: number): boolean => isThing(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
+  const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
+  const said = words[last];
+  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
+}
+
+function isCount(word: string): boolean {
+  return writtenForm(word) === "number" || isNumberWord(word);
 }
 
 export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assistant" | "tool"): string {

@@ -1,6 +1,6 @@
 /** How people write values: `2` → `two`, `2019-03-05` → `March 5`, `14:30` → `2:30 pm`. */
 
-const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const;
+const NUMBER_WORDS: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 const MONTHS = [
   "January",
   "February",
@@ -19,6 +19,10 @@ const MONTHS = [
 /** `2` → `two`, up to ten; anything else is undefined. */
 export function numberWord(value: string): string | undefined {
   return /^\d{1,2}$/.test(value) ? NUMBER_WORDS[Number(value)] : undefined;
+}
+
+export function isNumberWord(word: string): boolean {
+  return NUMBER_WORDS.includes(word);
 }
 
 /** The value and every other form in which a person may write it. */

@@ -71,6 +71,15 @@ describe("a default", () => {
     expect(yields(tokenizer, { ...ROOMS, corrected: ["3"] }, { heard, under, without })).toBe(true);
   });
 
+  it("yields to what was corrected where the user counts so many now", () => {
+    const corrected = { ...ROOMS, corrected: ["1"] };
+    const saying = (content: string): Heard => ({ ...heard, messages: [{ role: "user", content }] });
+    const counted = ["A hotel with 1 room.", "One big room in Porto, please.", "Not 2 rooms: 1 room!"];
+    const open = ["A hotel in Porto, 1 star.", "No, not 1 room but 2 rooms.", "2 rooms instead of 1 room.", "1 bed, 2 rooms."];
+    expect(counted.map((said) => yields(tokenizer, corrected, { heard: saying(said), under, without }))).toEqual([true, true, true]);
+    expect(open.map((said) => yields(tokenizer, corrected, { heard: saying(said), under, without }))).toEqual([false, false, false, false]);
+  });
+
   it("is about its own tool and its own argument", () => {
     const elsewhere = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
     expect(yields(tokenizer, { ...ROOMS, parameter: "location" }, { heard, under, without: elsewhere })).toBe(true);
