@@ -12,7 +12,7 @@ import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
-import { isReplyAspect, namesFound, resultsOf, worded } from "./wording.ts";
+import { countInvented, countNamed, isReplyAspect, resultsOf, worded } from "./wording.ts";
 import type { Heard, WrittenAnswer } from "./yielding.ts";
 
 type Held = Pick<Note, "tool" | "parameter" | "value">;
@@ -49,11 +49,17 @@ function reworded(notes: readonly Held[], { text, heard: { messages } }: Pick<Sa
   return rules.length === 0 ? text : worded(text, { rules, results: tools.flatMap((tool) => resultsOf(messages, tool)) });
 }
 
-/** Whether a reply that was worded in freedom is as the note has it, and names something of what was found if the reply in its place did. */
+/**
+ * Whether a reply that was worded in freedom is as the note has it, and as good as the one in whose place it is: it names as much of what was found, a
+ * shorter one something, and has no number that nobody gave unless that had one.
+ */
 export function isWorded(note: Held, { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
   if (after.calls.length > 0 || after.text === "" || reworded([note], { text: after.text, heard }) !== after.text) return false;
   const results = resultsOf(heard.messages, note.tool);
-  return !namesFound(before.text, results) || namesFound(after.text, results);
+  const named = countNamed(before.text, results);
+  if (countNamed(after.text, results) < (note.parameter === "@length" ? Math.min(1, named) : named)) return false;
+  const given = heard.messages.map(({ content }) => content ?? "");
+  return countInvented(after.text, given) <= countInvented(before.text, given);
 }
 
 /** Whether an answer to this conversation would be a reply that the note words. */
@@ -189,7 +195,8 @@ function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): T
   return { ...tool, function: { ...tool.function, parameters: { ...parameters, properties: held, required: needed } } };
 }
 
-function isWhole(tool: ToolDefinition, args: Readonly<Record<string, unknown>>): boolean {
+/** Whether a call has all that its tool needs. */
+export function isWhole(tool: ToolDefinition, args: Readonly<Record<string, unknown>>): boolean {
   return readParameters(tool).every(({ name, required }) => !required || args[name] !== undefined);
 }
 

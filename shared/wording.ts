@@ -46,9 +46,10 @@ function toolOf(message: ChatMessage, messages: readonly ChatMessage[]): string 
 }
 
 /** The reply as the rules have it, itself where it is so already or cannot be made so. @param results what it replies to, as the tool wrote it */
-export function worded(text: string, { rules, results }: { rules: readonly Rule[]; results: readonly string[] }): string {
+export function worded(reply: string, { rules, results }: { rules: readonly Rule[]; results: readonly string[] }): string {
   const valueOf = (aspect: ReplyAspect): string | undefined => rules.findLast(({ parameter }) => parameter === aspect)?.value;
   const [length, name] = [valueOf("@length"), valueOf("@name")];
+  const text = name === undefined ? reply : withoutMisnaming(reply, name);
   const values = results.flatMap(valuesIn);
   const named = firstNamed(text, values);
   const untold = valueOf("@count") === undefined ? undefined : untoldCount(text, results);
@@ -59,12 +60,41 @@ export function worded(text: string, { rules, results }: { rules: readonly Rule[
   if (wordsIn(sentences.join(" ")) > room) sentences = shortened(sentences, { named, room, counts: valueOf("@count") !== undefined });
   const said = sentences.join(" ");
   if (!isNamed && said !== "") return `${name}, ${inside(said, values)}`;
-  return said === text.trim() ? text : said;
+  return said === reply.trim() ? reply : said;
 }
 
-/** Whether the text names something of what was found. */
-export function namesFound(text: string, results: readonly string[]): boolean {
-  return firstNamed(text, results.flatMap(valuesIn)) !== undefined;
+/** The reply without what it begins with, alone or behind the name, where that is nearly the name: "Captain Lindqvit, I found" of Captain Lindqvist. */
+function withoutMisnaming(reply: string, name: string): string {
+  const before = reply.startsWith(`${name}, `) ? `${name}, ` : "";
+  const said = reply.slice(before.length);
+  const [opening = "", called = ""] = /^([^,.!?\n]+), */.exec(said) ?? [];
+  const begins = (words: string): string[] =>
+    words
+      .toLowerCase()
+      .split(" ")
+      .map((word) => word.slice(0, MISNAMED_LETTERS));
+  const isLike = wordsIn(called) <= wordsIn(name) && begins(called).some((begin) => begins(name).includes(begin));
+  if (opening === "" || called.includes(name) || !isLike) return reply;
+  const rest = said.slice(opening.length);
+  return before === "" ? rest.replace(/^\p{Ll}/u, (first) => first.toUpperCase()) : `${before}${rest}`;
+}
+
+const MISNAMED_LETTERS = 4;
+
+/** How many of the texts that were found the text names. */
+export function countNamed(text: string, results: readonly string[]): number {
+  return [...new Set(results.flatMap(valuesIn))].filter((value) => names(text, value)).length;
+}
+
+const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
+const FEWEST_DIGITS = 3; // days, hours and small counts are written in many ways
+
+/** How many of the text's longer numbers nobody gave. @param given everything that numbers can be from */
+export function countInvented(text: string, given: readonly string[]): number {
+  const plain = (each: string): string => each.replaceAll(",", "");
+  const known = given.map(plain);
+  const numbers = (text.match(NUMBER) ?? []).map(plain).filter((number) => number.replace(".", "").length >= FEWEST_DIGITS);
+  return numbers.filter((number) => !known.some((each) => each.includes(number))).length;
 }
 
 /** How many a result holds: as it says, else the entries of its only list; undefined where it says nothing of a number. */

@@ -78,6 +78,12 @@ export function findParameter(tool: ToolDefinition, name: string): Parameter | u
   return readParameters(tool).find((parameter) => parameter.name === name);
 }
 
+/** What a name alone tells of a value that stands under it: `rent`, `visit_date`. */
+export function parameterOf(name: string): Parameter {
+  const kind = kindOf(name, "", { type: "string", allowed: [] });
+  return { name, words: humanise(name), description: "", kind, type: "string", allowed: [], required: false, fallback: undefined };
+}
+
 /** Whether a value by itself tells that this parameter of the tool is meant: an option does, and the only place, but not one of two dates. */
 export function isPlain(tool: ToolDefinition, { name, kind }: Parameter): boolean {
   return kind === "enum" || readParameters(tool).every((other) => other.name === name || other.kind !== kind);

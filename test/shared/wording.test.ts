@@ -1,7 +1,7 @@
 /** Replies worded as somebody wants them: from their own sentences and what they reply to. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { countIn, isWording, namesFound, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
+import { countIn, countInvented, countNamed, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 
 const RESULT = JSON.stringify({
   count: 3,
@@ -53,6 +53,13 @@ describe("worded", () => {
     expect(say("Well, Kim, I found Aria.", { "@name": "Kim" })).toBe("Well, Kim, I found Aria.");
   });
 
+  it("takes what is nearly the name for it", () => {
+    const called = (text: string) => say(text, { "@name": "Captain Lindqvist" });
+    expect(called("Captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
+    expect(called("Captain Lindqvist, captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
+    expect(called("Well, there is Aria.")).toBe("Captain Lindqvist, well, there is Aria.");
+  });
+
   it("leaves a reply as it is that cannot be worded so", () => {
     expect(say("What shall I do?", { "@question": "none" }, "nothing")).toBe("What shall I do?");
     expect(say("How about Aria?", { "@count": "told" }, "Aria")).toBe("How about Aria?");
@@ -76,7 +83,13 @@ describe("a result", () => {
   });
 
   it("is named by one of its values", () => {
-    expect([namesFound("See ARIA.", [RESULT]), namesFound("Nothing.", [RESULT])]).toEqual([true, false]);
+    expect([countNamed("See ARIA.", [RESULT]), countNamed("Nothing.", [RESULT])]).toEqual([1, 0]);
+  });
+
+  it("knows the longer numbers that nobody gave", () => {
+    const given = ["Take 2,500.", '{"balance": "18345.42", "phone": "707-448-3848"}'];
+    expect(countInvented("It is $18,345.42, less 2500, on the 3rd. Call 707-448-3848.", given)).toBe(0);
+    expect(countInvented("It is $1,39.65 and 999.", given)).toBe(2);
   });
 
   it("is what came last, of its own tool", () => {

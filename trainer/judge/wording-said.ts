@@ -40,7 +40,7 @@ const TITLE = "(?:(?:Mrs?|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Captain)\\.? )";
 const NAME = `(?!(?:${NO_NAMES})(?![\\p{L}'-]))${TITLE}?\\p{Lu}[\\p{L}\\p{M}'-]*(?: \\p{Lu}[\\p{L}\\p{M}'-]+)?`;
 // After these a name follows, and after the first ones whatever follows is one: "call me boss".
 const CALLED = new RegExp(
-  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:ad?dress(?:ed)?|greet|refer to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
+  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:(?:ad?dress|greet)(?:e?s|ed|ing)?|refer(?:red|ring)? to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
   "u",
 );
 const CUED = new RegExp(

@@ -3,23 +3,21 @@
  * the aspect as the edge holds an answer to a note of it; where the policy does so already, or it is not about that, it is to go
  * on as it does. After a question that the user agrees to, the call is made.
  */
-import { ASK_FIRST, ASK_NEVER } from "../../shared/aspects.ts";
+import { ASK_FIRST } from "../../shared/aspects.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { holdTo, isWorded, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
-import { findTool } from "../../shared/speech/calls.ts";
+import { holdTo, isWhole, isWorded, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import { zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { Random } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import type { Lesson } from "../teacher/answers.ts";
-import { type Context, type ContextCounts, type Correction, generateContexts } from "../teacher/contexts.ts";
+import type { Context, Correction } from "../teacher/contexts.ts";
 import { type Asked, type AskPolicy, leadToCalls } from "../teacher/lead.ts";
 import { sayAgreement } from "../teacher/phrases.ts";
-import { variedReply } from "../teacher/varied-reply.ts";
-import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
+import { isUnasked } from "./aspect-contexts.ts";
 import { fits } from "./rows.ts";
-import type { CorrectedExchange } from "./learner.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type AspectLessons = {
@@ -31,45 +29,6 @@ export type AspectLessons = {
 
 type Answered = { readonly context: Context; readonly prompt: readonly number[]; readonly own: readonly number[] };
 type AspectTeacher = { readonly correction: Correction; readonly tokenizer: Tokenizer; readonly ask: AskPolicy };
-
-/** Contexts of the corrected turns and of generated requests, and others that must stay as they are. */
-export function aspectContexts(
-  group: readonly CorrectedExchange[],
-  { correction, counts, own, random }: { correction: Correction; counts: ContextCounts; own: boolean; random: Random },
-): Context[] {
-  const turns = group.flatMap((each) => each.turns);
-  const last = turns.at(-1)?.payload;
-  const system: ChatMessage[] = (last?.messages ?? []).filter(({ role }) => role === "system");
-  const tools = last?.tools ?? [correction.tool];
-  const corrected = turns.map(({ turnId, payload }): Context => {
-    return { kind: "silent", origin: turnId, messages: payload.messages, tools: payload.tools, tool: correction.tool.function.name };
-  });
-  if (isReplyAspect(correction.parameter.name)) {
-    const replies = corrected.filter(({ messages }) => repliedTool(messages) === correction.tool.function.name);
-    const varied = replies.length === 0 ? [] : Array.from({ length: counts.silent }, () => variedReply(random.pick(replies), random));
-    return [
-      ...(own ? replies : []),
-      ...varied.filter((context) => context !== undefined),
-      ...generateContexts({ correction, tools, system }, { ...counts, silent: 0, stated: 0 }, random),
-    ];
-  }
-  const instead = findTool(tools, correction.hint.value);
-  const asked = instead === undefined ? [correction.tool] : [correction.tool, instead];
-  const { silent: wanted, ...others } = counts;
-  // Where somebody is to call unasked, most requests that are made up still lack something to call with.
-  const silent = correction.hint.value === ASK_NEVER ? 2 * wanted : wanted;
-  const generated = asked.flatMap((tool) => {
-    const source = { correction: { ...correction, tool }, tools, system };
-    return generateContexts(source, { silent: Math.ceil(silent / asked.length), stated: 0, other: 0, anchor: 0 }, random).map(
-      (context): Context => ({ ...context, tools: [...new Set([...context.tools, ...asked])] }),
-    );
-  });
-  return [
-    ...(own ? corrected : []),
-    ...generated,
-    ...generateContexts({ correction, tools, system }, { ...others, silent: 0, stated: 0 }, random),
-  ];
-}
 
 export async function askAspect(contexts: readonly Context[], teacher: AspectTeacher, random: Random): Promise<AspectLessons> {
   const { correction, tokenizer, ask } = teacher;
@@ -83,16 +42,17 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
         ([context, answer]) => ({ context, answer }),
       );
   const answered = led.map(({ context, answer }): Answered => ({ context, prompt: promptOf(tokenizer, context), own: answer }));
-  const passed = answered.filter((each) => passes(each, teacher));
+  const unasked = isUnasked(correction);
+  // Who is to call unasked still has to ask for what nobody has said.
+  const passed = answered.filter((each) => passes(each, teacher) && !(unasked && each.context.kind !== "silent"));
   const held = await ask(passed.map((each) => heldTo(each, teacher)));
   const taught = zipStrict(passed, held).flatMap(([each, answer]) => (isRight(each, answer, teacher) ? [{ each, answer }] : []));
-  const right = new Set(taught.map(({ each }) => each));
-  // Who is to call unasked still has to ask for what nobody has said.
-  const unready = correction.hint.value === ASK_NEVER && !leads ? passed.filter((each) => !right.has(each)) : [];
   const lessons = [
     ...answered.filter((each) => !passed.includes(each)).flatMap((each) => stays(each, teacher)),
-    ...unready.map((each) => lesson(each, { kind: "stated", answer: each.own, forced: false })),
-    ...taught.map(({ each, answer }) => lesson(each, { kind: "silent", answer, forced: true })),
+    // That a call is made is learned of who is to make it unasked, not what it has.
+    ...taught.map(({ each, answer }) =>
+      lesson(each, { kind: "silent", answer: unasked ? headOf(tokenizer, answer) : answer, forced: true }),
+    ),
   ];
   const agreed = correction.hint.value === ASK_FIRST && !leads ? await afterAgreement(taught, teacher, random) : [];
   return { lessons: [...lessons, ...agreed], asked: passed.length, failed: passed.length - taught.length };
@@ -107,7 +67,16 @@ export function isRight(
   const [before, after] = [saidBy(tokenizer, own), saidBy(tokenizer, answer)];
   if (after === undefined || before === undefined) return false;
   if (isReplyAspect(correction.parameter.name)) return isWorded(noteOf(correction), { before, after, heard: context });
+  if (isUnasked(correction))
+    return after.calls[0]?.name === correction.tool.function.name && isWhole(correction.tool, after.calls[0].arguments);
   return standsIn([noteOf(correction)], { before, after, heard: context });
+}
+
+/** The tokens of a call up to the name of its tool. */
+export function headOf(tokenizer: Tokenizer, answer: readonly number[]): readonly number[] {
+  for (let end = 1; end < answer.length; end += 1)
+    if (tokenizer.decode(answer.slice(1, end)).includes('"arguments"')) return answer.slice(0, end);
+  return answer;
 }
 
 /** The conversation after the teacher's question and a yes: the call is due, and who asks once more is held to it. */
@@ -151,7 +120,8 @@ function stays(each: Answered, { correction, tokenizer }: AspectTeacher): Lesson
   if (said === undefined) return [];
   const { tool, value } = noteOf(correction);
   const [call] = said.calls;
-  const about = each.context.kind === "silent" && (call?.name === tool || call?.name === value);
+  const isAsked = isUnasked(correction) && call === undefined && each.context.tool === tool;
+  const about = isAsked || (each.context.kind === "silent" && (call?.name === tool || call?.name === value));
   return [
     lesson(each, {
       kind: about ? "stated" : each.context.kind === "silent" ? "other" : each.context.kind,

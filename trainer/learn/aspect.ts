@@ -10,13 +10,15 @@ import { Random, seedAt } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
-import { type AspectLessons, askAspect, aspectContexts, isRight } from "./aspect-lessons.ts";
+import { aspectContexts } from "./aspect-contexts.ts";
+import { type AspectLessons, askAspect, headOf, isRight } from "./aspect-lessons.ts";
 import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
 import type { Look } from "./confirm.ts";
 import { costToEarlier } from "./earlier.ts";
 import { countLessons } from "./lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
+import { saysReply } from "./reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";
@@ -25,9 +27,12 @@ import { measureLifts, teach } from "./teaching.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
+const MOST_CORRECTED = 4;
+// A name takes longer to learn than a value, and half of one is worse than none.
+const REPLIES = { maxSteps: 60, honouredBar: 0.8 };
 
 export async function learnAspect(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
-  const { engine, base, settings } = deps;
+  const { engine, base } = deps;
   const { tokenizer, config } = base;
   const { vocabSize } = config;
   const correction = group.at(-1)?.correction;
@@ -37,6 +42,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
       "teacher/fails",
       "a tokenizer with <tool_call> expected, got one for which calls are words: no answer can be held to one",
     );
+  const settings = isReplyAspect(correction.parameter.name) ? { ...deps.settings, ...REPLIES } : deps.settings;
   const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
@@ -59,6 +65,8 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
       `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`,
     );
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
+  // What held-back requests just show, the conversation that was corrected may not: it is longer, and in words of its own.
+  const corrected = training.lessons.filter(({ context: { kind, origin } }) => kind === "silent" && own.has(origin)).slice(-MOST_CORRECTED);
   const before = await scoreRows(engine, held.lessons.map(rowOf), { adapter: adapters.parent, full: true, vocabSize });
   const look = async (adapter: string): Promise<Look> => {
     const scores = await scoreRows(engine, held.lessons.map(rowOf), { adapter, full: true, vocabSize });
@@ -68,15 +76,20 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
       driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : undefined,
     }));
     const agreed = (kinds: readonly string[]): number => share(seen.filter(({ kind }) => kinds.includes(kind)).map((each) => each.agrees));
+    const shown = await scoreRows(engine, corrected.map(rowOf), { adapter, vocabSize });
+    const mended = share(zipStrict(corrected, shown).map(([lesson, score]) => agrees(tokenizer, lesson, score.argmax)));
     const drifts = seen.flatMap((each) => each.driftNats ?? []);
     return {
-      honoured: agreed(["silent"]),
+      honoured: Math.min(mended, agreed(["silent"])),
       kept: agreed(["stated"]),
       driftNats: Math.max(mean(drifts), await unseen.drift(adapter)),
       stays: agreed(["other", "anchor"]),
     };
   };
-  const run = await trainUntilShown(deps, { taught, look, adapters, version: request.parentVersion, onStep: request.onStep });
+  const run = await trainUntilShown(
+    { ...deps, settings },
+    { taught, look, adapters, version: request.parentVersion, onStep: request.onStep },
+  );
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);
@@ -109,20 +122,12 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
 }
 
-/** Whether the policy begins as the lesson does: with a call of the same tool, or with words; of words that are others, where they part from its own. */
+/** Whether the policy begins as the lesson does: with a call of the same tool, or with words; the words themselves, where they are others than its own. */
 function agrees(tokenizer: Tokenizer, { answer, own }: Lesson, argmax: ArrayLike<number>): boolean {
   const open = tokenizer.specialIds.get("<tool_call>");
-  const parts = answer.findIndex((token, index) => token !== own[index]);
-  if (answer[0] !== open && own[0] !== open && parts >= 0) return argmax[parts] === answer[parts];
-  if (answer[0] !== open) return argmax[0] !== open;
-  const named = nameEnd(tokenizer, answer);
-  return answer.slice(0, named).every((token, index) => argmax[index] === token);
-}
-
-/** How many tokens of a call it takes to name its tool. */
-function nameEnd(tokenizer: Tokenizer, answer: readonly number[]): number {
-  for (let end = 1; end < answer.length; end += 1) if (tokenizer.decode(answer.slice(1, end)).includes('"arguments"')) return end;
-  return answer.length;
+  if (answer[0] === open) return headOf(tokenizer, answer).every((token, index) => argmax[index] === token);
+  const isReworded = own[0] !== open && answer.some((token, index) => token !== own[index]);
+  return isReworded ? saysReply(argmax, { own, reply: answer }) : argmax[0] !== open;
 }
 
 async function confirm(

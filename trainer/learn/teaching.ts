@@ -7,6 +7,7 @@ import type { Correction } from "../teacher/contexts.ts";
 import { forceLogProbs } from "../teacher/forced.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
+import { withOwnRest } from "./reworded.ts";
 import { scoreRows, sharpen, totalLogProb } from "./scores.ts";
 import type { TaughtLesson } from "./train.ts";
 
@@ -27,15 +28,26 @@ export async function teach(
   const cut = lessons.map((lesson) => withoutRest(base.tokenizer, lesson));
   const rows = cut.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: adapters.parent, full: true, vocabSize });
+  const reworded = cut.filter((lesson) => isReworded(base.tokenizer, lesson));
+  const ownRows = reworded.map(({ studentPrompt: prompt, own }) => ({ prompt, answer: own }));
+  const ownScores = await scoreRows(engine, ownRows, { adapter: adapters.parent, full: true, vocabSize });
   return zipStrict(cut, scores).map(([lesson, { full, argmax }]) => {
-    const { answer, guidance } = lesson;
+    const { answer, guidance, own } = lesson;
     if (guidance === "forced") {
-      const held = forceLogProbs(base.tokenizer, { full, argmax }, { answer, parameter: correction.parameter.name, vocabSize });
+      const forced = forceLogProbs(base.tokenizer, { full, argmax }, { answer, parameter: correction.parameter.name, vocabSize });
+      const ownFull = ownScores[reworded.indexOf(lesson)]?.full;
+      const held = ownFull === undefined ? forced : withOwnRest(forced, { own, ownFull, reply: answer, vocabSize });
       return { lesson, teacherLogProbs: held, teacherLogProb: answerLogProb(held, answer, vocabSize) };
     }
     const taught = guidance === "none" ? full : sharpen(full, { temperature: settings.teacherTemperature, vocabSize });
     return { lesson, teacherLogProbs: taught, teacherLogProb: answerLogProb(full, answer, vocabSize) };
   });
+}
+
+/** Whether a lesson has words in the place of words. */
+function isReworded(tokenizer: Tokenizer, { guidance, answer, own }: Lesson): boolean {
+  const open = tokenizer.specialIds.get("<tool_call>");
+  return guidance === "forced" && answer[0] !== open && own[0] !== open;
 }
 
 /** A reply that is to stay as it is, without its rest: one of ninety tokens is attended from as far in every row of its batch. Calls stay whole. */

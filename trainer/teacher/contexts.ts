@@ -34,7 +34,7 @@ export type ContextSource = {
   readonly correction: Correction;
   /** Every tool of the agent; the corrected one included. */
   readonly tools: readonly ToolDefinition[];
-  /** System messages of the corrected turn, put before every generated request. */
+  /** Put before every generated request: system messages of the corrected turn, and what else its conversation began with. */
   readonly system: readonly ChatMessage[];
 };
 
@@ -50,7 +50,8 @@ export function generateContexts(source: ContextSource, counts: ContextCounts, r
   ].filter((context) => context !== undefined);
 }
 
-function silentContext(source: ContextSource, random: Random): Context {
+/** A request for the corrected tool with all that it needs, but for the corrected argument. */
+export function silentContext(source: ContextSource, random: Random): Context {
   const { tool, parameter } = source.correction;
   const facts = chooseFacts(tool, [parameter.name], random);
   return {

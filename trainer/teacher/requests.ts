@@ -27,16 +27,27 @@ export function converse({ system, tool, facts }: Request, random: Random): Chat
 
 /** A request with its call, result and reply, as they stand in the history of a longer conversation. */
 export function settled(tool: ToolDefinition, random: Random): ChatMessage[] {
-  const facts = chooseFacts(tool, [], random);
+  const request: Request = { system: [], tool, facts: chooseFacts(tool, [], random) };
+  return [
+    ...carriedOut(request, (given) => spacedJson({ status: "ok", ...given }), random),
+    { role: "assistant", content: random.pick(["Done.", "That is done.", "All set. Anything else?", "It worked."]) },
+  ];
+}
+
+/** A request with its call, and what the tool gave back, as they stand before the reply. @param resultOf of the call's arguments */
+export function carriedOut(
+  { system, tool, facts }: Request,
+  resultOf: (given: Readonly<Record<string, string>>) => string,
+  random: Random,
+): ChatMessage[] {
   const id = `call_${random.below(1_000_000)}`;
   const given = Object.fromEntries(facts.map(({ parameter, value }) => [parameter.name, value]));
-  const ordered = Object.fromEntries(readParameters(tool).flatMap(({ name }) => (name in given ? [[name, given[name]]] : [])));
+  const ordered = Object.fromEntries(readParameters(tool).flatMap(({ name }) => (name in given ? [[name, given[name] ?? ""]] : [])));
   const call = { id, type: "function" as const, function: { name: tool.function.name, arguments: spacedJson(ordered) } };
   return [
-    ...converse({ system: [], tool, facts }, random),
+    ...converse({ system, tool, facts }, random),
     { role: "assistant", content: null, tool_calls: [call] },
-    { role: "tool", tool_call_id: id, content: spacedJson({ status: "ok", ...ordered }) },
-    { role: "assistant", content: random.pick(["Done.", "That is done.", "All set. Anything else?", "It worked."]) },
+    { role: "tool", tool_call_id: id, content: resultOf(ordered) },
   ];
 }
 

@@ -1,39 +1,127 @@
-/** Conversations that differ from one that ended in a tool's result by what was found: some of it, in another order, and as many as it says. */
+/**
+ * Conversations that end, like one that was corrected, in a tool's result that is to be replied to: the same one or a request made up, and what was
+ * found made anew. A reply that is only ever learned of one result has its numbers learned by heart, and tells them of every other.
+ */
+import type { ChatMessage } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { readResult } from "../../shared/wording.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
+import { mentions, wordsBy } from "../../shared/speech/mention.ts";
+import { parameterOf } from "../../shared/speech/parameters.ts";
+import { readResult, repliedTool } from "../../shared/wording.ts";
 import type { Random } from "../random.ts";
-import type { Context } from "./contexts.ts";
+import type { Context, Correction } from "./contexts.ts";
+import { carriedOut, chooseFacts } from "./requests.ts";
+import { makeValue } from "./values.ts";
 
 const MOST_FOUND = 20;
 
-/** Undefined where no result comes last, or it holds nothing of which there could be less. */
+/** What a value is made of. */
+type Anew = {
+  /** The call's arguments, which stand in results under the same names. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** What the conversation is about, and stays. */
+  readonly said: string;
+  /** Texts that were found under a name. */
+  readonly found: ReadonlyMap<string, readonly string[]>;
+  readonly random: Random;
+};
+
+/** The conversation with another result; undefined where no result comes last, or none that can be read. */
 export function variedReply(context: Context, random: Random): Context | undefined {
-  const last = context.messages.at(-1);
-  if (last?.role !== "tool") return undefined;
-  const content = varied(last.content, random);
-  return content === undefined ? undefined : { ...context, messages: [...context.messages.slice(0, -1), { ...last, content }] };
+  const { messages } = context;
+  const last = messages.at(-1);
+  const call = messages.findLast((message) => message.role === "assistant");
+  if (last?.role !== "tool" || call?.role !== "assistant") return undefined;
+  const made = call.tool_calls?.find(({ id }) => id === last.tool_call_id)?.function.arguments;
+  const given = parseObject(made ?? "") ?? {};
+  const content = resultAnew(last.content, { given, said: wordsBy(messages, "user"), random });
+  return content === undefined ? undefined : { ...context, messages: [...messages.slice(0, -1), { ...last, content }] };
 }
 
-function varied(result: string, random: Random): string | undefined {
+/** A request for the same tool, made up, with a result of the same shape; undefined as above. */
+export function repliedAnew(
+  { messages, tools }: Pick<Context, "messages" | "tools">,
+  { tool }: Pick<Correction, "tool">,
+  random: Random,
+): Context | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "tool" || repliedTool(messages) !== tool.function.name) return undefined;
+  const system = messages.filter(({ role }) => role === "system");
+  let content: string | undefined;
+  const request = { system, tool, facts: chooseFacts(tool, [], random) };
+  const made: ChatMessage[] = carriedOut(
+    request,
+    (given) => (content = resultAnew(last.content, { given, said: Object.values(given).join("\n"), random })) ?? "",
+    random,
+  );
+  return content === undefined ? undefined : { kind: "silent", origin: "generated", messages: made, tools, tool: tool.function.name };
+}
+
+/** Some of what was found, in another order, with other values, and as many as it says. */
+function resultAnew(result: string, about: Omit<Anew, "found">): string | undefined {
   const read = readResult(result);
-  if (Array.isArray(read)) return read.length < 2 ? undefined : spacedJson(some(read, random));
   if (typeof read !== "object" || read === null) return undefined;
-  let found: number | undefined;
-  const changed = Object.entries(read).map(([key, value]): [string, unknown] => {
+  const anew: Anew = { ...about, found: textsIn(read) };
+  if (Array.isArray(read)) return read.length === 0 ? undefined : spacedJson(someAnew(read, anew));
+  let most: number | undefined;
+  const entries = Object.entries(read).map(([key, value]): [string, unknown] => {
     if (!Array.isArray(value) || value.length === 0) return [key, value];
-    const kept = some(value, random);
-    found = kept.length;
+    const kept = someAnew(value, anew);
+    most = kept.length;
     return [key, kept];
   });
-  if (found === undefined) return undefined;
-  const least = found;
-  const counted = changed.map(([key, value]): [string, unknown] => [
+  const least = most;
+  if (least === undefined) return spacedJson(valueAnew("", read, anew));
+  const { random } = about;
+  const counted = entries.map(([key, value]): [string, unknown] => [
     key,
     typeof value === "number" && Number.isInteger(value) && value >= least ? least + random.below(MOST_FOUND) : value,
   ]);
   return spacedJson(Object.fromEntries(counted));
 }
 
-function some(values: readonly unknown[], random: Random): unknown[] {
-  return random.shuffled(values).slice(0, 1 + random.below(values.length));
+function someAnew(values: readonly unknown[], anew: Anew): unknown[] {
+  const { random } = anew;
+  return random
+    .shuffled(values)
+    .slice(0, 1 + random.below(values.length))
+    .map((value) => valueAnew("", value, anew));
+}
+
+function valueAnew(key: string, value: unknown, anew: Anew): unknown {
+  if (Array.isArray(value)) return value.map((each) => valueAnew(key, each, anew));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, valueAnew(name, each, anew)]));
+  const given = anew.given[key];
+  if (given !== undefined && typeof given === typeof value) return given;
+  if (typeof value === "number") return Number(digitsAnew(String(value), anew.random));
+  return typeof value === "string" ? textAnew(key, value, anew) : value;
+}
+
+function textAnew(key: string, text: string, { said, found, random }: Anew): string {
+  const parameter = parameterOf(key);
+  if (text === "" || /^(?:true|false|null)$/i.test(text) || mentions(said, { parameter, value: text })) return text;
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return makeValue({ ...parameter, kind: "date" }, random) ?? text;
+  if (/^\d\d:\d\d$/.test(text)) return makeValue({ ...parameter, kind: "time" }, random) ?? text;
+  if (/^\P{L}*\d\P{L}*$/u.test(text)) return digitsAnew(text, random);
+  return random.pick(found.get(key) ?? [text]);
+}
+
+/** Another number, written alike: `$1,339.17`, `707-448-3848`. */
+function digitsAnew(text: string, random: Random): string {
+  return text.replaceAll(/\d+/g, (digits) =>
+    digits.replaceAll(/\d/g, (digit, index) => String(index === 0 && digit !== "0" ? 1 + random.below(9) : random.below(10))),
+  );
+}
+
+/** Texts of a result by the names under which they stand, each once. */
+function textsIn(read: unknown): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const collect = (key: string, value: unknown): void => {
+    if (typeof value === "object" && value !== null)
+      for (const [name, each] of Object.entries(value)) collect(Array.isArray(value) ? key : name, each);
+    else if (typeof value === "string") found.set(key, [...new Set([...(found.get(key) ?? []), value])]);
+  };
+  collect("", read);
+  return found;
 }

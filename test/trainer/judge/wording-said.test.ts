@@ -17,6 +17,9 @@ describe("wordingSaid", () => {
     ["my name is Mrs. Hill, use it", "@name", "Mrs. Hill"],
     ["It's Dr. Stone to you.", "@name", "Dr. Stone"],
     ["call me chief", "@name", "chief"],
+    ["I prefer being addressed as Dr. Stone.", "@name", "Dr. Stone"],
+    ["It would be nice if you greeted me as Kim", "@name", "Kim"],
+    ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
   ])("reads %s", (said, parameter, value) => {
     expect(wordingSaid(said, { reply })).toEqual({ parameter, value });
@@ -34,6 +37,7 @@ describe("wordingSaid", () => {
     "How many rooms does it have?",
     "Put it under the name Smith.",
     "Call me a cab.",
+    "I want the hotel to be called first.",
     "What's the total?",
     "Use my name.",
     "My name is on the list.",

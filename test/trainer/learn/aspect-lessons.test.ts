@@ -5,10 +5,11 @@ import type { ToolDefinition } from "../../../shared/chat.ts";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import { zipStrict } from "../../../shared/assert.ts";
 import { Random } from "../../../trainer/random.ts";
-import { askAspect, aspectContexts } from "../../../trainer/learn/aspect-lessons.ts";
+import { aspectContexts } from "../../../trainer/learn/aspect-contexts.ts";
+import { askAspect } from "../../../trainer/learn/aspect-lessons.ts";
 import type { CorrectedExchange } from "../../../trainer/learn/learner.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
-import type { Correction } from "../../../trainer/teacher/contexts.ts";
+import type { ContextKind, Correction } from "../../../trainer/teacher/contexts.ts";
 import type { Asked, AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { withRandomEngine } from "../../helpers/random-engine.ts";
 import { call, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
@@ -69,6 +70,16 @@ describe("aspectContexts", () => {
     for (const { tools } of silent)
       expect(tools.map((tool) => tool.function.name)).toEqual(expect.arrayContaining(["SearchHotel", "FindRoom"]));
   });
+
+  it("goes on from where the corrected conversation stood, in half of the requests", () => {
+    const correction = correctionTo("@ask", "first");
+    const before = [user("Rain?"), call("GetWeather", {}), result("No."), { role: "assistant", content: "No rain." } as const];
+    const made = turn([...before, user("A hotel in Porto.")], call("SearchHotel", { city: "Porto" }), { tools: TOOLS });
+    const exchange: CorrectedExchange = { ...exchangeOf(correction), turns: [made] };
+    const contexts = aspectContexts([exchange], { correction, counts: COUNTS, own: false, random: new Random(2) });
+    const begins = contexts.filter(({ kind }) => kind === "silent").map(({ messages }) => messages[0]?.content === "Rain?");
+    expect(begins).toEqual([false, true, false, true]);
+  });
 });
 
 describe("askAspect", () => {
@@ -96,9 +107,15 @@ describe("askAspect", () => {
     expect(told).toContain("stated by forced: SearchHotel");
   });
 
-  it("has it call where it asked, with what was said", async () => {
-    const { told } = await lessonsOf(correctionTo("@ask", "never"), policy({ asks: true }));
-    expect(told.filter((each) => each.startsWith("silent"))).toEqual(["silent by forced: SearchHotel"]);
+  it("has it call where it asked, whatever the call has, and ask on where something is missing", async () => {
+    const correction = correctionTo("@ask", "never");
+    const { lessons } = await lessonsOf(correction, policy({ asks: true }));
+    const { tokenizer } = tiny.base;
+    const said = (kind: ContextKind): string[] =>
+      lessons.filter(({ context }) => context.kind === kind).map(({ answer }) => tokenizer.decode([...answer]));
+    expect(new Set(said("silent"))).toEqual(new Set(['<tool_call>{"name": "SearchHotel", "arguments"']));
+    expect(said("stated").length).toBeGreaterThan(0);
+    for (const each of said("stated")) expect(each).toContain(QUESTION);
   });
 
   it("teaches nothing where the teacher does not do it either", async () => {
@@ -136,7 +153,7 @@ describe("lessons of how replies are worded", () => {
     const { lessons, failed } = await askAspect(contexts, { correction, tokenizer, ask }, random);
     const told = lessons.filter(({ guidance }) => guidance === "forced").map(({ answer }) => readAnswer(tokenizer, answer).text);
     expect(new Set(told)).toEqual(new Set(["I found Aria.", "I found Corner.", "I found Sea House."]));
-    expect([told.length, failed]).toEqual([13, 0]);
+    expect([told.length, failed]).toEqual([25, 0]);
     expect(lessons.some(({ guidance }) => guidance === "none")).toBe(true);
   });
 });

@@ -1,0 +1,68 @@
+/** Results made anew: what the conversation is about stays, everything else is another. */
+import { describe, expect, it } from "vitest";
+import { spacedJson } from "../../../shared/spaced-json.ts";
+import { Random } from "../../../trainer/random.ts";
+import type { Context } from "../../../trainer/teacher/contexts.ts";
+import { repliedAnew, variedReply } from "../../../trainer/teacher/varied-reply.ts";
+import { call, result, SEARCH, user } from "../hotel.ts";
+
+const FOUND = {
+  count: 9,
+  results: [
+    { city: "Porto", name: "Aria", rent: "$1,339.17", from: "2019-03-04", opens: "07:30", stars: 4, pets: "True" },
+    { city: "Porto", name: "Corner", rent: "$990", from: "2019-03-05", opens: "08:00", stars: 5, pets: "False" },
+  ],
+};
+
+function contextOf(content: string): Context {
+  const messages = [user("A hotel in Porto."), call("SearchHotel", { city: "Porto" }), result(content)];
+  return { kind: "silent", origin: "t", messages, tools: [SEARCH], tool: "SearchHotel" };
+}
+
+type Entry = (typeof FOUND.results)[number];
+
+function entriesOf(context: Context | undefined): { count: number; results: Entry[] } {
+  return JSON.parse(String(context?.messages.at(-1)?.content));
+}
+
+describe("variedReply", () => {
+  it("keeps what was asked for and how things are written, and has every value anew", () => {
+    const random = new Random(1);
+    const drawn = Array.from({ length: 40 }, () => entriesOf(variedReply(contextOf(spacedJson(FOUND)), random)));
+    const entries = drawn.flatMap(({ results }) => results);
+    expect(new Set(drawn.map(({ results }) => results.length))).toEqual(new Set([1, 2]));
+    expect(drawn.every(({ count, results }) => count >= results.length)).toBe(true);
+    expect(new Set(entries.map(({ city }) => city))).toEqual(new Set(["Porto"]));
+    expect(new Set(entries.map(({ name }) => name))).toEqual(new Set(["Aria", "Corner"]));
+    expect(entries.every(({ rent }) => /^\$(?:\d,\d{3}\.\d\d|\d{3})$/.test(rent))).toBe(true);
+    expect(entries.every(({ from, opens }) => !Number.isNaN(Date.parse(`${from}T${opens}`)))).toBe(true);
+    expect(entries.every(({ stars }) => Number.isInteger(stars) && stars < 10)).toBe(true);
+    expect(new Set(entries.map(({ rent }) => rent)).size).toBeGreaterThan(20);
+  });
+
+  it("varies one entry alone, and an object that is none of a list", () => {
+    const random = new Random(2);
+    const balances = Array.from({ length: 8 }, () => variedReply(contextOf('{"balance": "18345.42", "status": "ok"}'), random));
+    const texts = new Set(balances.map((context) => context?.messages.at(-1)?.content));
+    expect(texts.size).toBeGreaterThan(6);
+    for (const text of texts) expect(text).toMatch(/^\{"balance": "[1-9]\d{4}\.\d\d", "status": "ok"\}$/);
+  });
+
+  it("is none where there is no result, or none that can be read", () => {
+    expect(variedReply(contextOf("two hotels"), new Random(1))).toBeUndefined();
+    expect(variedReply({ ...contextOf("{}"), messages: [user("Hello")] }, new Random(1))).toBeUndefined();
+  });
+});
+
+describe("repliedAnew", () => {
+  it("asks for the same tool in other words, and finds what was asked for", () => {
+    const random = new Random(3);
+    const made = repliedAnew(contextOf(spacedJson(FOUND)), { tool: SEARCH }, random);
+    const asked = made?.messages.findLast((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
+    const [wanted] = (asked?.role === "assistant" ? asked.tool_calls : undefined) ?? [];
+    const given = JSON.parse(wanted?.function.arguments ?? "{}");
+    expect(made).toMatchObject({ kind: "silent", origin: "generated", tool: "SearchHotel" });
+    expect(entriesOf(made).results.every(({ city }) => city === given.city)).toBe(true);
+    expect(made?.messages.at(-1)).toMatchObject({ role: "tool", tool_call_id: wanted?.id });
+  });
+});
