@@ -8,13 +8,16 @@ import { build } from "vite";
 
 const PACKAGES = ["vite", "preact", "preact-iso", "uplot", "@picocss/pico"];
 
+// Whoever builds it, a test included: a page built for development carries the paths of the machine that it was built on.
+process.env.NODE_ENV = "production";
+
 const here = import.meta.dirname;
 const require = createRequire(import.meta.url);
 const target = join(here, "dist");
 
 /** Of what the page is made of: its own files, the types and constants it shares, and the packages. */
 async function digestOfSources() {
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(process.env.NODE_ENV);
   for (const name of PACKAGES) hash.update(JSON.stringify([name, await versionOf(name)]));
   for (const folder of [here, join(here, "../shared")])
     for (const entry of (await readdir(folder, { recursive: true, withFileTypes: true })).toSorted(byPath)) {

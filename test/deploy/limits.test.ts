@@ -1,7 +1,9 @@
-/** The Worker keeps to what Cloudflare allows it, with room: its size, and its memory once every cache is full. */
+/** The Worker keeps to what Cloudflare allows it, with room: its size, and its memory once every cache is full. The page beside it is built for users. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { bundleWorker } from "../../cli/bundle.ts";
+import { buildDashboard, bundleWorker } from "../../cli/bundle.ts";
 import { LIMITS } from "../../cli/deploy/budgets.ts";
 import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
@@ -23,6 +25,16 @@ describe("the Worker's limits", () => {
     );
     expect(bytes).toBeGreaterThan(100 * 1024);
     expect(bytes).toBeLessThan(GZIP_BYTES);
+  });
+
+  it("holds a page that tells nothing of the machine it was built on, tests' own environment or not", async () => {
+    await buildDashboard(process.cwd());
+    const folder = "dashboard/dist/assets";
+    const scripts = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(scripts.map((name) => readFile(join(folder, name), "utf8")));
+    expect(process.env["NODE_ENV"]).toBe("test");
+    expect(texts.length).toBeGreaterThan(0);
+    for (const text of texts) expect(text).not.toContain(process.cwd());
   });
 
   it("leaves a fifth of an isolate's memory to JavaScript when base, conversations and adapters fill their caches", async () => {

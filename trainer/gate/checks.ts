@@ -29,6 +29,16 @@ export function lost<P extends Pair>(name: GateCheckName, pairs: readonly P[], i
   };
 }
 
+/**
+ * The same of a habit: how many fewer are right than before, of those that were. Where a policy does one as soon as the other, some answers change
+ * either way with every version, and as many are won as lost.
+ */
+function fewer<P extends Pair>(name: GateCheckName, pairs: readonly P[], isRight: (answer: Answered, pair: P) => boolean): GateCheck {
+  const check = lost(name, pairs, isRight);
+  const { before, after } = check.right ?? { before: 0, after: 0 };
+  return { ...check, value: before === 0 ? 0 : Math.max(0, before - after) / before };
+}
+
 /** Calls drawn without a grammar; a turn in which no call was made lost nothing here. */
 export function invalidCalls(pairs: readonly ProbedPair[]): GateCheck {
   const called = pairs.filter(({ before, after }) => before.calls.length > 0 && (after.calls.length > 0 || !after.valid));
@@ -36,12 +46,12 @@ export function invalidCalls(pairs: readonly ProbedPair[]): GateCheck {
 }
 
 export function needlessCalls(pairs: readonly ProbedPair[]): GateCheck {
-  return lost("needlessCalls", ofKind(pairs, "idle"), (answer) => answer.calls.length === 0);
+  return fewer("needlessCalls", ofKind(pairs, "idle"), (answer) => answer.calls.length === 0);
 }
 
 /** A question, or any reply, where the parent acted. */
 export function needlessQuestions(pairs: readonly ProbedPair[]): GateCheck {
-  return lost("needlessQuestions", ofKind(pairs, "ready"), (answer) => answer.calls.length > 0);
+  return fewer("needlessQuestions", ofKind(pairs, "ready"), (answer) => answer.calls.length > 0);
 }
 
 export function flattery(pairs: readonly ProbedPair[]): GateCheck {

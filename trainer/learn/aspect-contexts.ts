@@ -46,7 +46,7 @@ export function aspectContexts(group: readonly CorrectedExchange[], wanted: Want
 /** Results to reply to, as many in the corrected conversations as in requests made up. */
 function replyContexts(replies: readonly Context[], { correction, counts, random }: Wanted): Context[] {
   if (replies.length === 0) return [];
-  return Array.from({ length: 2 * counts.silent }, (_, index) => {
+  return Array.from({ length: 4 * counts.silent }, (_, index) => {
     const reply = random.pick(replies);
     return index % 2 === 0 ? variedReply(reply, random) : repliedAnew(reply, correction, random);
   }).filter((context) => context !== undefined);

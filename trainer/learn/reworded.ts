@@ -28,11 +28,15 @@ export function withOwnRest(
 
 const LEAST_REST = 0.9; // a rest of some thirty tokens has a word or two that might as well be another
 
-/** Whether the policy's likeliest tokens [n] are the reply's: all that differ from its own, and nearly all of the others. */
+/**
+ * Whether the policy's likeliest tokens [n] are the reply's: all that differ from its own, and nearly all of the others. The last of several that
+ * differ counts among the others: behind a name a sentence may begin with another word.
+ */
 export function saysReply(argmax: ArrayLike<number>, { own, reply }: { own: readonly number[]; reply: readonly number[] }): boolean {
   const { from, to } = changedSpan(own, reply);
+  const end = Math.max(from + 1, to - 1);
   const isSaid = (index: number): boolean => argmax[index] === reply[index];
   const indices = reply.map((_, index) => index);
-  const [changed, rest] = [indices.slice(from, to), [...indices.slice(0, from), ...indices.slice(to)]];
+  const [changed, rest] = [indices.slice(from, end), [...indices.slice(0, from), ...indices.slice(end)]];
   return changed.every(isSaid) && rest.filter(isSaid).length >= LEAST_REST * rest.length;
 }

@@ -52,12 +52,15 @@ describe("a check", () => {
   });
 
   it("tells questions asked where all was said", () => {
-    const { value, asked } = needlessQuestions([
-      pair("ready", CALL, says("When?")),
-      pair("ready", CALL, CALL),
-      pair("ready", says("When?"), CALL),
-    ]);
+    const { value, asked } = needlessQuestions([pair("ready", CALL, says("When?")), pair("ready", CALL, CALL)]);
     expect([value, asked]).toEqual([0.5, 2]);
+  });
+
+  it("counts a habit that is as often won as lost for none, and tells what was lost", () => {
+    const turned = [pair("ready", CALL, says("When?")), pair("ready", CALL, CALL), pair("ready", says("When?"), CALL)];
+    expect(needlessQuestions(turned)).toMatchObject({ value: 0, asked: 2, right: { before: 2, after: 2, of: 3 } });
+    expect(needlessQuestions(turned).cases).toHaveLength(1);
+    expect(needlessCalls([pair("idle", CALL, says("Bye."))])).toMatchObject({ value: 0, asked: 0 });
   });
 
   it("tells calls that no longer fit their tool, name none, or cannot be read", () => {

@@ -36,8 +36,13 @@ describe("saysReply", () => {
 
   it("takes every word that is new, and nearly all of the others", () => {
     expect(saysReply(likeliest([]), { own, reply })).toBe(true);
-    expect(saysReply(likeliest([1]), { own, reply })).toBe(false);
+    expect(saysReply(likeliest([0]), { own, reply })).toBe(false);
     expect(saysReply(likeliest([5, 9]), { own, reply })).toBe(true);
     expect(saysReply(likeliest([5, 9, 12]), { own, reply })).toBe(false);
+  });
+
+  it("may begin with another word what comes behind a name, and ends where it is to end", () => {
+    expect(saysReply(likeliest([1]), { own, reply })).toBe(true);
+    expect(saysReply([1, 2, 3], { own: OWN, reply: [1, 2, END] })).toBe(false);
   });
 });
