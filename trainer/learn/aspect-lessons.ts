@@ -46,7 +46,11 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
   // Who is to call unasked still has to ask for what nobody has said.
   const passed = answered.filter((each) => passes(each, teacher) && !(unasked && each.context.kind !== "silent"));
   const held = await ask(passed.map((each) => heldTo(each, teacher)));
-  const taught = zipStrict(passed, held).flatMap(([each, answer]) => (isRight(each, answer, teacher) ? [{ each, answer }] : []));
+  const taught = zipStrict(passed, held).flatMap(([each, answer]) =>
+    isRight(each, answer, teacher)
+      ? [{ each: { ...each, own: inUsualTokens(tokenizer, each.own) }, answer: inUsualTokens(tokenizer, answer) }]
+      : [],
+  );
   const lessons = [
     ...answered.filter((each) => !passed.includes(each)).flatMap((each) => stays(each, teacher)),
     // That a call is made is learned of who is to make it unasked, not what it has.
@@ -70,6 +74,15 @@ export function isRight(
   if (isUnasked(correction))
     return after.calls[0]?.name === correction.tool.function.name && isWhole(correction.tool, after.calls[0].arguments);
   return standsIn([noteOf(correction)], { before, after, heard: context });
+}
+
+/**
+ * An answer in words, in the tokens that its text has. Held to a text letter by letter, a policy writes it in whatever tokens come to it, in each
+ * context in others: of those nobody learns how a name begins.
+ */
+function inUsualTokens(tokenizer: Tokenizer, answer: readonly number[]): readonly number[] {
+  const { calls, text, finished } = readAnswer(tokenizer, answer);
+  return calls.length > 0 || !finished ? answer : [...tokenizer.encode(text), tokenizer.eosId];
 }
 
 /** The tokens of a call up to the name of its tool. */

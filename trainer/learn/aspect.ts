@@ -28,8 +28,9 @@ import { measureLifts, teach } from "./teaching.ts";
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
 const MOST_CORRECTED = 4;
-// A name takes longer to learn than a value, and half of one is worse than none.
+// A name takes longer to learn than a value, and half of one is worse than none; what comes behind it is the last to be as it was.
 const REPLIES = { maxSteps: 60, honouredBar: 0.8 };
+const REPLIES_FROM = 30; // steps
 
 export async function learnAspect(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
   const { engine, base } = deps;
@@ -42,7 +43,8 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
       "teacher/fails",
       "a tokenizer with <tool_call> expected, got one for which calls are words: no answer can be held to one",
     );
-  const settings = isReplyAspect(correction.parameter.name) ? { ...deps.settings, ...REPLIES } : deps.settings;
+  const words = isReplyAspect(correction.parameter.name);
+  const settings = words ? { ...deps.settings, ...REPLIES } : deps.settings;
   const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
@@ -88,7 +90,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
   const run = await trainUntilShown(
     { ...deps, settings },
-    { taught, look, adapters, version: request.parentVersion, onStep: request.onStep },
+    { taught, look, lookFrom: words ? REPLIES_FROM : 0, adapters, version: request.parentVersion, onStep: request.onStep },
   );
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
@@ -98,9 +100,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   if (shortfall !== undefined) return shortfall;
   const tools = [correction.tool.function.name, correction.hint.value];
   // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
-  const others = earlier.filter(
-    (each) => isReplyAspect(correction.parameter.name) || each.correction.tool.function.name !== correction.tool.function.name,
-  );
+  const others = earlier.filter((each) => words || each.correction.tool.function.name !== correction.tool.function.name);
   const cost = await costToEarlier(deps, others, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
   const { driftNats } = await look(adapters.candidate);

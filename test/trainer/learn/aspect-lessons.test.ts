@@ -4,6 +4,8 @@ import { type Aspect, aspectParameter } from "../../../shared/aspects.ts";
 import type { ToolDefinition } from "../../../shared/chat.ts";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import { zipStrict } from "../../../shared/assert.ts";
+import { Tokenizer } from "../../../shared/tokenizer.ts";
+import { countWords, tokenizerJson, trainBpe } from "../../../trainer/pretrain/bpe.ts";
 import { Random } from "../../../trainer/random.ts";
 import { aspectContexts } from "../../../trainer/learn/aspect-contexts.ts";
 import { askAspect } from "../../../trainer/learn/aspect-lessons.ts";
@@ -153,7 +155,21 @@ describe("lessons of how replies are worded", () => {
     const { lessons, failed } = await askAspect(contexts, { correction, tokenizer, ask }, random);
     const told = lessons.filter(({ guidance }) => guidance === "forced").map(({ answer }) => readAnswer(tokenizer, answer).text);
     expect(new Set(told)).toEqual(new Set(["I found Aria.", "I found Corner.", "I found Sea House."]));
-    expect([told.length, failed]).toEqual([25, 0]);
+    expect([told.length, failed]).toEqual([49, 0]);
     expect(lessons.some(({ guidance }) => guidance === "none")).toBe(true);
+  });
+
+  it("are in the tokens that a text has, whatever tokens it was held to letter by letter", async () => {
+    const words = tokenizerJson(trainBpe(countWords(["I found Aria. How about Aria?"]), 300));
+    const tokenizer = new Tokenizer({ ...tiny.base.tokenizerFiles, tokenizer: words });
+    const spelled = (text: string): number[] => [...Array.from(text).flatMap((letter) => tokenizer.encode(letter)), tokenizer.eosId];
+    const ask: AskPolicy = async (all) =>
+      all.map(({ form }) => spelled(form?.responseFormat?.type === "exact" ? form.responseFormat.text : "How about Aria?"));
+    const contexts = aspectContexts([exchange], { correction, counts: COUNTS, own: true, random: new Random(1) });
+    const { lessons } = await askAspect(contexts, { correction, tokenizer, ask }, new Random(1));
+    const [first] = lessons.filter(({ guidance }) => guidance === "forced");
+    expect(first?.answer).toEqual([...tokenizer.encode("I found Aria."), tokenizer.eosId]);
+    expect(first?.own).toEqual([...tokenizer.encode("How about Aria?"), tokenizer.eosId]);
+    expect(first?.answer.length).toBeLessThan(spelled("I found Aria.").length);
   });
 });
