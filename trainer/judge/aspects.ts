@@ -126,15 +126,18 @@ async function findAskFirst(signal: Heard, { chance, sampler, seed }: Asking & {
   return reads(name) && chance < READING_WISH ? undefined : stands(name, "@ask", ASK_FIRST);
 }
 
-/** The call that was asked about. */
+/** The call that was asked about: the one that is due, and was not made before. */
 async function findAskNever({ turn: { payload } }: Heard, { sampler, seed }: Asking): Promise<Stands | undefined> {
   const { messages, tools, answer } = payload;
-  if (!isWords(answer) || !asks(answer.content ?? "")) return undefined;
-  const call = await sampler.call({ messages, tools, callable: tools }, { seed });
+  const question = isWords(answer) ? (answer.content ?? "") : "";
+  if (!asks(question)) return undefined;
+  const due = await sampler.call({ messages, tools, callable: tools }, { seed });
+  // A small base would search once more for what it has found and is asked to buy.
+  const isMade = due !== undefined && messages.some((message) => readableCalls(message).some((made) => isSame(made, due)));
+  const others = tools.filter((each) => each.function.name !== due?.name);
+  const call = isMade && others.length > 0 ? await sampler.call({ messages, tools, callable: others }, { seed }) : due;
   const tool = call === undefined ? undefined : findTool(tools, call.name);
-  return call !== undefined && tool !== undefined && asksAbout(answer.content ?? "", { tool, call })
-    ? stands(call.name, "@ask", ASK_NEVER)
-    : undefined;
+  return call !== undefined && tool !== undefined && asksAbout(question, { tool, call }) ? stands(call.name, "@ask", ASK_NEVER) : undefined;
 }
 
 /** How replies to the results are to be worded that were replied to, where this one is worded otherwise. */
@@ -219,6 +222,12 @@ function lastCalled({ exchange, turn: { payload } }: Heard, fits: (call: Call) =
   // The turn's messages end where the exchange's last answer begins; the exchange begins at their last user message.
   const begin = payload.messages.findLastIndex(({ role }) => role === "user");
   return { call, messages: payload.messages.slice(0, Math.max(0, begin) + at) };
+}
+
+function isSame(made: Call, other: Call): boolean {
+  const entries = Object.entries(other.arguments);
+  const isShared = ([name, value]: [string, unknown]): boolean => sameText(argumentText(made.arguments[name]), argumentText(value));
+  return made.name === other.name && entries.length === Object.keys(made.arguments).length && entries.every(isShared);
 }
 
 function isAlike({ arguments: made }: Call, { arguments: other }: Call): boolean {

@@ -241,9 +241,12 @@ describe("a wish to be asked", () => {
       reward: -1,
       hint: { toolName: "SearchHotel", hint: { parameter: "@ask", value: "never" } },
     });
-    const looked: ChatMessage[] = [user("Rooms in Porto."), SEARCHED, result("{}"), question];
-    expect(await judge(signalOf(question, "Just do it, always.", { asked: looked.slice(0, 3) }), { wish: "go" })).toMatchObject({
-      hint: { hint: { parameter: "@ask", value: "never" } },
+    const looked: ChatMessage[] = [user("Rooms in Porto."), SEARCHED, result("{}")];
+    // What was looked for and found is not what is asked about.
+    expect(
+      await judge(signalOf(question, "Just do it, always.", { asked: looked, tools: [SEARCH, RESERVE] }), { wish: "go" }),
+    ).toMatchObject({
+      hint: { toolName: "ReserveHotel", hint: { parameter: "@ask", value: "never" } },
     });
     const other: ChatMessage = { role: "assistant", content: "Which day?" };
     expect((await judge(signalOf(other, "Just do it, always."), { wish: "go" }))?.hint).toBeUndefined();
