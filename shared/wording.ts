@@ -49,8 +49,8 @@ function toolOf(message: ChatMessage, messages: readonly ChatMessage[]): string 
 export function worded(reply: string, { rules, results }: { rules: readonly Rule[]; results: readonly string[] }): string {
   const valueOf = (aspect: ReplyAspect): string | undefined => rules.findLast(({ parameter }) => parameter === aspect)?.value;
   const [length, name] = [valueOf("@length"), valueOf("@name")];
-  const text = name === undefined ? reply : withoutMisnaming(reply, name);
   const values = results.flatMap(valuesIn);
+  const text = name === undefined ? reply : withoutMisnaming(reply, { name, values });
   const named = firstNamed(text, values);
   const untold = valueOf("@count") === undefined ? undefined : untoldCount(text, results);
   let sentences = valueOf("@question") === undefined ? sentencesOf(text) : told(sentencesOf(text), { named, count: untold });
@@ -64,7 +64,7 @@ export function worded(reply: string, { rules, results }: { rules: readonly Rule
 }
 
 /** The reply without what it begins with, alone or behind the name, where that is nearly the name: "Captain Lindqvit, I found" of Captain Lindqvist. */
-function withoutMisnaming(reply: string, name: string): string {
+function withoutMisnaming(reply: string, { name, values }: { name: string; values: readonly string[] }): string {
   const before = reply.startsWith(`${name}, `) ? `${name}, ` : "";
   const said = reply.slice(before.length);
   const [opening = "", called = ""] = /^([^,.!?\n]+), */.exec(said) ?? [];
@@ -74,7 +74,7 @@ function withoutMisnaming(reply: string, name: string): string {
       .split(" ")
       .map((word) => word.slice(0, MISNAMED_LETTERS));
   const isLike = wordsIn(called) <= wordsIn(name) && begins(called).some((begin) => begins(name).includes(begin));
-  if (opening === "" || called.includes(name) || !isLike) return reply;
+  if (opening === "" || called.includes(name) || !isLike || values.some((value) => names(value, called))) return reply;
   const rest = said.slice(opening.length);
   return before === "" ? rest.replace(/^\p{Ll}/u, (first) => first.toUpperCase()) : `${before}${rest}`;
 }

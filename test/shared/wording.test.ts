@@ -58,6 +58,8 @@ describe("worded", () => {
     expect(called("Captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
     expect(called("Captain Lindqvist, captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
     expect(called("Well, there is Aria.")).toBe("Captain Lindqvist, well, there is Aria.");
+    const found = say("Anna Karenina, and Aria.", { "@name": "Anna Smith" }, '["Anna Karenina", "Aria"]');
+    expect(found).toBe("Anna Smith, Anna Karenina, and Aria.");
   });
 
   it("leaves a reply as it is that cannot be worded so", () => {

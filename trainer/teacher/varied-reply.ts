@@ -57,7 +57,7 @@ export function repliedAnew(
   return content === undefined ? undefined : { kind: "silent", origin: "generated", messages: made, tools, tool: tool.function.name };
 }
 
-/** Some of what was found, in another order, with other values, and as many as it says. */
+/** Some of what was found, in another order, with other values, and as many as it says; undefined where nothing was. */
 function resultAnew(result: string, about: Omit<Anew, "found">): string | undefined {
   const read = readResult(result);
   if (typeof read !== "object" || read === null) return undefined;
@@ -71,7 +71,7 @@ function resultAnew(result: string, about: Omit<Anew, "found">): string | undefi
     return [key, kept];
   });
   const least = most;
-  if (least === undefined) return spacedJson(valueAnew("", read, anew));
+  if (least === undefined) return Object.values(read).some(Array.isArray) ? undefined : spacedJson(valueAnew("", read, anew));
   const { random } = about;
   const counted = entries.map(([key, value]): [string, unknown] => [
     key,

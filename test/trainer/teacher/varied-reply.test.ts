@@ -48,8 +48,9 @@ describe("variedReply", () => {
     for (const text of texts) expect(text).toMatch(/^\{"balance": "[1-9]\d{4}\.\d\d", "status": "ok"\}$/);
   });
 
-  it("is none where there is no result, or none that can be read", () => {
+  it("is none where there is no result, none that can be read, or nothing was found", () => {
     expect(variedReply(contextOf("two hotels"), new Random(1))).toBeUndefined();
+    expect(variedReply(contextOf('{"count": 0, "results": []}'), new Random(1))).toBeUndefined();
     expect(variedReply({ ...contextOf("{}"), messages: [user("Hello")] }, new Random(1))).toBeUndefined();
   });
 });
