@@ -12,9 +12,11 @@ const NUMBERS =
     " ",
   );
 const LEAST_WORDS = 3;
+const MOST_SAID = 1_000; // characters: who says more is about something else, and the patterns take time with the square of it
 
 /** What is said of the reply, or undefined where nothing is. @param options.reply that is to be worded otherwise */
 export function wordingSaid(words: string, { reply }: { reply: string }): Rule | undefined {
+  if (words.length > MOST_SAID) return undefined;
   const said = words.replaceAll("’", "'").replace(/\bdont\b/gi, "don't");
   const isOf = (kind: readonly RegExp[]): boolean => kind.some((each) => each.test(said));
   const name = isOf(ADDRESSES) ? nameSaid(said) : undefined;

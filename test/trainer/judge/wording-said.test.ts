@@ -25,6 +25,11 @@ describe("wordingSaid", () => {
     expect(wordingSaid(said, { reply })).toEqual({ parameter, value });
   });
 
+  it("hears nothing in a flood of words", () => {
+    expect(heard("Keep it shorter, please. ".repeat(40))).toBe("@length");
+    expect(heard("Keep it shorter, please. ".repeat(41))).toBeUndefined();
+  });
+
   it("leaves three words of the shortest reply, and a reply that asks nothing", () => {
     expect(wordingSaid("Too long!", { reply: "Two words" })?.value).toBe("3");
     expect(wordingSaid("No questions!", { reply: "Two words" })).toBeUndefined();
