@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
-import { LearnedDefault, MOST_DEFAULTS } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
@@ -17,12 +16,13 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { casesOf, inOrder, expectationsOf, replayFor, toLineage } from "./learn/assemble.ts";
+import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/assemble.ts";
 import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch.ts";
 import { gather } from "./learn/gather.ts";
 import { hear } from "./learn/hear.ts";
 import { sharesOf } from "./learn/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/learner.ts";
+import { type Learned, type Made, manifestOf } from "./learn/manifest.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -47,7 +47,6 @@ export type LoopDependencies = {
 };
 
 type Inputs = NonNullable<PolicyManifest["inputs"]>;
-type Learned = Extract<UpdateOutcome, { status: "learned" }>;
 
 /** `foreign`: the line is of a base that this trainer does not have. */
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale" | "foreign";
@@ -266,51 +265,18 @@ export class LineLoop {
     }
   }
 
-  async #publish(
-    batch: Batch,
-    outcome: Learned,
-    {
-      seed,
-      shares,
-      inputs,
-      gate,
-      rebuild = false,
-    }: { seed: number; shares: ReadonlyMap<string, number>; inputs: Inputs; gate: GateReport | null; rebuild?: boolean },
-  ): Promise<StepResult> {
+  async #publish(batch: Batch, outcome: Learned, { rebuild = false, ...made }: Made & { rebuild?: boolean }): Promise<StepResult> {
     const { edge, metrics, writeAdapter, runtime } = this.#deps;
     const { head, toSeq } = batch;
-    const { refused } = outcome;
-    const used = usedOf(batch, refused);
+    const { gate } = made;
+    const used = usedOf(batch, outcome.refused);
     this.#progress.tell("publishing");
-    // What is too long to be looked for in calls costs no version its place.
-    const defaults = outcome.defaults.filter((each) => LearnedDefault.safeParse(each).success).slice(-MOST_DEFAULTS);
-    const left = outcome.defaults.length - defaults.length;
+    const manifest = manifestOf(batch, outcome, { ...made, runtime });
+    const left = outcome.defaults.length - manifest.defaults.length;
     if (left > 0) metrics("defaults:left", { agent: head.agent, left, of: outcome.defaults.length });
-    const manifest: Omit<PolicyManifest, "adapter"> = {
-      agent: head.agent,
-      line: head.line,
-      parent: head.parent,
-      over: head.over?.version ?? null,
-      baseDigest: head.baseDigest,
-      fromSeq: head.cursor,
-      toSeq,
-      events: used.map(({ signal, verdict }) => {
-        const { eventId } = signal.event;
-        return toLineage(signal, verdict, { liftNats: outcome.lifts.get(eventId), share: shares.get(eventId) });
-      }),
-      hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
-      defaults,
-      metrics: outcome.metrics,
-      changes: [...outcome.changes],
-      gate,
-      inputs,
-      imported: null,
-      seed,
-      runtime: { ...runtime },
-    };
     const handed = {
       manifest,
-      refused: refusalsOf(batch, { refused, used }),
+      refused: refusalsOf(batch, { refused: outcome.refused, used }),
       cases: casesOf(used),
       credits: outcome.credits,
       rebuild,
