@@ -4,6 +4,7 @@ import type { TurnCredit } from "./credit.ts";
 import type { EngineCapabilities, EngineSettings } from "./engine.ts";
 import type { CursorAdvance, EventPayload } from "./events.ts";
 import type { Audience } from "./influence.ts";
+import type { PromptNote } from "./note.ts";
 import type { PolicyVersion } from "./policy.ts";
 import type { TrainerStatus } from "./trainer-status.ts";
 import type { VersionStatus } from "./release.ts";
@@ -158,6 +159,8 @@ export type ListedTurn = {
   readonly policyVersion: number;
   /** The version of before a default that was learned, whose answer went out since the user had said otherwise; null where none yielded. */
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
+  /** Notes that stood for the answer, and which of them it was held to. */
+  readonly notes: readonly PromptNote[];
   /** The last message that the policy answered, and the answer; null where it was given up. */
   readonly prompt: ChatMessage | null;
   readonly answer: ChatMessage | null;

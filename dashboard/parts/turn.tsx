@@ -25,6 +25,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
     policyLine,
     policyVersion,
     yieldedTo,
+    notes,
     sessionId,
     finishReason,
   } = turn;
@@ -51,6 +52,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
           {yieldedTo.line !== SHARED_LINE && " of their own"} gave this answer.
         </p>
       )}
+      <StandingNotes agent={agent} notes={notes} />
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
         <div key={eventId} class="words">
@@ -68,6 +70,21 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       <HeatMaps agent={agent} trained={trained} />
       {judgements.length === 0 && next.length + feedback.length > 0 && <p class="note">not judged yet</p>}
     </article>
+  );
+}
+
+function StandingNotes({ agent, notes }: { agent: string; notes: ListedTurn["notes"] }) {
+  if (notes.length === 0) return null;
+  return (
+    <p class="note">
+      <a href={`/agents/${agent}/notes`}>{notes.length === 1 ? "A note" : `${notes.length} notes`}</a> stood:{" "}
+      {notes.map(({ noteId, text, held }) => (
+        <span key={noteId}>
+          {text}
+          {held === true && " The policy passed it over, and was held to it."}{" "}
+        </span>
+      ))}
+    </p>
   );
 }
 

@@ -11,6 +11,10 @@ import { logIn, openPage, violationsIn } from "./browser.ts";
 
 const AGENT = "own-desk";
 const SLOWLY = { timeout: 20_000 };
+const NOTES = [
+  { noteId: "n1", text: "number_of_rooms should be 2." },
+  { noteId: "n2", text: "Reply to SearchHotel in at most 8 words.", held: true },
+];
 
 describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with personal lines", () => {
   const edge = withEdge();
@@ -46,14 +50,14 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
       const published = await call(edge, "trainer", `POST /trainer/v1/agents/${AGENT}/lines/${line}/versions`, { parent: 0, manifest });
       expect([published.status, published.body]).toMatchObject([200, { status: "published", version: 1 }]);
     }
-    // No random base has been taught a default that could yield.
+    // No random base has been taught a default that could yield, or passes over a note.
     await (
       await edge.getD1()
     )
       .prepare(
-        "UPDATE events SET payload = json_set(payload, '$.yieldedTo', json(?)) WHERE agent = ? AND kind = 'turn:finished' AND user = ?",
+        "UPDATE events SET payload = json_set(payload, '$.yieldedTo', json(?), '$.notes', json(?)) WHERE agent = ? AND kind = 'turn:finished' AND user = ?",
       )
-      .bind(JSON.stringify({ line: "shared", version: 0 }), AGENT, ann)
+      .bind(JSON.stringify({ line: "shared", version: 0 }), JSON.stringify(NOTES), AGENT, ann)
       .run();
   });
   afterAll(() => browser.close());
@@ -110,12 +114,14 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await context.close();
   });
 
-  it("tells on a turn which version answered where a default yielded", async () => {
+  it("tells on a turn which version answered where a default yielded, which notes stood, and what it was held to", async () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
     await page.goto(`/agents/${AGENT}/conversations?line=${ann}`);
     const turns = page.locator("article.turn");
     await turns.getByText("A default that version 0 has learned yielded to what the user had said: version 0 gave this answer.").waitFor();
+    const [read, held] = NOTES.map(({ text }) => text);
+    await turns.getByText(`2 notes stood: ${read} ${held} The policy passed it over, and was held to it.`).waitFor();
     expect(await turns.count()).toBe(1);
     await page.goto(`/agents/${AGENT}/conversations`);
     await expect.poll(() => turns.count(), SLOWLY).toBe(2);
