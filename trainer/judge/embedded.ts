@@ -4,12 +4,13 @@
  */
 import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type JobPrompt } from "../../shared/jobs.ts";
 import { type Call, findTool } from "../../shared/speech/calls.ts";
-import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
-import { findParameter } from "../../shared/speech/parameters.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { rejectsForGood } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
 import { type Grounded, groundHint } from "./ground.ts";
@@ -68,8 +69,9 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 
   /**
    * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
-   * nearly everything that is no correction, says what should have been different, and the user names that parameter. Of what the
-   * votes take for an approval only a wish is believed: "Run it by me first, please", "Thanks, but keep it short."
+   * nearly everything that is no correction, says what should have been different, and the user names that parameter; or they will
+   * never have what the call had: "Anything but Standard as type!" Of what the votes take for an approval only a wish is believed: "Run it
+   * by me first, please", "Thanks, but keep it short."
    */
   async function findUntold(
     signal: Signal,
@@ -84,9 +86,11 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 
   async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    if (texts.every((text) => parseHint(text).kind !== "hint")) return {};
-    const named = await chooseHint(texts, { signal, sampler });
-    return named.status === "refused" || !isNamed(named, signal) ? {} : standingHint(named, signal);
+    const isWritten = texts.some((text) => parseHint(text).kind === "hint");
+    if (!isWritten && !rejectsForGood(signal)) return {};
+    const found = await chooseHint(texts, { signal, sampler });
+    const counts = found.status === "grounded" && (isWritten ? isNamed(found, signal) : isOther(found, signal));
+    return counts ? standingHint(found, signal) : {};
   }
 
   /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */
@@ -166,11 +170,24 @@ async function chooseHint(texts: readonly string[], { signal, sampler }: { signa
   return grounded.status === "grounded" ? grounded : written;
 }
 
+type Found = Extract<Grounded, { status: "grounded" }>;
+
 /** Whether the user names the parameter of a hint. */
-function isNamed({ hint, toolName }: Extract<Grounded, { status: "grounded" }>, { exchange: { tools, nextState } }: Heard): boolean {
+function isNamed(found: Found, signal: Heard): boolean {
+  const parameter = parameterOf(found, signal);
+  return parameter !== undefined && namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter);
+}
+
+/** Whether its value is one that the schema lists and the user does not: what is rejected is another. */
+function isOther(found: Found, signal: Heard): boolean {
+  const parameter = parameterOf(found, signal);
+  if (parameter === undefined || parameter.allowed.length === 0) return false;
+  return !mentions(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value });
+}
+
+function parameterOf({ hint, toolName }: Found, { exchange: { tools } }: Heard): Parameter | undefined {
   const tool = findTool(tools, toolName);
-  const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
-  return parameter !== undefined && namesTopic(wordsBy(nextState, "user"), parameter);
+  return tool === undefined ? undefined : findParameter(tool, hint.parameter);
 }
 
 function chooseWritten(texts: readonly string[], signal: Heard): Grounded {

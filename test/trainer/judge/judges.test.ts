@@ -229,6 +229,36 @@ describe("createEmbeddedJudge", () => {
       });
     });
 
+    describe("and somebody will never have what the call had", () => {
+      const { function: search } = SEARCH;
+      const types = { type: "string", enum: ["Standard", "Compact", "Suite"], default: "Standard" };
+      const tools = [{ ...SEARCH, function: { ...search, parameters: withMore(search.parameters, "room_type", types) } }];
+      const heard = async (said: string, args: Record<string, string> = {}) => {
+        const denied = signalOf(call("SearchHotel", { city: "Porto", ...args }), [user(said)], ASK, { tools });
+        return createEmbeddedJudge(saying("0", "0", "0", "none")).judge(denied, { votes: 3, seed: 0 });
+      };
+
+      it.each([
+        "Anything but Standard as room type!",
+        "I can’t stand Standard, pick any other.",
+        "Nope, Standard is something I never accept.",
+        "I don't do Standard.",
+      ])("wants another that the schema lists: %s", async (said) => {
+        // The stub finds the shortest text the likeliest.
+        expect(await heard(said)).toMatchObject({ reward: -1, hint: { text: "room_type should be Suite." } });
+      });
+
+      it.each([
+        { said: "And is there a Standard one, too?" },
+        { said: "I never accept that." },
+        { said: "I can't stand waiting. Make it two rooms." },
+        { said: "Anything but Standard!", args: { room_type: "Compact" } },
+      ])("hears nothing in $said", async ({ said, args }) => {
+        const verdict = await heard(said, args);
+        expect([verdict?.reward, verdict?.hint?.hint.parameter]).toEqual([0, undefined]);
+      });
+    });
+
     it.each([
       { name: "the base says none", hint: "none" },
       { name: "the user names no parameter", hint: "number_of_rooms should be 2.", said: "And now for two?" },
