@@ -15,8 +15,6 @@ const REJECTS = [
 
 /** Whether the user's words are against something for good. */
 export function rejectsForGood({ exchange }: Pick<Signal, "exchange">): boolean {
-  const words = wordsBy(exchange.nextState, "user").slice(0, MOST_SAID).replaceAll("’", "'");
+  const words = wordsBy(exchange.nextState, "user").replaceAll("’", "'");
   return REJECTS.some((each) => each.test(words));
 }
-
-const MOST_SAID = 1_000; // characters: the patterns take time with the square of it
