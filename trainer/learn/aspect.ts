@@ -96,7 +96,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);
   const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
-  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings });
+  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings });
   if (shortfall !== undefined) return shortfall;
   const tools = [correction.tool.function.name, correction.hint.value];
   // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
