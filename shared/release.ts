@@ -22,9 +22,12 @@ export const GateBudgets = z.object({
   anchorNllNats: z.number().positive().default(0.15),
   /** Share of the calls that no longer fit their tool, drawn without the grammar that holds them when they are served. */
   invalidCalls: z.number().min(0).max(1).default(0.25),
-  /** How many more needless calls the candidate makes than the parent, as a share of the turns that want none in which the parent made none. */
+  /**
+   * How many more needless calls the candidate makes than the parent, as a share of the turns that want none in which the parent made none; at least
+   * half of the share of those in which it makes one now.
+   */
   needlessCalls: z.number().min(0).max(1).default(0.2),
-  /** How many more needless questions it asks, as a share of the turns that tell all a call needs in which the parent called. */
+  /** The same of needless questions, of the turns that tell all a call needs in which the parent called. */
   needlessQuestions: z.number().min(0).max(1).default(0.15),
   /** |ln(mean answer length of the candidate / of the parent)|: answers that shrink or grow. */
   length: z.number().positive().default(0.25),

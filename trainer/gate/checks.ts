@@ -31,12 +31,12 @@ export function lost<P extends Pair>(name: GateCheckName, pairs: readonly P[], i
 
 /**
  * The same of a habit: how many fewer are right than before, of those that were. Where a policy does one as soon as the other, some answers change
- * either way with every version, and as many are won as lost.
+ * either way with every version, and as many are won as lost. Half of what is lost counts whatever is won.
  */
 function fewer<P extends Pair>(name: GateCheckName, pairs: readonly P[], isRight: (answer: Answered, pair: P) => boolean): GateCheck {
   const check = lost(name, pairs, isRight);
   const { before, after } = check.right ?? { before: 0, after: 0 };
-  return { ...check, value: before === 0 ? 0 : Math.max(0, before - after) / before };
+  return { ...check, value: before === 0 ? 0 : Math.max((before - after) / before, check.value / 2) };
 }
 
 /** Calls drawn without a grammar; a turn in which no call was made lost nothing here. */

@@ -56,9 +56,9 @@ describe("a check", () => {
     expect([value, asked]).toEqual([0.5, 2]);
   });
 
-  it("counts a habit that is as often won as lost for none, and tells what was lost", () => {
+  it("counts of a habit that is as often won as lost half of what was lost, and tells it", () => {
     const turned = [pair("ready", CALL, says("When?")), pair("ready", CALL, CALL), pair("ready", says("When?"), CALL)];
-    expect(needlessQuestions(turned)).toMatchObject({ value: 0, asked: 2, right: { before: 2, after: 2, of: 3 } });
+    expect(needlessQuestions(turned)).toMatchObject({ value: 0.25, asked: 2, right: { before: 2, after: 2, of: 3 } });
     expect(needlessQuestions(turned).cases).toHaveLength(1);
     expect(needlessCalls([pair("idle", CALL, says("Bye."))])).toMatchObject({ value: 0, asked: 0 });
   });
