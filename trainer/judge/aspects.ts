@@ -126,14 +126,15 @@ async function findAskFirst(signal: Heard, { chance, sampler, seed }: Asking & {
   return reads(name) && chance < READING_WISH ? undefined : stands(name, "@ask", ASK_FIRST);
 }
 
-/** The call that was asked about: the one that is due, and was not made before. */
+/** The call that was asked about: the one that is due, and no search that was made before. */
 async function findAskNever({ turn: { payload } }: Heard, { sampler, seed }: Asking): Promise<Stands | undefined> {
   const { messages, tools, answer } = payload;
   const question = isWords(answer) ? (answer.content ?? "") : "";
   if (!asks(question)) return undefined;
   const due = await sampler.call({ messages, tools, callable: tools }, { seed });
   // A small base would search once more for what it has found and is asked to buy.
-  const isMade = due !== undefined && messages.some((message) => readableCalls(message).some((made) => isSame(made, due)));
+  const isMade =
+    due !== undefined && reads(due.name) && messages.some((message) => readableCalls(message).some((made) => isSame(made, due)));
   const others = tools.filter((each) => each.function.name !== due?.name);
   const call = isMade && others.length > 0 ? await sampler.call({ messages, tools, callable: others }, { seed }) : due;
   const tool = call === undefined ? undefined : findTool(tools, call.name);

@@ -13,8 +13,9 @@ const REJECTS = [
   /\bI (?:don't|do not) (?:ever )?(?:do|like|accept)\b|\bnot a fan of\b|\b(?:sick of|tired of|fed up with|had enough of)\b/i,
 ];
 
-/** Whether the user's words are against something for good. */
-export function rejectsForGood({ exchange }: Pick<Signal, "exchange">): boolean {
+/** The clauses in which the user is against something for good. Who asks is against nothing: "Is there anything but Standard?" */
+export function rejections({ exchange }: Pick<Signal, "exchange">): string[] {
   const words = wordsBy(exchange.nextState, "user").replaceAll("’", "'");
-  return REJECTS.some((each) => each.test(words));
+  const told = words.split(/(?<=[.!?\n])/).filter((sentence) => !sentence.includes("?"));
+  return told.flatMap((sentence) => sentence.split(/[,;:–—]/)).filter((clause) => REJECTS.some((each) => each.test(clause)));
 }

@@ -10,10 +10,10 @@ import type { Signal } from "../data/exchange.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
-import { rejectsForGood } from "./denial.ts";
+import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
-import { type Grounded, groundHint } from "./ground.ts";
+import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { countVotes, type Reward } from "./vote.ts";
@@ -87,7 +87,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const isWritten = texts.some((text) => parseHint(text).kind === "hint");
-    if (!isWritten && !rejectsForGood(signal)) return {};
+    if (!isWritten && rejections(signal).length === 0) return {};
     const found = await chooseHint(texts, { signal, sampler });
     const counts = found.status === "grounded" && (isWritten ? isNamed(found, signal) : isOther(found, signal));
     return counts ? standingHint(found, signal) : {};
@@ -178,11 +178,13 @@ function isNamed(found: Found, signal: Heard): boolean {
   return parameter !== undefined && namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter);
 }
 
-/** Whether its value is one that the schema lists and the user does not: what is rejected is another. */
+/** Whether its value is one that the schema lists and the user does not, who is against the one that the call had. */
 function isOther(found: Found, signal: Heard): boolean {
   const parameter = parameterOf(found, signal);
   if (parameter === undefined || parameter.allowed.length === 0) return false;
-  return !mentions(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value });
+  const used = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
+  if (used === undefined || mentions(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value })) return false;
+  return rejections(signal).some((clause) => mentions(clause, { parameter, value: used }));
 }
 
 function parameterOf({ hint, toolName }: Found, { exchange: { tools } }: Heard): Parameter | undefined {

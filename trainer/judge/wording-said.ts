@@ -42,17 +42,21 @@ const TITLE = "(?:(?:Mrs?|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Captain)\\.? )";
 const NAME = `(?!(?:${NO_NAMES})(?![\\p{L}'-]))${TITLE}?\\p{Lu}[\\p{L}\\p{M}'-]*(?: \\p{Lu}[\\p{L}\\p{M}'-]+)?`;
 // After these a name follows, and after the first ones whatever follows is one: "call me boss".
 const CALLED = new RegExp(
-  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:(?:ad?dress|greet)(?:e?s|ed|ing)?|refer(?:red|ring)? to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
+  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:(?:ad?dress|greet)(?:ed|ing)?|refer(?:red|ring)? to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
   "u",
 );
 const CUED = new RegExp(
   `\\b(?:[Nn]ame(?:'s| is|,|:)?|I'm|I am|[Ii]t's|[Ss]ay|as|with|[Pp]ut|to|prefer|[Jj]ust|[Tt]hat's|[Tt]his is) ["“']?(${NAME})`,
   "u",
 );
+// Before everything else: "you addressed me as Bob, my name is Rob".
+const OWN = new RegExp(`\\b[Mm]y name(?:'s| is) ["“']?(${NAME})`, "u");
 const ANY = new RegExp(NAME, "gu");
 const NOBODY = /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?)$/;
 
 function nameSaid(said: string): string | undefined {
+  const [, own] = OWN.exec(said) ?? [];
+  if (own !== undefined) return trimmed(own);
   const [, called] = CALLED.exec(said) ?? [];
   if (called !== undefined && !NOBODY.test(called)) return trimmed(called);
   const [, cued] = CUED.exec(said) ?? [];

@@ -248,6 +248,13 @@ describe("a wish to be asked", () => {
     ).toMatchObject({
       hint: { toolName: "ReserveHotel", hint: { parameter: "@ask", value: "never" } },
     });
+    // What was done before may be done again.
+    const booked: ChatMessage[] = [user("Rooms in Porto."), RESERVED, result("{}")];
+    expect(
+      await judge(signalOf(question, "Just do it, always.", { asked: booked, tools: [RESERVE, SEARCH] }), { wish: "go" }),
+    ).toMatchObject({
+      hint: { toolName: "ReserveHotel" },
+    });
     const other: ChatMessage = { role: "assistant", content: "Which day?" };
     expect((await judge(signalOf(other, "Just do it, always."), { wish: "go" }))?.hint).toBeUndefined();
   });

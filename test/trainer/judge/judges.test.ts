@@ -252,6 +252,10 @@ describe("createEmbeddedJudge", () => {
         { said: "And is there a Standard one, too?" },
         { said: "I never accept that." },
         { said: "I can't stand waiting. Make it two rooms." },
+        { said: "I hate to ask, but is the Standard room refundable?" },
+        { said: "I can't stand noise. Is the Standard room quiet?" },
+        { said: "Standard is fine, I never use the gym anyway." },
+        { said: "Is there anything other than Standard?" },
         { said: "Anything but Standard!", args: { room_type: "Compact" } },
       ])("hears nothing in $said", async ({ said, args }) => {
         const verdict = await heard(said, args);

@@ -19,6 +19,7 @@ describe("wordingSaid", () => {
     ["call me chief", "@name", "chief"],
     ["I prefer being addressed as Dr. Stone.", "@name", "Dr. Stone"],
     ["It would be nice if you greeted me as Kim", "@name", "Kim"],
+    ["You addressed me as Bob, but my name is Rob.", "@name", "Rob"],
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
   ])("reads %s", (said, parameter, value) => {
@@ -43,6 +44,9 @@ describe("wordingSaid", () => {
     "Put it under the name Smith.",
     "Call me a cab.",
     "I want the hotel to be called first.",
+    "I need to be called before Friday.",
+    "I'd like to be called at 5 pm by the Hilton.",
+    "The hotel in Oslo addresses me nicely.",
     "What's the total?",
     "Use my name.",
     "My name is on the list.",
