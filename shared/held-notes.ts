@@ -12,7 +12,7 @@ import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
-import { countInvented, countNamed, isReplyAspect, resultsOf, worded } from "./wording.ts";
+import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import type { Heard, WrittenAnswer } from "./yielding.ts";
 
 type Held = Pick<Note, "tool" | "parameter" | "value">;
@@ -50,15 +50,15 @@ function reworded(notes: readonly Held[], { text, heard: { messages } }: Pick<Sa
 }
 
 /**
- * Whether a reply that was worded in freedom is as the note has it, and as good as the one in whose place it is: it names as much of what was found, a
- * shorter one something, and has no number that nobody gave unless that had one.
+ * Whether a reply that was worded in freedom is as the note has it, and as good as the one in whose place it is: it names as much of what was found as
+ * that one does, held to the note, and has no number that nobody gave unless that had one.
  */
 export function isWorded(note: Held, { before, after, heard }: { before: Said; after: Said; heard: Heard }): boolean {
   if (after.calls.length > 0 || after.text === "" || reworded([note], { text: after.text, heard }) !== after.text) return false;
   const results = resultsOf(heard.messages, note.tool);
-  const named = countNamed(before.text, results);
-  if (countNamed(after.text, results) < (note.parameter === "@length" ? Math.min(1, named) : named)) return false;
-  const given = heard.messages.map(({ content }) => content ?? "");
+  const held = reworded([note], { text: before.text, heard });
+  if (countNamed(after.text, results) < Math.min(countNamed(before.text, results), countNamed(held, results))) return false;
+  const given = [...heard.messages.map(({ content }) => content ?? ""), String(totalIn(results) ?? "")];
   return countInvented(after.text, given) <= countInvented(before.text, given);
 }
 

@@ -18,6 +18,11 @@ export function isReplyAspect(parameter: string): parameter is ReplyAspect {
   return REPLY_ASPECTS.some((aspect) => aspect === parameter);
 }
 
+/** Whether it is about one user and no word to others: what somebody is called is told to nobody else, by no note and by no policy that they share. */
+export function isOfOneUser(parameter: string): boolean {
+  return parameter === "@name";
+}
+
 /** Whether a reply can be worded so at all. */
 export function isWording({ parameter, value }: Rule): boolean {
   if (parameter === "@length") return /^[1-9]\d{0,2}$/.test(value);
@@ -63,23 +68,35 @@ export function worded(reply: string, { rules, results }: { rules: readonly Rule
   return said === reply.trim() ? reply : said;
 }
 
-/** The reply without what it begins with, alone or behind the name, where that is nearly the name: "Captain Lindqvit, I found" of Captain Lindqvist. */
+/** The reply without what it begins with, alone or behind the name, where that is the name but for a letter or two: "Captain Lindqvit, I found". */
 function withoutMisnaming(reply: string, { name, values }: { name: string; values: readonly string[] }): string {
   const before = reply.startsWith(`${name}, `) ? `${name}, ` : "";
   const said = reply.slice(before.length);
-  const [opening = "", called = ""] = /^([^,.!?\n]+), */.exec(said) ?? [];
-  const begins = (words: string): string[] =>
-    words
-      .toLowerCase()
-      .split(" ")
-      .map((word) => word.slice(0, MISNAMED_LETTERS));
-  const isLike = wordsIn(called) <= wordsIn(name) && begins(called).some((begin) => begins(name).includes(begin));
-  if (opening === "" || called.includes(name) || !isLike || values.some((value) => names(value, called))) return reply;
+  const [opening = "", called = ""] = /^([^,!?\d\n]{1,60}), */.exec(said) ?? [];
   const rest = said.slice(opening.length);
+  const [own, others] = [name, called].map((text) => text.toLowerCase().split(" ")) as [string[], string[]];
+  const isNear = (word: string, index: number): boolean => editDistance(word, others[index] ?? "") <= word.length * MISNAMED_SHARE;
+  const isLike = called !== name && own.length === others.length && own.every(isNear);
+  const isFound = values.some((value) => names(value, called) || names(called, value));
+  if (opening === "" || rest === "" || !isLike || isFound) return reply;
   return before === "" ? rest.replace(/^\p{Ll}/u, (first) => first.toUpperCase()) : `${before}${rest}`;
 }
 
-const MISNAMED_LETTERS = 4;
+const MISNAMED_SHARE = 0.25; // of a word's letters
+
+/** Letters put in, taken out or changed between two texts (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let down = 1; down <= left.length; down += 1) {
+    const next = [down];
+    for (let across = 1; across <= right.length; across += 1) {
+      const changed = (row[across - 1] ?? 0) + Number(left[down - 1] !== right[across - 1]);
+      next.push(Math.min(changed, (row[across] ?? 0) + 1, (next[across - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
 
 /** How many of the texts that were found the text names. */
 export function countNamed(text: string, results: readonly string[]): number {
@@ -97,24 +114,31 @@ export function countInvented(text: string, given: readonly string[]): number {
   return numbers.filter((number) => !known.some((each) => each.includes(number))).length;
 }
 
+/** Whether a number under that name says how many there are. */
+export function isCount(key: string): boolean {
+  return /^(?:total_?)?(?:count|results|total|found|hits|matches)$/i.test(key);
+}
+
 /** How many a result holds: as it says, else the entries of its only list; undefined where it says nothing of a number. */
 export function countIn(result: string): number | undefined {
   const read = readResult(result);
   if (Array.isArray(read)) return read.length;
   if (typeof read !== "object" || read === null) return undefined;
   const entries = Object.entries(read);
-  const said = entries.find(
-    ([key, value]) => /^(?:total_?)?(?:count|results|total|found|hits|matches)$/i.test(key) && Number.isInteger(value),
-  );
+  const said = entries.find(([key, value]) => isCount(key) && Number.isInteger(value));
   if (said !== undefined) return Number(said[1]);
   const [only, ...more] = entries.flatMap(([, value]) => (Array.isArray(value) ? [value.length] : []));
   return more.length === 0 ? only : undefined;
 }
 
+/** How many the results hold together; undefined where none says anything of a number. */
+export function totalIn(results: readonly string[]): number | undefined {
+  return results.map(countIn).reduce((sum, count) => (count === undefined ? sum : (sum ?? 0) + count), undefined);
+}
+
 /** How many were found, where the text does not tell it. */
 function untoldCount(text: string, results: readonly string[]): number | undefined {
-  const counts = results.map(countIn);
-  const total = counts.reduce<number | undefined>((sum, count) => (count === undefined ? sum : (sum ?? 0) + count), undefined);
+  const total = totalIn(results);
   if (total === undefined) return undefined;
   const forms = [String(total), numberWord(String(total))].filter((form) => form !== undefined);
   return forms.some((form) => new RegExp(`(?<![\\w$:.,-])${form}(?![\\w]|[:.,-]\\d)`, "i").test(text)) ? undefined : total;

@@ -14,7 +14,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge, Verdict } from "./judge/judge.ts";
-import type { Judged } from "./learn/batch.ts";
+import { isForOthers, type Judged } from "./learn/batch.ts";
 import { formOf } from "./learn/form.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Counted } from "./progress.ts";
@@ -76,7 +76,7 @@ export class Signals {
 
   /** Judged signals that an update may learn from, oldest first. */
   learnable({ signals }: Pick<LearningSettings, "signals">): readonly Judged[] {
-    return this.judged.filter((each) => formOf(each, signals) !== undefined);
+    return this.judged.filter((each) => formOf(each, signals) !== undefined && !isForOthers(each, this.#line.line));
   }
 
   /** Judges what is pending and new. @param options.stop asked before each signal */

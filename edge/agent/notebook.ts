@@ -2,6 +2,7 @@
 import { invariant } from "../../shared/assert.ts";
 import type { Actor } from "../../shared/api.ts";
 import type { Note } from "../../shared/note.ts";
+import { isOfOneUser } from "../../shared/wording.ts";
 import { judgeNotes, overflowing, placesOf } from "./notes.ts";
 import type { Lines } from "./lines.ts";
 import type { AbsorbResult, GivenNote } from "./port.ts";
@@ -38,9 +39,11 @@ export class Notebook {
     return true;
   }
 
-  /** Puts notes in force, and into the audit trail those that are new. */
+  /** Puts notes in force, and into the audit trail those that are new. @param options.scope of those that are not about one user alone */
   remember(line: string, given: readonly GivenNote[], { scope, actor }: { scope: Note["scope"]; actor: Actor }): void {
-    for (const note of given) if (this.give(line, note, scope)) this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
+    for (const note of given)
+      if (this.give(line, note, isOfOneUser(note.parameter) ? "user" : scope))
+        this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
   }
 
   /** Takes a note away because somebody says so; undefined where there is none. */

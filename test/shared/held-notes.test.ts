@@ -262,4 +262,29 @@ describe("notes of aspects", () => {
       false,
     ]);
   });
+
+  it("are obeyed by what the note itself would have made of the reply, and by nothing that makes numbers up", () => {
+    const results = [
+      spacedJson({ count: 80, hotels: [{ name: "Aria", city: "Porto" }] }),
+      spacedJson({ count: 70, hotels: [{ name: "Corner" }] }),
+    ];
+    const calls = results.map((_, index) => ({
+      id: `c${index}`,
+      type: "function" as const,
+      function: { name: "SearchHotel", arguments: "{}" },
+    }));
+    const messages = [
+      { role: "user" as const, content: "Hotels." },
+      { role: "assistant" as const, content: null, tool_calls: calls },
+      ...results.map((content, index) => ({ role: "tool" as const, tool_call_id: `c${index}`, content })),
+    ];
+    const heard = { messages, tools: [] };
+    const obeys = (parameter: string, value: string, before: string, after: string): boolean =>
+      isWorded({ tool: "SearchHotel", parameter, value }, { before: saying(before), after: saying(after), heard });
+    expect(obeys("@question", "none", "How about Aria in Porto?", "I found Aria.")).toBe(true);
+    expect(obeys("@count", "told", "How about Aria?", "I found 150. How about Aria?")).toBe(true);
+    expect(obeys("@name", "Kim", "Aria has 80 rooms.", "Kim, Aria has 80 rooms.")).toBe(true);
+    expect(obeys("@name", "Kim", "Aria has 80 rooms.", "Kim, Aria has 801 rooms.")).toBe(false);
+    expect(obeys("@name", "Kim", "Aria is in Porto.", "Kim, Aria it is.")).toBe(false);
+  });
 });

@@ -58,8 +58,18 @@ describe("worded", () => {
     expect(called("Captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
     expect(called("Captain Lindqvist, captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
     expect(called("Well, there is Aria.")).toBe("Captain Lindqvist, well, there is Aria.");
-    const found = say("Anna Karenina, and Aria.", { "@name": "Anna Smith" }, '["Anna Karenina", "Aria"]');
-    expect(found).toBe("Anna Smith, Anna Karenina, and Aria.");
+    const named = (name: string, text: string, result?: string) => say(text, { "@name": name }, ...(result === undefined ? [] : [result]));
+    expect(named("Dr. Smith", "Dr. Smit, I found Aria.")).toBe("Dr. Smith, I found Aria.");
+    expect(named("Kim", "Kin, I found Aria.")).toBe("Kim, kin, I found Aria.");
+    for (const [name, text] of [
+      ["May Lin", "May 5, 2024 works."],
+      ["Mario Rossi", "Marina Grill, rated 4.5, is free."],
+      ["Rosa Diaz", "Santa Rosa, CA has three."],
+      ["The Boss", "The best, at $50, is Aria."],
+      ["Captain Lindqvist", "Captain Lindqvit,"],
+    ] as const)
+      expect(named(name, text)).toContain(text.slice(1));
+    expect(named("Anna Smits", "Anna Smith, and Aria.", '["Anna Smith", "Aria"]')).toBe("Anna Smits, Anna Smith, and Aria.");
   });
 
   it("leaves a reply as it is that cannot be worded so", () => {

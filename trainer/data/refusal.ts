@@ -17,6 +17,7 @@ export const REFUSAL_CODES = [
   "hint/held",
   "hint/spokenBefore",
   "hint/superseded",
+  "hint/ofOneUser",
   "teacher/noLift",
   "teacher/fails",
   "answer/held",

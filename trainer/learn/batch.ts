@@ -1,5 +1,7 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
 import type { LineHead } from "../../shared/policy.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { isOfOneUser } from "../../shared/wording.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, type Refusal } from "../data/refusal.ts";
 import type { BarredEvent } from "../feed/edge-port.ts";
@@ -40,19 +42,29 @@ export function usedOf({ learnable }: Batch, refused: readonly { readonly eventI
 
 /** Every signal of the batch that an update was not trained on, once each, with its reason. */
 export function refusalsOf(
-  { judged, refusals }: Batch,
+  { head: { line }, judged, refusals }: Batch,
   { refused, used }: { refused: readonly Refusal[]; used: readonly Judged[] },
 ): Refusal[] {
   const told = new Set([...refusals, ...refused].map(({ eventId }) => eventId));
   const learnt = new Set(used.map(({ signal }) => signal.event.eventId));
-  const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learnt.has(event.eventId)).map(toUnlearnt);
-  return [...refusals, ...refused, ...rest].map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
+  const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learnt.has(event.eventId));
+  return [...refusals, ...refused, ...rest.map((each) => toUnlearnt(each, line))].map((refusal) => ({
+    ...refusal,
+    detail: refusal.detail.slice(0, DETAIL_CHARS),
+  }));
+}
+
+/** Whether what a user says of themselves alone would be learned for others. */
+export function isForOthers({ verdict: { hint } }: Judged, line: string): boolean {
+  return line === SHARED_LINE && hint !== undefined && isOfOneUser(hint.hint.parameter);
 }
 
 /** Why a judged signal was consumed without an update. */
-function toUnlearnt({ signal, verdict }: Judged): Refusal {
+function toUnlearnt({ signal, verdict }: Judged, line: string): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
+  if (isForOthers({ signal, verdict }, line))
+    return { eventId, code: "hint/ofOneUser", detail: "a policy that users share is told of nobody what they are called: the note stands" };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
   if (signal.feedback?.answer !== undefined)
     return { eventId, code: "learning/disabled", detail: "learning, or learning.signals.answers, is switched off for this agent" };

@@ -4,10 +4,10 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { parseObject } from "../../shared/speech/calls.ts";
+import { argumentText, parseObject } from "../../shared/speech/calls.ts";
 import { mentions, wordsBy } from "../../shared/speech/mention.ts";
 import { parameterOf } from "../../shared/speech/parameters.ts";
-import { readResult, repliedTool } from "../../shared/wording.ts";
+import { isCount, readResult, repliedTool } from "../../shared/wording.ts";
 import type { Random } from "../random.ts";
 import type { Context, Correction } from "./contexts.ts";
 import { carriedOut, chooseFacts } from "./requests.ts";
@@ -65,7 +65,8 @@ function resultAnew(result: string, about: Omit<Anew, "found">): string | undefi
   if (Array.isArray(read)) return read.length === 0 ? undefined : spacedJson(someAnew(read, anew));
   let most: number | undefined;
   const entries = Object.entries(read).map(([key, value]): [string, unknown] => {
-    if (!Array.isArray(value) || value.length === 0) return [key, value];
+    // Beside a list stands what was asked for, and how many there are.
+    if (!Array.isArray(value) || value.length === 0) return [key, givenAnew(key, value, anew) ?? value];
     const kept = someAnew(value, anew);
     most = kept.length;
     return [key, kept];
@@ -75,7 +76,7 @@ function resultAnew(result: string, about: Omit<Anew, "found">): string | undefi
   const { random } = about;
   const counted = entries.map(([key, value]): [string, unknown] => [
     key,
-    typeof value === "number" && Number.isInteger(value) && value >= least ? least + random.below(MOST_FOUND) : value,
+    isCount(key) && typeof value === "number" ? least + random.below(MOST_FOUND) : value,
   ]);
   return spacedJson(Object.fromEntries(counted));
 }
@@ -92,10 +93,18 @@ function valueAnew(key: string, value: unknown, anew: Anew): unknown {
   if (Array.isArray(value)) return value.map((each) => valueAnew(key, each, anew));
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, valueAnew(name, each, anew)]));
-  const given = anew.given[key];
-  if (given !== undefined && typeof given === typeof value) return given;
+  const given = givenAnew(key, value, anew);
+  if (given !== undefined) return given;
   if (typeof value === "number") return Number(digitsAnew(String(value), anew.random));
   return typeof value === "string" ? textAnew(key, value, anew) : value;
+}
+
+/** What the call has under this name, written as the result has it; undefined where it has nothing, or entries differ in it. */
+function givenAnew(key: string, value: unknown, { given, found }: Anew): string | number | undefined {
+  const text = given[key] === undefined ? undefined : argumentText(given[key]);
+  if (text === undefined || (found.get(key)?.length ?? 0) > 1) return undefined;
+  if (typeof value === "number") return text.trim() === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
+  return typeof value === "string" ? text : undefined;
 }
 
 function textAnew(key: string, text: string, { said, found, random }: Anew): string {

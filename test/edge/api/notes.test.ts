@@ -212,6 +212,10 @@ describe("a correction", () => {
     const all = await hotel("shared-notes", { notes: "agent" });
     await all.judge(await all.turn("ann"));
     expect((await all.turn("bob", { text: "A hotel in Faro." })).notes).toHaveLength(1);
+    // What somebody is called is told to nobody else.
+    await all.judge(await all.turn("eve"), "Reply to SearchHotel with the name Eve.");
+    expect((await all.notes())[0]).toMatchObject({ parameter: "@name", value: "Eve", scope: "user" });
+    expect((await all.turn("bob", { text: "A hotel in Lagos." })).notes).toHaveLength(1);
     const off = await hotel("no-notes", { notes: "off" });
     await off.judge(await off.turn("ann"));
     expect(await off.notes()).toEqual([]);

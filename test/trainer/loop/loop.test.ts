@@ -12,7 +12,7 @@ import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call, nextState, turn, user } from "../hotel.ts";
-import { ACCEPTS, judging, learning, type LoopParts, REJECTS } from "./stand-ins.ts";
+import { ACCEPTS, judging, learning, type LoopParts, NAMES, REJECTS } from "./stand-ins.ts";
 import {
   calledAgent,
   edge,
@@ -188,6 +188,16 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(cursor).toBeGreaterThan(0);
     expect(stable).toBe(0);
     expect(await refusedCodes(agent)).toEqual(["judge/notNegative"]);
+  });
+
+  it("learns of nobody for others what they are called: the note stands", async () => {
+    const agent = await calledAgent();
+    const learner = learning(shape);
+    const loop = loopOf(agent, { judge: judging(NAMES), learner });
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect(learner.updates).toBe(0);
+    expect(await refusedCodes(agent)).toEqual(["hint/ofOneUser"]);
+    expect(await notesOf(agent)).toMatchObject([{ parameter: "@name", value: "Kim", scope: "user", status: "inForce" }]);
   });
 
   it.each([100, 1])(

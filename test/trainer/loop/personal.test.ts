@@ -12,7 +12,7 @@ import { type Answer, call } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call as callOf, nextState, turn, user } from "../hotel.ts";
 import { edge, insertEvent, newAgent, put, shape } from "./agents.ts";
-import { judging, learning, loopOf, REJECTS } from "./stand-ins.ts";
+import { judging, learning, loopOf, NAMES, REJECTS } from "./stand-ins.ts";
 
 const PERSONAL = { learning: { scope: "personal" } };
 const SOON = { timeout: 60_000 };
@@ -119,6 +119,21 @@ describe("a personal line", { timeout: 120_000 }, () => {
     ]);
     const { versions } = (await admin(`GET /api/agents/${agent}/versions?line=${line}`)).body;
     expect(versions).toMatchObject([{ line, version: 1, over: 0, events: [{ eventId, user: line }] }, { version: 0 }]);
+  });
+
+  it("learns what its user is called, which no shared line does", async () => {
+    const agent = await personalAgent();
+    const line = await idOf("kim");
+    await correctCall(agent, line);
+    await client().dueLines({ agent, cursor: 0, waitMs: 0 });
+    const own = loopOf(agent, {
+      edge: { url: edge.url, key: edge.keys.trainer },
+      shape,
+      judge: judging(NAMES),
+      learner: learning(shape, 7),
+      line,
+    });
+    expect(await own.step(0)).toBe("published");
   });
 
   it("is not published what another user said, or over what is not there", async () => {

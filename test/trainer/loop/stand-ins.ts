@@ -17,6 +17,11 @@ export const REJECTS: Verdict = {
   detail: "by votes",
   hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
 };
+/** What nobody else is to be called. */
+export const NAMES: Verdict = {
+  ...REJECTS,
+  hint: { text: "Reply to SearchHotel with the name Kim.", hint: { parameter: "@name", value: "Kim" }, toolName: "SearchHotel" },
+};
 export const ACCEPTS: Verdict = { judge: "embedded", reward: 1, votes: [1, 1, 1], detail: "by votes" };
 
 export function judging(verdict: Verdict): Judge & { calls: number } {

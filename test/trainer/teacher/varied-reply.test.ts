@@ -48,6 +48,15 @@ describe("variedReply", () => {
     for (const text of texts) expect(text).toMatch(/^\{"balance": "[1-9]\d{4}\.\d\d", "status": "ok"\}$/);
   });
 
+  it("has beside a list what was asked for, and no number changed that is none of how many there are", () => {
+    const listed = '{"city": "Faro", "number_of_rooms": 5, "count": 14, "hotels": [{"name": "Aria"}, {"name": "Corner"}]}';
+    const context = contextOf(listed);
+    const messages = context.messages.with(1, call("SearchHotel", { city: "Porto", number_of_rooms: "2", name: "Sea House" }));
+    const varied = JSON.parse(String(variedReply({ ...context, messages }, new Random(4))?.messages.at(-1)?.content));
+    expect(varied).toMatchObject({ city: "Porto", number_of_rooms: 2 });
+    expect(varied.hotels.every(({ name }: { name: string }) => ["Aria", "Corner"].includes(name))).toBe(true);
+  });
+
   it("is none where there is no result, none that can be read, or nothing was found", () => {
     expect(variedReply(contextOf("two hotels"), new Random(1))).toBeUndefined();
     expect(variedReply(contextOf('{"count": 0, "results": []}'), new Random(1))).toBeUndefined();
