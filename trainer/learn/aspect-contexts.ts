@@ -15,6 +15,7 @@ import {
   type ContextSource,
   type Correction,
   generateContexts,
+  offerTools,
   silentContext,
 } from "../teacher/contexts.ts";
 import { chooseFacts, converse } from "../teacher/requests.ts";
@@ -40,7 +41,19 @@ export function aspectContexts(group: readonly CorrectedExchange[], wanted: Want
     return [...(own ? replies : []), ...replyContexts(replies, wanted), ...others()];
   }
   const begun = turns.map(({ payload }) => begunBefore(payload.messages));
-  return [...(own ? corrected : []), ...requestContexts(source, { ...wanted, begun }), ...others()];
+  const requests = requestContexts(source, { ...wanted, begun });
+  // Where a policy calls at once in most that is made up, it asks on in what was not.
+  const again = isUnasked(correction) ? amongOthers(corrected, wanted) : [];
+  return [...(own ? corrected : []), ...again, ...requests, ...others()];
+}
+
+/** The corrected conversations with some of their tools, in another order. */
+function amongOthers(corrected: readonly Context[], { counts, random }: Wanted): Context[] {
+  return Array.from({ length: corrected.length === 0 ? 0 : Math.ceil(counts.silent / 2) }, (): Context => {
+    const context = random.pick(corrected);
+    const due = findTool(context.tools, context.tool);
+    return { ...context, origin: "generated", tools: due === undefined ? context.tools : offerTools(context, due, random) };
+  });
 }
 
 /** Results to reply to, as many in the corrected conversations as in requests made up. */

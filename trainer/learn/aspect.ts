@@ -51,7 +51,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
     return askAspect(aspectContexts(group, { correction, counts, own, random }), { correction, tokenizer, ask: askParent }, random);
   };
   const training = await collect(request.seed, { counts: settings.contexts, own: true });
-  const held = await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false });
+  const held = without(await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false }), training);
   deps.onTaught?.(
     countLessons({ training: training.lessons, heldBack: held.lessons, silentAsked: training.asked, silentFailed: training.failed }),
   );
@@ -120,6 +120,12 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
     lifts: lifts.byEvent,
     credits: [], // the question is which answer is given, not how its tokens did
   };
+}
+
+/** Those of the lessons whose prompts are none of the others': what is known by heart shows nothing. */
+function without(held: AspectLessons, { lessons }: AspectLessons): AspectLessons {
+  const known = new Set(lessons.map(({ studentPrompt }) => studentPrompt.join()));
+  return { ...held, lessons: held.lessons.filter(({ studentPrompt }) => !known.has(studentPrompt.join())) };
 }
 
 /** Whether the policy begins as the lesson does: with a call of the same tool, or with words; the words themselves, where they are others than its own. */

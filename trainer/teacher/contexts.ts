@@ -130,7 +130,7 @@ function unreadyContext(source: ContextSource, tool: ToolDefinition, random: Ran
 }
 
 /** The due tool with all or some of its neighbours; half the time in random order, so that position teaches nothing. */
-function offerTools({ tools }: ContextSource, due: ToolDefinition, random: Random): ToolDefinition[] {
+export function offerTools({ tools }: Pick<ContextSource, "tools">, due: ToolDefinition, random: Random): ToolDefinition[] {
   const others = random.shuffled(tools.filter((tool) => tool !== due));
   const kept = random.next() < 0.5 ? others : others.slice(0, Math.min(others.length, 1 + random.below(2)));
   const offered = tools.filter((tool) => tool === due || kept.includes(tool));

@@ -73,6 +73,17 @@ describe("aspectContexts", () => {
       expect(tools.map((tool) => tool.function.name)).toEqual(expect.arrayContaining(["SearchHotel", "FindRoom"]));
   });
 
+  it("has the corrected conversation among other tools where nobody is to be asked, looked at and not trained on, too", () => {
+    const correction = correctionTo("@ask", "never");
+    const contexts = aspectContexts([exchangeOf(correction)], { correction, counts: COUNTS, own: false, random: new Random(2) });
+    const again = contexts.filter(({ messages }) => messages.length === 1 && messages[0]?.content === "A hotel in Porto.");
+    expect(again).toHaveLength(2);
+    for (const { tools, kind, origin } of again) {
+      expect([kind, origin]).toEqual(["silent", "generated"]);
+      expect(tools.map((tool) => tool.function.name)).toContain("SearchHotel");
+    }
+  });
+
   it("goes on from where the corrected conversation stood, in half of the requests", () => {
     const correction = correctionTo("@ask", "first");
     const before = [user("Rain?"), call("GetWeather", {}), result("No."), { role: "assistant", content: "No rain." } as const];
