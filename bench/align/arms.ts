@@ -43,9 +43,10 @@ export function armOf(name: ArmName): Arm {
   return ARMS[name];
 }
 
-export function settingsOf({ learning }: Arm): object {
+/** @param scope `personal` where the policy is one user's own */
+export function settingsOf({ learning }: Arm, scope: LearningSettings["scope"]): object {
   // With one user or three there is nobody to compare a canary with; the gate stays as it is.
-  return { learning, release: { canary: { mode: "off" } } };
+  return { learning: { ...learning, scope }, release: { canary: { mode: "off" } } };
 }
 
 /** A judge of whom only a part is heard. */

@@ -16,7 +16,7 @@ export class BarePolicy {
   }
 
   static async open(system: SteppedSystem, key: string): Promise<BarePolicy> {
-    await system.admin("PUT", `/api/agents/${AGENT}`, settingsOf(ARMS.none));
+    await system.admin("PUT", `/api/agents/${AGENT}`, settingsOf(ARMS.none, "shared"));
     return new BarePolicy(system, key);
   }
 

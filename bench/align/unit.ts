@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { argumentText, readCalls } from "../../shared/speech/calls.ts";
 import { checkArguments } from "../../trainer/judge/schema-check.ts";
 import type { LineLoop } from "../../trainer/loop.ts";
@@ -74,14 +75,9 @@ class Unit {
 
   async run(): Promise<UnitResult> {
     const started = performance.now();
-    const { seed, group } = this.#unit;
+    const { seed, group, sharing } = this.#unit;
     const { system, cap } = this.#stage;
-    this.#loop = await system.open(this.#agent, {
-      settings: settingsOf(this.#arm),
-      seed,
-      hear: (judge) => hearing(this.#arm.hears, judge),
-      metrics: (event, fields) => this.#count(event, fields),
-    });
+    await system.admin("PUT", `/api/agents/${this.#agent}`, settingsOf(this.#arm, sharing === 1 ? "personal" : "shared"));
     // The same for every arm, so that arms differ in what they learn alone.
     const random = new Random(seedAt(seed, group));
     const open = this.#users.flatMap((user) => user.preferences.map((preference) => this.#open(user, preference, random)));
@@ -133,8 +129,23 @@ class Unit {
       await this.#object({ user, scene, first, said, preference, conversation });
     } else if (reaction === "honoured" && content !== undefined) await this.#say(user, { scene, first, text: content, conversation });
     else return;
-    if (this.#loop !== undefined) await stepUntilQuiet(this.#loop);
+    await this.#learn();
     await new Promise((resolve) => setTimeout(resolve, SWAP_MS));
+  }
+
+  /** Everything that was said since; who is alone on a policy has a line of their own, which begins with what they say first. */
+  async #learn(): Promise<void> {
+    const { system } = this.#stage;
+    const { seed, sharing } = this.#unit;
+    const [own] = sharing === 1 ? await system.linesDue(this.#agent) : [SHARED_LINE];
+    if (own === undefined) return;
+    this.#loop ??= await system.open(this.#agent, {
+      line: own,
+      seed,
+      hear: (judge) => hearing(this.#arm.hears, judge),
+      metrics: (event, fields) => this.#count(event, fields),
+    });
+    await stepUntilQuiet(this.#loop);
   }
 
   async #object(heard: { user: User; scene: Scene; first: Turn; said: Said; preference: Preference; conversation: string }): Promise<void> {
@@ -185,11 +196,14 @@ class Unit {
     return system.ask({ agent: this.#agent, key, user: `${this.#agent}/${name}`, messages, tools, ...more });
   }
 
+  /** Requests of no service and for no tool that somebody has a preference of: services share names of tools, and a note is about a name. */
   #unrelated(random: Random): { calls: Scene[]; replies: Scene[] } {
-    const own = new Set(this.#users.flatMap(({ preferences }) => preferences.map(({ service }) => service)));
+    const preferences = this.#users.flatMap((user) => user.preferences);
+    const services = new Set(preferences.map(({ service }) => service));
+    const tools = new Set(preferences.flatMap((each) => [each.tool, ...(each.kind === "tool" ? [each.instead] : [])]));
     const { calls, replies } = this.#stage.corpus.scenes;
     const some = (scenes: readonly Scene[], count: number): Scene[] =>
-      random.shuffled(scenes.filter(({ service }) => !own.has(service))).slice(0, count);
+      random.shuffled(scenes.filter(({ service, call }) => !services.has(service) && !tools.has(call.name))).slice(0, count);
     return { calls: some(calls, UNRELATED_CALLS), replies: some(replies, UNRELATED_REPLIES) };
   }
 

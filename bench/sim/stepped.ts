@@ -9,6 +9,7 @@ import { z } from "zod";
 import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
 import { invariant } from "../../shared/assert.ts";
 import { ChatMessage } from "../../shared/chat.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { TrainerConfig } from "../../trainer/config.ts";
 import { readableCalls } from "../../shared/speech/calls.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
@@ -47,7 +48,10 @@ export type Asked = Prompted & {
 export type Turn = Answer & { readonly completionId: string; readonly sessionId: string; readonly version: number; readonly cut: boolean };
 
 export type OpenOptions = {
-  readonly settings: object;
+  /** Of the agent; without them it stays as it is. */
+  readonly settings?: object;
+  /** That is learned for: the shared one, or a user's own, of an agent whose scope is `personal`. */
+  readonly line?: string;
   /** Of the trainer, for its random choices. */
   readonly seed?: number;
   /** What the loop hears of its judge. */
@@ -94,14 +98,17 @@ export class SteppedSystem {
     if (this.#passing) await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** An agent with these settings, and a trainer's loop for its shared line. */
-  async open(agent: string, { settings, seed = 0, hear = (judge) => judge, metrics = () => {} }: OpenOptions): Promise<LineLoop> {
+  /** An agent with these settings, and a trainer's loop for one of its lines. */
+  async open(
+    agent: string,
+    { settings, line = SHARED_LINE, seed = 0, hear = (judge) => judge, metrics = () => {} }: OpenOptions,
+  ): Promise<LineLoop> {
     const { engine, base, port, edge } = this;
-    await this.admin("PUT", `/api/agents/${agent}`, settings);
+    if (settings !== undefined) await this.admin("PUT", `/api/agents/${agent}`, settings);
     const config = TrainerConfig.parse({ url: edge.url, key: edge.keys.trainer, base: this.#baseFolder, state: this.#folder, seed });
     const loadAdapter = createParentLoader(port, { base, folder: this.#baseFolder });
     return new LineLoop(
-      { agent, line: "shared" },
+      { agent, line },
       {
         edge: port,
         judge: hear(createPanel(await openJudge(engine, base))),
@@ -116,6 +123,11 @@ export class SteppedSystem {
         runtime: { node: process.version },
       },
     );
+  }
+
+  /** Lines of users of the agent who have said something that theirs have not read; those that are new begin. */
+  async linesDue(agent: string): Promise<readonly string[]> {
+    return (await this.port.dueLines({ agent, cursor: 0, waitMs: 0 })).lines;
   }
 
   /** A greedy answer. */

@@ -56,8 +56,9 @@ describe("an objection", () => {
 
 describe("arms", () => {
   it("are settings that an agent takes", () => {
-    for (const arm of Object.values(ARMS)) expect(AgentSettings.safeParse(settingsOf(arm)).success).toBe(true);
-    expect(AgentSettings.parse(settingsOf(armOf("binary"))).learning.signals.rewards).toBe("outcome");
+    for (const arm of Object.values(ARMS))
+      for (const scope of ["shared", "personal"] as const) expect(AgentSettings.parse(settingsOf(arm, scope)).learning.scope).toBe(scope);
+    expect(AgentSettings.parse(settingsOf(armOf("binary"), "shared")).learning.signals.rewards).toBe("outcome");
   });
 
   it("hear rewards alone, hints alone, or the judge as it is", async () => {
