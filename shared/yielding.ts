@@ -6,7 +6,7 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
-import { wasCounted, wasNamed } from "./speech/mention.ts";
+import { wasAskedFor, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -48,7 +48,7 @@ export function yields(
  * Whether an answer that was given without a default fills its argument with what somebody has said: its value stands in somebody's
  * words, or the policy is sure of it, since many values have other names ("NYC", "next Friday"). Numbers, truths and what the schema
  * names for those who say nothing are easily made up, and other numbers stand everywhere: there both are asked. The very
- * value that was corrected proves nothing, since the policy had made it up, unless the user counts so many ("1 bath").
+ * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name or counts so many ("1 bath").
  */
 export function tells(
   tokenizer: Tokenizer,
@@ -63,8 +63,11 @@ export function tells(
   const read = owner && findParameter(owner, parameter);
   if (read === undefined) return false;
   if (wasCounted(messages, { parameter: read, value })) return true;
-  if (corrected.includes(value)) return false;
-  const [named, sure] = [wasNamed(messages, { parameter: read, value, args }), isSureOf(tokenizer, without, parameter)];
+  const wasMadeUp = corrected.includes(value);
+  const said = { parameter: read, value, args };
+  const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);
+  if (wasMadeUp && !named) return false;
+  const sure = isSureOf(tokenizer, without, parameter);
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
   return isCommon ? named && sure : named || sure;
 }

@@ -1,6 +1,6 @@
 /** Whether words a person wrote mention a parameter's value, in some form. Text is matched, never interpreted. */
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
-import { heldElsewhere } from "./calls.ts";
+import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
 import { isMonth, isNumberWord, numberWord, writtenForm, writtenForms } from "./spoken.ts";
 
@@ -71,7 +71,8 @@ export function wasNamed(
   return mentions(withoutPronoun(words), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
+// "not 1 room", "rather than 1 room", "instead of 1 room", "anything but Economy"
+const DENYING = new Set(["not", "no", "than", "of", "without", "never", "but", "except"]);
 
 /**
  * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
@@ -90,6 +91,31 @@ export function wasCounted(
   const said = words[last];
   return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
 }
+
+/**
+ * Whether the user named the value before any call had it, and for no other argument: then nobody has made it up. Numbers and truths stand in many requests,
+ * and are never known by this.
+ */
+export function wasAskedFor(
+  messages: readonly ChatMessage[],
+  {
+    parameter,
+    value,
+    args,
+    tool,
+  }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>>; tool: string },
+): boolean {
+  if (parameter.kind === "boolean" || writtenForm(value) === "number" || heldElsewhere(args, { parameter: parameter.name, value }))
+    return false;
+  const has = (message: ChatMessage): boolean =>
+    readableCalls(message).some((call) => call.name === tool && sameText(argumentText(call.arguments[parameter.name]), value));
+  const made = messages.findIndex(has);
+  const words = wordsOf(wordsBy(made < 0 ? messages : messages.slice(0, made), "user")).filter((word) => !ARTICLES.has(word));
+  const isDenied = (at: number): boolean => DENYING.has(words[at - 1] ?? "") && !(words[at - 1] === "of" && words[at - 2] !== "instead");
+  return writtenForms(value).some((form) => phrasesIn(words, wordsOf(form)).some((at) => !isDenied(at)));
+}
+
+const ARTICLES = new Set(["a", "an", "the", "any"]);
 
 function isCount(word: string): boolean {
   return writtenForm(word) === "number" || isNumberWord(word);
@@ -159,10 +185,14 @@ function isPartOfDate(words: readonly string[], at: number): boolean {
 type Same = (left: string, right: string) => boolean;
 
 function containsPhrase(words: readonly string[], phrase: readonly string[], same: Same = sameStem): boolean {
-  if (phrase.length === 0) return false;
-  return words.some((_, start) =>
-    phrase.every((word, offset) => words[start + offset] !== undefined && same(words[start + offset] ?? "", word)),
-  );
+  return phrasesIn(words, phrase, same).length > 0;
+}
+
+/** Where the phrase begins in the words. */
+function phrasesIn(words: readonly string[], phrase: readonly string[], same: Same = sameStem): number[] {
+  const begins = (start: number): boolean =>
+    phrase.every((word, offset) => words[start + offset] !== undefined && same(words[start + offset] ?? "", word));
+  return phrase.length === 0 ? [] : words.flatMap((_, start) => (begins(start) ? [start] : []));
 }
 
 /** Equal, or one is the other with a plural's or a date's ending (`5th` for `5`). */

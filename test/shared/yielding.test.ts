@@ -1,5 +1,6 @@
 /** When a default yields: the base's own tokenizer, answers with chosen log-probs. */
 import { describe, expect, it } from "vitest";
+import type { ChatMessage } from "../../shared/chat.ts";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { readCheckpoint } from "../../trainer/model/checkpoint.ts";
 import { type Heard, holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -78,6 +79,21 @@ describe("a default", () => {
     const open = ["A hotel in Porto, 1 star.", "No, not 1 room but 2 rooms.", "2 rooms instead of 1 room.", "1 bed, 2 rooms."];
     expect(counted.map((said) => yields(tokenizer, corrected, { heard: saying(said), under, without }))).toEqual([true, true, true]);
     expect(open.map((said) => yields(tokenizer, corrected, { heard: saying(said), under, without }))).toEqual([false, false, false, false]);
+  });
+
+  it("yields to what was corrected where the user asks for it by its name, before any call had it", () => {
+    const place = { tool: "SearchHotel", parameter: "location", corrected: ["Faro"] };
+    const user = (content: string): ChatMessage => ({ role: "user", content });
+    const call = { id: "c", type: "function", function: { name: "SearchHotel", arguments: '{"location": "Faro"}' } } as const;
+    const made: ChatMessage = { role: "assistant", content: null, tool_calls: [call] };
+    const yieldsIn = (...messages: ChatMessage[]): boolean =>
+      yields(tokenizer, place, { heard: { ...heard, messages }, under, without: calls("SearchHotel", { location: "Faro" }) });
+    expect(yieldsIn(user("A hotel in Faro."))).toBe(true);
+    expect(yieldsIn(user("A hotel in Faro."), made, user("Another one, please."))).toBe(true);
+    expect(yieldsIn(user("A hotel, please."))).toBe(false);
+    expect(yieldsIn(user("A hotel anywhere but Faro."))).toBe(false);
+    expect(yieldsIn(user("In Porto instead of Faro."))).toBe(false);
+    expect(yieldsIn(user("A hotel, please."), made, user("You searched in Faro."))).toBe(false);
   });
 
   it("is about its own tool and its own argument", () => {
