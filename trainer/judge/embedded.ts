@@ -89,7 +89,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     const isWritten = texts.some((text) => parseHint(text).kind === "hint");
     if (!isWritten && rejections(signal).length === 0) return {};
     const found = await chooseHint(texts, { signal, sampler });
-    const counts = found.status === "grounded" && (isWritten ? isNamed(found, signal) : isOther(found, signal));
+    const counts = found.status === "grounded" && ((isWritten && isNamed(found, signal)) || isOther(found, signal));
     return counts ? standingHint(found, signal) : {};
   }
 

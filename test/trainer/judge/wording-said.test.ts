@@ -20,6 +20,7 @@ describe("wordingSaid", () => {
     ["I prefer being addressed as Dr. Stone.", "@name", "Dr. Stone"],
     ["It would be nice if you greeted me as Kim", "@name", "Kim"],
     ["You addressed me as Bob, but my name is Rob.", "@name", "Rob"],
+    ["Everybody here knows me, you know me as Kim", "@name", "Kim"],
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
   ])("reads %s", (said, parameter, value) => {
@@ -50,6 +51,8 @@ describe("wordingSaid", () => {
     "What's the total?",
     "Use my name.",
     "My name is on the list.",
+    "Most who know me would have gone with Fantasy.",
+    "Talk to me about Oslo.",
   ])("hears nothing in %s", (said) => {
     expect(heard(said)).toBeUndefined();
   });
