@@ -41,6 +41,7 @@ const MORE = [
   "[--kinds default,never,…]",
   "[--minutes 25]",
   "[--write]",
+  "[--verbose]",
 ];
 
 const { values: options } = readCommandLine({
@@ -60,6 +61,8 @@ const { values: options } = readCommandLine({
     minutes: { type: "string", default: "25" },
     /** Writes table and curves into docs/. */
     write: { type: "boolean", default: false },
+    /** Says every first answer, what was said to it, and all that the trainer does. */
+    verbose: { type: "boolean", default: false },
   },
 });
 
@@ -118,15 +121,16 @@ async function measure({ out, sgd, conditions, found, open }: Work, { cap, users
     const header = found?.header ?? { align: 1, conditions, users: await drawUsers(corpus, draw) };
     if (found === undefined) beginRecords(out, header);
     const key = system.edge.keys.client;
-    const stage: Stage = { system, corpus, own: ownCorrections(sgd), bare: await BarePolicy.open(system, key), cap, key };
+    const told = options.verbose ? { tell: say } : {};
+    const stage: Stage = { system, corpus, own: ownCorrections(sgd), bare: await BarePolicy.open(system, key), cap, key, ...told };
     const units = [...(found?.units ?? [])];
     for (const unit of open) {
       if (performance.now() - started > minutes * 60_000) break;
       const result = await runUnit(stage, unit, usersOf(header.users, unit));
       addUnit(out, result);
       units.push(result);
-      const told = result.tracks.map((track) => `${track.preference}: ${inARow(track.sessions) ?? "not"} (${marks(track.sessions)})`);
-      say(`${unitKey(unit)}: ${told.join("; ")}; ${result.updates.learned} updates, ${Math.round(result.seconds)} s`);
+      const outcome = result.tracks.map((track) => `${track.preference}: ${inARow(track.sessions) ?? "not"} (${marks(track.sessions)})`);
+      say(`${unitKey(unit)}: ${outcome.join("; ")}; ${result.updates.learned} updates, ${Math.round(result.seconds)} s`);
       for (const reason of result.updates.reasons) say(`  refused: ${reason}`);
     }
     return { header, units };

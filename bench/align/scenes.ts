@@ -8,7 +8,7 @@ import { plainConversation } from "../../trainer/pretrain/augment.ts";
 import { callArguments, plainView, type Step, toMessages, toolDefinition, type ToolView } from "../../trainer/pretrain/conversation.ts";
 import type { Schemas, Sgd, Variant } from "../../trainer/pretrain/sgd.ts";
 import type { Prompted } from "../sim/learning.ts";
-import { freshRequests, type FreshRequest } from "../sim/requests.ts";
+import { freshRequests, type FreshRequest, isAskable } from "../sim/requests.ts";
 
 type Arguments = Readonly<Record<string, string | number | boolean>>;
 
@@ -32,7 +32,7 @@ export type Scenes = {
   readonly replies: readonly Scene[];
 };
 
-/** Whether all that is said in a session finds room in a context. */
+/** Whether a client can ask it, and all that is said in a session finds room in a context. */
 export type Fits = (scene: Scene) => boolean;
 
 const LONGEST_CHARS = 6_000; // as JSON; what is longer need not be counted
@@ -42,6 +42,7 @@ const LEAST_RESULTS = 1;
 /** Counts the tokens of a request with its tools and result. */
 export function fitsContext(tokenizer: Pick<Tokenizer, "encode" | "encodePrompt">, contextTokens: number): Fits {
   return ({ messages, tools, result }) => {
+    if (!isAskable(tools)) return false;
     if (JSON.stringify([messages, tools, result]).length > LONGEST_CHARS) return false;
     const asked = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }).length;
     return asked + tokenizer.encode(result).length + LATER_TOKENS <= contextTokens;

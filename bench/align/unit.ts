@@ -29,6 +29,8 @@ export type Stage = {
   readonly bare: BarePolicy;
   readonly cap: number;
   readonly key: string;
+  /** Every first answer, what was said to it, and what the judge made of that. */
+  readonly tell?: (line: string) => void;
 };
 
 const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters to nobody here
@@ -118,6 +120,7 @@ class Unit {
     const first = learns ? await this.#ask(user, scene, { conversation }) : await this.#stage.bare.ask(scene);
     const reaction = reactionTo(preference, scene, first);
     track.sessions.push(reaction);
+    this.#tell(`${nameOf(preference)}: ${reaction} under v${first.version}: ${first.text}${JSON.stringify(first.calls)}`);
     if (open.told) track.next ??= reaction;
     if (!learns) return;
     // Drawn whether used or not: what one session comes to changes nothing in the next one's words.
@@ -163,6 +166,7 @@ class Unit {
     { scene, first, text, conversation }: { scene: Scene; first: Turn; text: string; conversation: string },
   ): Promise<void> {
     const last: ChatMessage = { role: "user", content: text };
+    this.#tell(`  "${text}"`);
     const calls = first.message.role === "assistant" ? (first.message.tool_calls ?? []) : [];
     const results = calls.map(({ id }): ChatMessage => ({ role: "tool", content: scene.result, tool_call_id: id }));
     const messages = [...scene.messages, first.message, ...results];
@@ -235,8 +239,13 @@ class Unit {
     return won;
   }
 
+  #tell(line: string): void {
+    this.#stage.tell?.(line);
+  }
+
   #count(event: string, fields: Readonly<Record<string, unknown>>): void {
     const updates = this.#updates;
+    this.#tell(`  ${event} ${JSON.stringify(fields)}`);
     if (event === "update:learned") {
       updates.learned += 1;
       updates.steps += Number(fields["steps"] ?? 0);

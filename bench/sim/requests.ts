@@ -19,9 +19,14 @@ export type FreshRequest = {
   readonly stated: readonly ParameterView[];
 };
 
-/** The first call of every dialogue that has one in answer to a user message. */
+/** The first call of every dialogue that has one in answer to a user message, and that a client can ask for. */
 export function freshRequests(sgd: Sgd): FreshRequest[] {
-  return sgd.dialogues.flatMap((dialogue) => firstCall(dialogue, sgd));
+  return sgd.dialogues.flatMap((dialogue) => firstCall(dialogue, sgd)).filter(({ tools }) => isAskable(tools));
+}
+
+/** Whether tools have names of their own: two services of one dialogue may both have a FindMovies. */
+export function isAskable(tools: readonly ToolDefinition[]): boolean {
+  return new Set(tools.map(({ function: { name } }) => name)).size === tools.length;
 }
 
 function firstCall(dialogue: Dialogue, sgd: Sgd): FreshRequest[] {
