@@ -92,7 +92,7 @@ export function isPlain(tool: ToolDefinition, { name, kind }: Parameter): boolea
 /** `SearchOnewayFlight` and `search_oneway_flight` → `search oneway flight`. */
 export function humanise(identifier: string): string {
   return identifier
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ")
     .replace(/[_\-.]+/g, " ")
     .trim()
     .toLowerCase();

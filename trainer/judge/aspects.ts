@@ -23,7 +23,7 @@ type Stands = Extract<Grounded, { status: "grounded" }>;
 const READS = /^(?:browse|check|fetch|find|get|list|look|lookup|query|read|retrieve|search|see|show|view)\b/;
 const READING_WISH = 0.99; // probability at which it is believed
 const LEAST_LIKENESS = 0.6; // of their parameters: twins are described in other words, of which a kind is guessed
-const LEAST_ALIKE = 0.5; // of a call's values: another tool that is called with other values does something else
+const LEAST_ALIKE = 0.5; // of either call's values: another tool that is called with other values does something else
 
 /**
  * The tool that the user would have called, where the words name it: of words that the votes take for no rejection only where they choose
@@ -33,19 +33,22 @@ export async function findToolWish(
   signal: Heard,
   { sampler, seed, rejected }: { sampler: JobSampler; seed: number; rejected: boolean },
 ): Promise<Stands | undefined> {
-  const words = wordsBy(signal.exchange.nextState, "user");
+  const words = newWords(signal);
   const named = toolsNamed(words, signal.turn.payload.tools).map((tool) => tool.function.name);
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
   const [other, ...more] = called === undefined ? [] : named.filter((name) => name !== called.call.name);
   if (called === undefined || other === undefined || more.length > 0) return undefined;
-  if (!rejected && !named.includes(called.call.name) && !choosesTool(words, other)) return undefined;
-  return (await doesTheSame(signal, { sampler, seed, call: called.call, other })) ? stands(called.call.name, "@tool", other) : undefined;
+  const isToldApart = named.includes(called.call.name);
+  if (!rejected && !isToldApart && !choosesTool(words, other)) return undefined;
+  return (await doesTheSame(signal, { sampler, seed, call: called.call, other, isToldApart }))
+    ? stands(called.call.name, "@tool", other)
+    : undefined;
 }
 
 /** The same of a rejection that names the tool that was called and no other: the one that is most like it. */
 export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler: JobSampler; seed: number }): Promise<Stands | undefined> {
   const { tools } = signal.turn.payload;
-  const [name, ...more] = toolsNamed(wordsBy(signal.exchange.nextState, "user"), tools).map((tool) => tool.function.name);
+  const [name, ...more] = toolsNamed(newWords(signal), tools).map((tool) => tool.function.name);
   const called = lastCalled(signal, (call) => call.name === name);
   if (name === undefined || more.length > 0 || called === undefined) return undefined;
   const other = likestTool(tools, name)?.function.name;
@@ -54,12 +57,31 @@ export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler
     : undefined;
 }
 
-/** Whether the other tool, called after all that was said, would be called with most of the same values: a new request has others. */
+/** What the user says and had not said before: who asks once more to "find movies" says nothing of FindMovies. */
+function newWords({ exchange, turn: { payload } }: Heard): string {
+  const said = wordsBy(payload.messages, "user").toLowerCase();
+  const sentences = wordsBy(exchange.nextState, "user").split(/(?<=[.!?:])\s+|\n/);
+  return sentences.filter((sentence) => !said.includes(sentence.trim().toLowerCase())).join("\n");
+}
+
+/**
+ * Whether the other tool, called after all that was said, would be called with most of the same values: a new request has others. Where the call
+ * had none, or the user tells the one tool from the other, it is enough that they take the same.
+ */
 async function doesTheSame(
   { exchange, turn: { payload } }: Heard,
-  { sampler, seed, call, other }: { sampler: JobSampler; seed: number; call: Call; other: string },
+  {
+    sampler,
+    seed,
+    call,
+    other,
+    isToldApart = false,
+  }: { sampler: JobSampler; seed: number; call: Call; other: string; isToldApart?: boolean },
 ): Promise<boolean> {
   const { tools } = payload;
+  const [own, wanted] = [findTool(tools, call.name), findTool(tools, other)];
+  const isOpen = isToldApart || Object.keys(call.arguments).length === 0;
+  if (isOpen && own !== undefined && wanted !== undefined && likenessOf(own, wanted) >= LEAST_LIKENESS) return true;
   const callable = tools.filter((tool) => tool.function.name === other);
   const messages = [...payload.messages, payload.answer, ...exchange.nextState];
   const made = callable.length === 0 ? undefined : await sampler.call({ messages, tools, callable }, { seed });
@@ -232,10 +254,9 @@ function isSame(made: Call, other: Call): boolean {
 }
 
 function isAlike({ arguments: made }: Call, { arguments: other }: Call): boolean {
-  const values = Object.values(made).map(argumentText);
-  const others = Object.values(other).map(argumentText);
+  const [values, others] = [made, other].map((args) => Object.values(args).map(argumentText)) as [string[], string[]];
   const shared = values.filter((value) => others.some((each) => sameText(each, value))).length;
-  return shared > 0 && shared >= LEAST_ALIKE * values.length;
+  return shared > 0 && shared >= LEAST_ALIKE * Math.max(values.length, others.length);
 }
 
 function stands(toolName: string, parameter: string, value: string): Stands {

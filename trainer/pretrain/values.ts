@@ -56,10 +56,10 @@ function capitalised(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** `number_of_rooms` or `NumberOfRooms` → `number of rooms`. */
+/** `number_of_rooms` or `NumberOfRooms` → `number of rooms`, `FindASong` → `find a song`. */
 export function spokenName(name: string): string {
   return name
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ")
     .replace(/[_-]+/g, " ")
     .toLowerCase()
     .trim();

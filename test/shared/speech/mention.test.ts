@@ -1,7 +1,7 @@
 /** When words mention a value, and what a schema says of its parameters. */
 import { describe, expect, it } from "vitest";
-import { mentions } from "../../../shared/speech/mention.ts";
-import { readParameters, typedValue } from "../../../shared/speech/parameters.ts";
+import { mentions, toolsNamed } from "../../../shared/speech/mention.ts";
+import { humanise, readParameters, typedValue } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
@@ -9,6 +9,18 @@ function parameter(name: string): ReturnType<typeof readParameters>[number] {
   if (found === undefined) throw new Error(`no parameter ${name}`);
   return found;
 }
+
+describe("toolsNamed", () => {
+  it.each(["FindASong", "find_a_song", "findASong"])("hears %s by the words that it is made of", (name) => {
+    const tool = { ...SEARCH, function: { ...SEARCH.function, name } };
+    expect(toolsNamed("No, use find a song for that.", [tool])).toEqual([tool]);
+    expect(toolsNamed("Find songs.", [tool])).toEqual([]);
+  });
+
+  it("reads abbreviations as words", () => {
+    expect(["getHTTPStatus", "isUSCitizen", "HTTPGet"].map(humanise)).toEqual(["get http status", "is us citizen", "http get"]);
+  });
+});
 
 describe("mentions", () => {
   it.each([

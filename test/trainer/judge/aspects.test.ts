@@ -120,6 +120,27 @@ describe("a tool", () => {
     expect((await judge(signal, {}))?.hint?.text).toBe("Call FindHotel in place of SearchHotel.");
   });
 
+  it("is not rejected by who only asks once more, nor replaced by one that is called with much else", async () => {
+    const like: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindHotel" } };
+    const asked = [user("Search hotel offers in Porto, two rooms.")];
+    const heard = async (said: string, args: Record<string, string> = PORTO) =>
+      (await judge(signalOf(SEARCHED, said, { asked, tools: [SEARCH, like] }), { args }))?.hint?.text;
+    expect(await heard("Once again: Search hotel offers in Porto, two rooms.")).toBeUndefined();
+    expect(await heard("SearchHotel is always wrong.")).toBe("Call FindHotel in place of SearchHotel.");
+    expect(await heard("SearchHotel is always wrong.", { ...PORTO, stars: "5", pool: "True", view: "sea" })).toBeUndefined();
+  });
+
+  it("is heard where the call had no values to compare, or both are named, if the two take the same", async () => {
+    const args = { city: "Faro" };
+    const tools = [SEARCH, ROOMS];
+    const empty = call("SearchHotel", {});
+    expect(await judge(signalOf(empty, "Wrong one, find room!", { tools }), { args })).toMatchObject({ hint: other });
+    expect(await judge(signalOf(SEARCHED, "Don't run search hotel, pick find room.", { tools }), { args })).toMatchObject({ hint: other });
+    expect((await judge(signalOf(SEARCHED, "Wrong one, find room!", { tools }), { args }))?.hint).toBeUndefined();
+    const weather = await judge(signalOf(SEARCHED, "Not search hotel, get weather!", { tools: [SEARCH, WEATHER] }), { args });
+    expect(weather?.hint).toBeUndefined();
+  });
+
   it("is none where no tool does the same", async () => {
     const signal = signalOf(SEARCHED, "SearchHotel is always wrong.", { tools: [SEARCH, WEATHER] });
     expect((await judge(signal, {}))?.hint).toBeUndefined();
