@@ -4,6 +4,7 @@
  * on as it does. After a question that the user agrees to, the call is made.
  */
 import { ASK_FIRST } from "../../shared/aspects.ts";
+import { asks, asksAbout } from "../../shared/asking.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { holdTo, isWhole, isWorded, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
@@ -41,8 +42,9 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
     : zipStrict(open, await ask(open.map((context) => ({ prompt: prompts.get(context) ?? [], tools: context.tools })))).map(
         ([context, answer]) => ({ context, answer }),
       );
-  const answered = led.map(({ context, answer }): Answered => ({ context, prompt: promptOf(tokenizer, context), own: answer }));
+  const all = led.map(({ context, answer }): Answered => ({ context, prompt: promptOf(tokenizer, context), own: answer }));
   const unasked = isUnasked(correction);
+  const answered = unasked ? await withoutConfirmations(all, teacher) : all;
   // Who is to call unasked still has to ask for what nobody has said.
   const passed = answered.filter((each) => passes(each, teacher) && !(unasked && each.context.kind !== "silent"));
   const held = await ask(passed.map((each) => heldTo(each, teacher)));
@@ -60,6 +62,25 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
   ];
   const agreed = correction.hint.value === ASK_FIRST && !leads ? await afterAgreement(taught, teacher, random) : [];
   return { lessons: [...lessons, ...agreed], asked: passed.length, failed: passed.length - taught.length };
+}
+
+/**
+ * Of requests that lack something only those in which the policy asks for it. One that asks whether all is right has made up what is missing: kept as it
+ * is, it would teach the very question that is to go.
+ */
+async function withoutConfirmations(answered: readonly Answered[], teacher: AspectTeacher): Promise<Answered[]> {
+  const { correction, tokenizer, ask } = teacher;
+  const { tool } = correction;
+  const questions = answered.filter(({ context, own }) => {
+    const said = saidBy(tokenizer, own);
+    return context.kind !== "silent" && context.tool === tool.function.name && said?.calls.length === 0 && asks(said.text);
+  });
+  const calls = await ask(questions.map((each) => heldTo(each, teacher)));
+  const confirming = zipStrict(questions, calls).filter(([{ own }, answer]) => {
+    const [call] = saidBy(tokenizer, answer)?.calls ?? [];
+    return call !== undefined && asksAbout(saidBy(tokenizer, own)?.text ?? "", { tool, call });
+  });
+  return answered.filter((each) => confirming.every(([question]) => question !== each));
 }
 
 /** Whether an answer is what the aspect asks for in the place of the policy's own. */

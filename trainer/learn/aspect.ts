@@ -10,7 +10,7 @@ import { Random, seedAt } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { mustStay, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
-import { aspectContexts } from "./aspect-contexts.ts";
+import { aspectContexts, isUnasked } from "./aspect-contexts.ts";
 import { type AspectLessons, askAspect, headOf, isRight } from "./aspect-lessons.ts";
 import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
 import type { Look } from "./confirm.ts";
@@ -29,8 +29,9 @@ const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
 const MOST_CORRECTED = 4;
 // A name takes longer to learn than a value, and half of one is worse than none; what comes behind it is the last to be as it was.
-const REPLIES = { maxSteps: 60, honouredBar: 0.8 };
-const REPLIES_FROM = 30; // steps
+const REPLIES = { maxSteps: 60, honouredBar: 0.8, lookFrom: 30 };
+// That made-up requests are called at once is soon shown; that real ones are, which are longer, takes as many steps again.
+const UNASKED = { maxSteps: 60, honouredBar: 0.9, lookFrom: 30 };
 
 export async function learnAspect(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
   const { engine, base } = deps;
@@ -44,7 +45,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
       "a tokenizer with <tool_call> expected, got one for which calls are words: no answer can be held to one",
     );
   const words = isReplyAspect(correction.parameter.name);
-  const settings = words ? { ...deps.settings, ...REPLIES } : deps.settings;
+  const { lookFrom, ...settings } = { ...deps.settings, lookFrom: 0, ...(words && REPLIES), ...(isUnasked(correction) && UNASKED) };
   const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
@@ -90,7 +91,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
   const run = await trainUntilShown(
     { ...deps, settings },
-    { taught, look, lookFrom: words ? REPLIES_FROM : 0, adapters, version: request.parentVersion, onStep: request.onStep },
+    { taught, look, lookFrom, adapters, version: request.parentVersion, onStep: request.onStep },
   );
   if (run.status === "refused") return run;
   await engine.loadAdapter(adapters.candidate, run.adapter);
