@@ -1,9 +1,9 @@
 /**
  * `npm run bench:align -- --sgd <folder> --split dev|test --out <file>`: sessions until simulated users have their way, for each way of
- * learning, over HTTP. Goes on where it stopped (`--resume`), unit by unit; writes the table and the curves of docs/measured.md.
+ * learning, over HTTP. Goes on where it stopped (`--resume`), unit by unit; writes the table and the curves of the README, and what stands behind them in docs/measured.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { z } from "zod";
@@ -21,7 +21,7 @@ import { addUnit, beginRecords, type Header, readRecords, type Records, unitKey,
 import { KINDS, type PreferenceKind } from "./align/preference.ts";
 import { fitsContext, readScenes } from "./align/scenes.ts";
 import { armFigures, COMPARED, curve, difference, inARow, measuredArms, perUser } from "./align/statistics.ts";
-import { pageText, replaceBetween, SHARINGS } from "./align/table.ts";
+import { detailText, headlineText, replaceBetween, SHARINGS } from "./align/table.ts";
 import { runUnit, type Stage } from "./align/unit.ts";
 import { ownCorrections } from "./align/voice.ts";
 import { report, say } from "./bench.ts";
@@ -31,6 +31,7 @@ import { SteppedSystem } from "./sim/stepped.ts";
 const ANSWER_TOKENS = 112;
 const [USERS, SEEDS, CAP] = ["21", "3", "40"]; // what is asked for
 const PICTURE = fileURLToPath(new URL("../docs/images/align.svg", import.meta.url));
+const README = fileURLToPath(new URL("../README.md", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/measured.md", import.meta.url));
 const MORE = [
   "--out <file> [--resume]",
@@ -59,7 +60,7 @@ const { values: options } = readCommandLine({
     kinds: { type: "string", default: KINDS.join() },
     /** No unit is begun after so long; one that was begun is finished. */
     minutes: { type: "string", default: "25" },
-    /** Writes table and curves into docs/. */
+    /** Writes table and curves into README and docs/. */
     write: { type: "boolean", default: false },
     /** Says every first answer, what was said to it, and all that the trainer does. */
     verbose: { type: "boolean", default: false },
@@ -191,14 +192,15 @@ function summarise(records: Records, asked: Asked): void {
   if (options.write) {
     const sizes = `--users ${asked.users} --seeds ${asked.seeds} --cap ${cap}`;
     const command = `npm run bench:align -- --sgd <folder> --split ${options.split} --out <file> ${sizes} --resume --write`;
-    const text = pageText(records, {
+    const headline = headlineText(records, {
       asked: `${MAIN_ARMS.length} arms, ${USERS} users, ${SEEDS} seeds, ${CAP} sessions, alone and in threes`,
-      picture: "images/align.svg",
+      picture: relative(dirname(README), PICTURE),
       command,
     });
-    writeFileSync(PAGE, replaceBetween(readFileSync(PAGE, "utf8"), text));
+    writeFileSync(README, replaceBetween(readFileSync(README, "utf8"), headline));
+    writeFileSync(PAGE, replaceBetween(readFileSync(PAGE, "utf8"), detailText(records)));
     writeFileSync(PICTURE, curvesSvg(SHARINGS.map((sharing) => panelOf(records, sharing, cap)).filter(({ curves }) => curves.length > 0)));
-    say(`wrote ${relative(process.cwd(), PAGE)} and ${relative(process.cwd(), PICTURE)}`);
+    say(`wrote ${[README, PAGE, PICTURE].map((file) => relative(process.cwd(), file)).join(", ")}`);
   }
   report({
     bench: "align",

@@ -51,6 +51,8 @@ export function armFigures(units: readonly UnitResult[], cap: number) {
     // Users who share a policy are not independent of each other, so units are drawn.
     sessions: { ...bootstrap(byUnit, new Random(BOOTSTRAP_SEED)), mean: meanOf(users), deviation: deviation(users) },
     aligned: shareFigure(tracks.map(({ sessions }) => inARow(sessions) !== undefined)),
+    /** That a user had to make for a preference, repeated requests among them; null where nobody listens. */
+    objections: tracks.every(({ manners }) => manners.length === 0) ? null : meanOf(tracks.map(({ manners }) => manners.length)),
     byKind: Object.fromEntries(
       KINDS.map((kind) => [
         kind,

@@ -17,20 +17,24 @@ export function replaceBetween(page: string, text: string): string {
   return `${page.slice(0, from + MARKS.begin.length)}\n${text}\n${page.slice(to)}`;
 }
 
-export function pageText(
-  { header, units }: Records,
-  { asked, picture, command }: { asked: string; picture: string; command: string },
-): string {
+type Written = { /** The whole that is asked for. */ readonly asked: string; readonly picture: string; readonly command: string };
+
+/** The main tables and the curves: what stands in the README. */
+export function headlineText({ header, units }: Records, { asked, picture, command }: Written): string {
   const { cap, split } = header.conditions;
   return [
     `\`${command}\` wrote this, of ${units.length} units on SGD ${split} (asked for: ${asked}). A unit is one agent under one arm, for one user or for three who`,
     `share it, on one seed; sessions are counted until three first answers in a row satisfy the preference, those three included, ${cap} at most.`,
     "",
     ...SHARINGS.flatMap((sharing) => mainTable(units, { sharing, cap })),
-    ...kindTable(units, cap),
-    ...differenceTable(units, cap),
     `![Share of preferences met, by session](${picture})`,
   ].join("\n");
+}
+
+/** What stands behind the headline: by kind of preference, and which differences are more than chance. */
+export function detailText({ header, units }: Records): string {
+  const { cap } = header.conditions;
+  return [...kindTable(units, cap), ...differenceTable(units, cap)].join("\n").trimEnd();
 }
 
 type Scope = { readonly sharing: number; readonly cap: number };
@@ -51,6 +55,7 @@ function mainTable(units: readonly UnitResult[], { sharing, cap }: Scope): strin
       "sessions, mean ± sd",
       "95 %",
       "aligned",
+      "objections",
       "next session after an objection",
       "still so at the end",
       "stated kept",
@@ -60,7 +65,7 @@ function mainTable(units: readonly UnitResult[], { sharing, cap }: Scope): strin
       "updates, refused, s each",
       "units",
     ]),
-    row(Array.from({ length: 12 }, () => "---")),
+    row(Array.from({ length: 13 }, () => "---")),
     ...rows,
     "",
   ];
@@ -72,6 +77,7 @@ function mainCells(figures: ArmFigures): string[] {
     `${sessions.mean.toFixed(1)} ± ${sessions.deviation.toFixed(1)}`,
     interval(sessions, 1),
     counted(aligned),
+    figures.objections === null ? "–" : figures.objections.toFixed(1),
     counted(honouredNext),
     counted(lasting),
     counted(statedKept),

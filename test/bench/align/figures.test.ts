@@ -8,7 +8,7 @@ import { bars } from "../../../bench/align/bars.ts";
 import { curvesSvg } from "../../../bench/align/curves.ts";
 import { addUnit, beginRecords, type Header, readRecords, type Track, type UnitResult } from "../../../bench/align/records.ts";
 import { armFigures, curve, deviation, difference, inARow, perUser, sessionsOf } from "../../../bench/align/statistics.ts";
-import { MARKS, pageText, replaceBetween } from "../../../bench/align/table.ts";
+import { detailText, headlineText, MARKS, replaceBetween } from "../../../bench/align/table.ts";
 
 const CAP = 8;
 const REACTIONS = { "+": "honoured", "-": "violated", o: "elsewhere" } as const;
@@ -177,12 +177,17 @@ describe("what is written", () => {
       conditions: { split: "dev", base: "b", cap: CAP, draw: 1, users: 1, kinds: [...KINDS] },
       users: [] as never,
     };
-    const units = [unit("none", 0, [track("a", "--------")]), unit("hybrid", 0, [track("a", "-+++")])];
-    const text = pageText({ header, units }, { asked: "more", picture: "images/align.svg", command: "npm run bench:align" });
+    const units = [unit("none", 0, [track("a", "--------")]), unit("hybrid", 0, [track("a", "-+++", { manners: ["plain", "again"] })])];
+    const text = headlineText({ header, units }, { asked: "more", picture: "docs/images/align.svg", command: "npm run bench:align" });
     expect(text).toContain("of 2 units on SGD dev (asked for: more)");
-    expect(text).toContain("| no learning | 8.0 ± 0.0 | – | 0 of 1 | – | – | – | 1 of 2 → 1 of 2 | 50 → 50 | 25.0 % → 25.0 % | – | 1 |");
-    expect(text).toContain("| hybrid | 4.0 (1 of 1) | – | – | – | – |");
-    expect(text).toContain("| hybrid than no learning | 1 | 4.0 | – | 1 |");
+    expect(text).toContain("![Share of preferences met, by session](docs/images/align.svg)");
+    expect(text).toContain(
+      "| no learning | 8.0 ± 0.0 | – | 0 of 1 | – | – | – | – | 1 of 2 → 1 of 2 | 50 → 50 | 25.0 % → 25.0 % | – | 1 |",
+    );
+    expect(text).toContain("| hybrid | 4.0 ± 0.0 | – | 1 of 1 | 2.0 | – |");
+    const detail = detailText({ header, units });
+    expect(detail).toContain("| hybrid | 4.0 (1 of 1) | – | – | – | – |");
+    expect(detail).toContain("| hybrid than no learning | 1 | 4.0 | – | 1 |");
   });
 
   it("draws a line that rises at the end of the session, and escapes what it is named", () => {
