@@ -3,6 +3,7 @@ import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, type Call, readCalls } from "./speech/calls.ts";
 import { mentions, namesTopic, wasNamed, wordsBy } from "./speech/mention.ts";
 import { humanise, readParameters, typedValue } from "./speech/parameters.ts";
+import { mayMeanDay } from "./speech/spoken.ts";
 
 type Made = Pick<Call, "name" | "arguments">;
 type Asked = { readonly tool: ToolDefinition; readonly call: Made };
@@ -129,10 +130,13 @@ function isChanged({ told, reply }: { told: string; reply: string }, { tool, cal
 /** Whether somebody has named every value that the call has, or its schema has it for who says nothing: a call that is to be made unasked makes nothing up. */
 export function isAllSaid(messages: readonly ChatMessage[], { tool, call: { arguments: args } }: Asked): boolean {
   const parameters = readParameters(tool);
+  const spoken = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
+  const [today] = messages.flatMap(({ role, content }) => (role === "system" ? (content.match(/\b\d{4}-\d\d-\d\d\b/) ?? []) : []));
   return Object.entries(args).every(([name, given]) => {
     const parameter = parameters.find((each) => each.name === name);
     const value = argumentText(given);
     if (parameter === undefined) return false;
-    return value === parameter.fallback || parameter.kind === "boolean" || wasNamed(messages, { parameter, value, args });
+    const isKnown = value === parameter.fallback || parameter.kind === "boolean";
+    return isKnown || wasNamed(messages, { parameter, value, args }) || mayMeanDay(spoken, value, today);
   });
 }

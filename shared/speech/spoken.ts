@@ -41,8 +41,38 @@ function timeForms(value: string): string[] {
   const time = clockTime(value);
   if (time === undefined) return [];
   const { hour, minute, half } = time;
-  return [`${hour}:${minute} ${half}`, ...(minute === "00" ? [`${hour} ${half}`] : [])];
+  const told = [`${hour}:${minute}`, ...(minute === "00" ? [`${hour}`, `${hour} o'clock`] : [])];
+  const parts = half === "am" ? ["morning"] : ["afternoon", "evening"];
+  const inParts = told.flatMap((said) => parts.flatMap((part) => [`${said} in the ${part}`, `${part} ${said}`, `${part} at ${said}`]));
+  return [...told.map((said) => `${said} ${half}`), ...inParts, ...pastForms(hour, minute), ...(value === "12:00" ? ["noon"] : [])];
 }
+
+/** `half past 6`, in digits and in words; morning and evening are not told apart. */
+function pastForms(hour: number, minute: string): string[] {
+  const words = { "15": "quarter past", "30": "half past", "45": "quarter to" }[minute];
+  const said = minute === "45" ? (hour % 12) + 1 : hour;
+  return words === undefined
+    ? []
+    : [`${words} ${said}`, ...[numberWord(String(said))].flatMap((word) => (word === undefined ? [] : [`${words} ${word}`]))];
+}
+
+/**
+ * Whether the text may mean this day without saying it whole: "the 5th", "on Friday", and, where it has a day to count from, "tomorrow". Who wants to
+ * know which day was named has to ask for more.
+ */
+export function mayMeanDay(text: string, value: string, today: string | undefined): boolean {
+  const named = monthAndDay(value);
+  if (named === undefined) return false;
+  const isOrdinal = [...text.matchAll(/\b(\d{1,2})(?:st|nd|rd|th)\b/gi)].some(([, day]) => Number(day) === named.day);
+  const at = (date: string): number => Date.parse(`${date}T00:00:00Z`);
+  const weekday = WEEKDAYS[new Date(at(value)).getUTCDay()] ?? "";
+  const days = today === undefined ? Number.NaN : (at(value) - at(today)) / DAY_MS;
+  const relative = { 0: /\b(?:today|tonight)\b/i, 1: /\btomorrow\b/i, 2: /\bday after tomorrow\b/i }[days];
+  return isOrdinal || new RegExp(`\\b${weekday}\\b`, "i").test(text) || relative?.test(text) === true;
+}
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+const DAY_MS = 86_400_000;
 
 /** `2019-03-05` → March, 5; anything else is undefined. */
 export function monthAndDay(value: string): { month: string; day: number } | undefined {

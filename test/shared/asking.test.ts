@@ -162,6 +162,26 @@ describe("agreedCall", () => {
 });
 
 describe("isAllSaid", () => {
+  it.each([
+    ["On the 5th, please.", "2019-03-05", true],
+    ["Next Tuesday.", "2019-03-05", true],
+    ["Tomorrow!", "2019-03-02", true],
+    ["Today.", "2019-03-01", true],
+    ["Tomorrow!", "2019-03-03", false],
+    ["For 5 people.", "2019-03-05", false],
+    ["On Friday.", "2019-03-05", false],
+  ])("takes a day for said that may be meant: %s, %s: %s", (content, day, is) => {
+    const messages: ChatMessage[] = [
+      { role: "system", content: "Today is Friday, 2019-03-01." },
+      { role: "user", content },
+    ];
+    const tool = { ...TOOL, function: { ...TOOL.function, parameters: { type: "object", properties: { day: { type: "string" } } } } };
+    expect(isAllSaid(messages, { tool, call: { name: "BookTable", arguments: { day } } })).toBe(is);
+    expect(isAllSaid(messages.slice(1), { tool, call: { name: "BookTable", arguments: { day } } })).toBe(
+      is && !/Today|Tomorrow/.test(content),
+    );
+  });
+
   const said: ChatMessage[] = [{ role: "user", content: "Two seats at Aria, please." }];
 
   it.each([
