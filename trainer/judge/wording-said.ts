@@ -37,7 +37,7 @@ function mostWords(said: string): number | undefined {
 
 // Capitalised words that begin sentences and are no names.
 const NO_NAMES =
-  "I|I'm|I'd|I've|I'll|OK|Okay|Yes|No|Not|Please|Hey|Hi|Hello|The|My|You|Your|It|It's|Why|What|Can|Could|Would|Do|Don't|Just|That|That's|This|Oh|Well|Sorry|By|Use|Say|Put|And|But|So|Call|Remember|Mention|Include|Start|Begin|Nobody|Everybody";
+  "I|I'm|I'd|I've|I'll|OK|Okay|Yes|No|Not|Please|Hey|Hi|Hello|The|My|You|Your|It|It's|Why|What|Can|Could|Would|Do|Don't|Just|That|That's|This|Oh|Well|Sorry|By|Use|Say|Put|And|But|So|Call|Remember|Mention|Include|Start|Begin|Nobody|Everybody|Very|Good|Great|Nice|Perfect|Thanks|Thank|Awesome|Excellent";
 const TITLE = "(?:(?:Mrs?|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Captain)\\.? )";
 const NAME = `(?!(?:${NO_NAMES})(?![\\p{L}'-]))${TITLE}?\\p{Lu}[\\p{L}\\p{M}'-]*(?: \\p{Lu}[\\p{L}\\p{M}'-]+)?`;
 // After these a name follows, and after the first ones whatever follows is one: "call me boss".
@@ -52,7 +52,8 @@ const CUED = new RegExp(
 // Before everything else: "you addressed me as Bob, my name is Rob".
 const OWN = new RegExp(`\\b[Mm]y name(?:'s| is) ["“']?(${NAME})`, "u");
 const ANY = new RegExp(NAME, "gu");
-const NOBODY = /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?)$/;
+const NOBODY =
+  /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?|me|you|us|him|her|them|cab|taxi|later|tonight|tomorrow)$/;
 
 function nameSaid(said: string): string | undefined {
   const [, own] = OWN.exec(said) ?? [];

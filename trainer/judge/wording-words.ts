@@ -67,7 +67,7 @@ export const COUNTS: Words = [
 
 export const ADDRESSES: Words = [
   // "call me Priya", "address me as", "I go by"
-  /\bcall(?:s|ing|ed)? (?:to )?me\b(?! (?:a|an|when|if|at|on|back|later|tomorrow)\b)|\b(?:ad?dress|greet|refer to) me\b|\b(?:know|(?:talk|speak) to) me (?:as|by)\b|\b(?:(?:ad?dress|greet)(?:ed|ing)|referr(?:ed|ing) to) me as\b|\bI go by\b/i,
+  /\b(?:call(?:s|ing)? (?:to )?me|called me(?!\W*(?:[.!?]|$)))\b(?! (?:a|an|when|if|at|on|back|later|tomorrow)\b)|\b(?:ad?dress|greet|refer to) me\b|\b(?:know|(?:talk|speak) to) me (?:as|by)\b|\b(?:(?:ad?dress|greet)(?:ed|ing)|referr(?:ed|ing) to) me as\b|\bI go by\b|\bis (?:how|what) (?:\w+ ){1,4}(?:ad?dress(?:es)?|greets?|knows?) me\b/i,
   // "I'd rather be called", "I expect to be addressed as"
   /\b(?:I am|I'm|rather be) called\b|\bI(?:'d| would)? (?:want|like|love|prefer|expect|ask|wish|need|insist on|am used) (?:to be|to being|being) (?:called|ad?dressed|greeted)\b(?! (?:about|after|at|back|before|by|first|for|in|on|once|when)\b)/i,
   // "my name's Gareth, use it", "put my name in your answers"

@@ -20,6 +20,7 @@ describe("wordingSaid", () => {
     ["I prefer being addressed as Dr. Stone.", "@name", "Dr. Stone"],
     ["It would be nice if you greeted me as Kim", "@name", "Kim"],
     ["You addressed me as Bob, but my name is Rob.", "@name", "Rob"],
+    ["Mrs. Hill is how my neighbours address me.", "@name", "Mrs. Hill"],
     ["Everybody here knows me, you know me as Kim", "@name", "Kim"],
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
@@ -53,6 +54,8 @@ describe("wordingSaid", () => {
     "My name is on the list.",
     "Most who know me would have gone with Fantasy.",
     "Talk to me about Oslo.",
+    "My friend just called me. We are two.",
+    "Very good. I'm pleased and thankful to you.",
   ])("hears nothing in %s", (said) => {
     expect(heard(said)).toBeUndefined();
   });
