@@ -164,7 +164,7 @@ async function confirm(
   return kept < Math.min(settings.statedBar, 1 - 1 / Math.max(1, stated.length))
     ? refuse(
         "update/deaf",
-        `in ${percent(kept)} of held-back contexts the call that is due is made, ${percent(settings.statedBar)} expected`,
+        `in ${percent(kept)} of held-back contexts ${isUnasked(correction) ? "that lack something it is asked for, and what is due is called" : "the call that is due is made"}, ${percent(settings.statedBar)} expected`,
       )
     : undefined;
 }
