@@ -127,16 +127,21 @@ function isChanged({ told, reply }: { told: string; reply: string }, { tool, cal
   });
 }
 
-/** Whether somebody has named every value that the call has, or its schema has it for who says nothing: a call that is to be made unasked makes nothing up. */
+/**
+ * Whether somebody has named every value that the call has, or its schema has it for who says nothing: a call that is to be made unasked makes nothing up.
+ * Of one day it is enough that it may be meant ("on Friday").
+ */
 export function isAllSaid(messages: readonly ChatMessage[], { tool, call: { arguments: args } }: Asked): boolean {
   const parameters = readParameters(tool);
-  const spoken = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
-  const [today] = messages.flatMap(({ role, content }) => (role === "system" ? (content.match(/\b\d{4}-\d\d-\d\d\b/) ?? []) : []));
-  return Object.entries(args).every(([name, given]) => {
+  const open = Object.entries(args).flatMap(([name, given]) => {
     const parameter = parameters.find((each) => each.name === name);
     const value = argumentText(given);
-    if (parameter === undefined) return false;
-    const isKnown = value === parameter.fallback || parameter.kind === "boolean";
-    return isKnown || wasNamed(messages, { parameter, value, args }) || mayMeanDay(spoken, value, today);
+    const isKnown = parameter !== undefined && (value === parameter.fallback || parameter.kind === "boolean");
+    return isKnown || (parameter !== undefined && wasNamed(messages, { parameter, value, args })) ? [] : [{ parameter, value }];
   });
+  const [only, ...more] = open;
+  if (only === undefined) return true;
+  const spoken = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
+  const [today] = messages.flatMap(({ role, content }) => (role === "system" ? (content.match(/\b\d{4}-\d\d-\d\d\b/) ?? []) : []));
+  return more.length === 0 && only.parameter !== undefined && mayMeanDay(spoken, only.value, today);
 }

@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
-import { isMonth, isNumberWord, numberWord, writtenForm, writtenForms } from "./spoken.ts";
+import { isMonth, isNumberWord, knownForms, numberWord, writtenForm } from "./spoken.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -20,7 +20,7 @@ export function mentions(text: string, { parameter, value }: MentionedValue): bo
     return words.some((word, at) => (word === value || word === numberWord(value)) && !isPartOfDate(words, at));
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value))
     return topicWords(parameter).some((topic) => words.some((word) => sameStem(word, topic)));
-  return writtenForms(value).some((form) => containsPhrase(words, wordsOf(form)));
+  return knownForms(value).some((form) => containsPhrase(words, wordsOf(form)));
 }
 
 /** Whether the user said the value for this argument of the call: since the call before it, and for no other argument. */
@@ -71,8 +71,7 @@ export function wasNamed(
   return mentions(withoutPronoun(words), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-// "not 1 room", "rather than 1 room", "instead of 1 room", "anything but Economy"
-const DENYING = new Set(["not", "no", "than", "of", "without", "never", "but", "except"]);
+const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
 
 /**
  * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
@@ -93,29 +92,36 @@ export function wasCounted(
 }
 
 /**
- * Whether the user named the value before any call had it, and for no other argument: then nobody has made it up. Numbers and truths stand in many requests,
- * and are never known by this.
+ * Whether the user named the value before any call had it, for no other argument, and not to refuse it: then nobody has made it up. Numbers and truths
+ * stand in many requests, and are never known by this.
  */
 export function wasAskedFor(
   messages: readonly ChatMessage[],
-  {
-    parameter,
-    value,
-    args,
-    tool,
-  }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>>; tool: string },
+  { parameter, value, args, tool }: { parameter: Parameter; value: string; args: Readonly<Record<string, unknown>>; tool: string },
 ): boolean {
-  if (parameter.kind === "boolean" || writtenForm(value) === "number" || heldElsewhere(args, { parameter: parameter.name, value }))
-    return false;
+  const { name, kind, allowed } = parameter;
+  if (kind === "boolean" || writtenForm(value) === "number" || heldElsewhere(args, { parameter: name, value })) return false;
   const has = (message: ChatMessage): boolean =>
-    readableCalls(message).some((call) => call.name === tool && sameText(argumentText(call.arguments[parameter.name]), value));
+    readableCalls(message).some((call) => call.name === tool && sameText(argumentText(call.arguments[name]), value));
   const made = messages.findIndex(has);
-  const words = wordsOf(wordsBy(made < 0 ? messages : messages.slice(0, made), "user")).filter((word) => !ARTICLES.has(word));
-  const isDenied = (at: number): boolean => DENYING.has(words[at - 1] ?? "") && !(words[at - 1] === "of" && words[at - 2] !== "instead");
-  return writtenForms(value).some((form) => phrasesIn(words, wordsOf(form)).some((at) => !isDenied(at)));
+  const words = tellingWords(wordsBy(made < 0 ? messages : messages.slice(0, made), "user"));
+  // "Premium Economy" is no Economy.
+  const longer = allowed.map(tellingWords).filter((option) => option.length > tellingWords(value).length);
+  const isPart = (at: number): boolean =>
+    longer.some((option) => phrasesIn(words, option).some((start) => start <= at && at < start + option.length));
+  const asked = knownForms(value).flatMap((form) => phrasesIn(words, tellingWords(form)));
+  return asked.some((at) => !isPart(at) && !REFUSING.test(words.slice(Math.max(0, at - REFUSED_WORDS), at).join(" ")));
 }
 
-const ARTICLES = new Set(["a", "an", "the", "any"]);
+// "I don't want Economy", "anything but Economy", "rather than Economy": in the words before a value.
+const REFUSING =
+  /\b(?:not|never|without|hate|avoid|t)\b|\b(?:no|than|instead of)$|\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)? (?:but|except|other than)$/;
+const REFUSED_WORDS = 4;
+const ARTICLES = new Set(["a", "an", "the"]);
+
+function tellingWords(text: string): string[] {
+  return wordsOf(text).filter((word) => !ARTICLES.has(word));
+}
 
 function isCount(word: string): boolean {
   return writtenForm(word) === "number" || isNumberWord(word);

@@ -25,11 +25,16 @@ export function isNumberWord(word: string): boolean {
   return NUMBER_WORDS.includes(word);
 }
 
-/** The value and every other form in which a person may write it. */
+/** The value and the plain forms in which a person may write it. */
 export function writtenForms(value: string): string[] {
   return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value)].filter(
     (form) => form !== undefined,
   );
+}
+
+/** Those, and all others by which it is known: times with the part of the day. */
+export function knownForms(value: string): string[] {
+  return [...writtenForms(value), ...partForms(value)];
 }
 
 function dateForms(value: string): string[] {
@@ -41,20 +46,30 @@ function timeForms(value: string): string[] {
   const time = clockTime(value);
   if (time === undefined) return [];
   const { hour, minute, half } = time;
-  const told = [`${hour}:${minute}`, ...(minute === "00" ? [`${hour}`, `${hour} o'clock`] : [])];
-  const parts = half === "am" ? ["morning"] : ["afternoon", "evening"];
-  const inParts = told.flatMap((said) => parts.flatMap((part) => [`${said} in the ${part}`, `${part} ${said}`, `${part} at ${said}`]));
-  return [...told.map((said) => `${said} ${half}`), ...inParts, ...pastForms(hour, minute), ...(value === "12:00" ? ["noon"] : [])];
+  return [`${hour}:${minute} ${half}`, ...(minute === "00" ? [`${hour} ${half}`] : [])];
 }
 
-/** `half past 6`, in digits and in words; morning and evening are not told apart. */
-function pastForms(hour: number, minute: string): string[] {
-  const words = { "15": "quarter past", "30": "half past", "45": "quarter to" }[minute];
-  const said = minute === "45" ? (hour % 12) + 1 : hour;
-  return words === undefined
-    ? []
-    : [`${words} ${said}`, ...[numberWord(String(said))].flatMap((word) => (word === undefined ? [] : [`${words} ${word}`]))];
+/** `2 in the afternoon`, `evening at 6`, `half past 6 in the evening`, `noon`. A bare hour behind the part of a day may count anything ("this evening 4 people"). */
+function partForms(value: string): string[] {
+  const time = clockTime(value);
+  if (time === undefined) return [];
+  const { hour, minute, half } = time;
+  const named = { "15": "quarter past", "30": "half past", "45": "quarter to" }[minute];
+  const said = (number: number): string[] => [String(number), HOUR_WORDS[number] ?? numberWord(String(number)) ?? ""];
+  const past = named === undefined ? [] : said(minute === "45" ? (hour % 12) + 1 : hour).map((number) => `${named} ${number}`);
+  const whole = minute === "00" ? said(hour).flatMap((number) => [number, `${number} o'clock`]) : [];
+  const parts = half === "am" ? ["in the morning"] : ["in the afternoon", "in the evening", "at night"];
+  const at = half === "am" ? ["morning at"] : ["afternoon at", "evening at"];
+  const told = [`${hour}:${minute}`, ...whole, ...past];
+  return [
+    ...told.flatMap((text) => parts.map((part) => `${text} ${part}`)),
+    ...[...whole, ...past].map((text) => `${text} ${half}`),
+    ...told.flatMap((text) => at.map((part) => `${part} ${text}`)),
+    ...(value === "12:00" ? ["noon"] : []),
+  ];
 }
+
+const HOUR_WORDS: Readonly<Record<number, string>> = { 11: "eleven", 12: "twelve" };
 
 /**
  * Whether the text may mean this day without saying it whole: "the 5th", "on Friday", and, where it has a day to count from, "tomorrow". Who wants to
@@ -62,13 +77,16 @@ function pastForms(hour: number, minute: string): string[] {
  */
 export function mayMeanDay(text: string, value: string, today: string | undefined): boolean {
   const named = monthAndDay(value);
-  if (named === undefined) return false;
-  const isOrdinal = [...text.matchAll(/\b(\d{1,2})(?:st|nd|rd|th)\b/gi)].some(([, day]) => Number(day) === named.day);
   const at = (date: string): number => Date.parse(`${date}T00:00:00Z`);
-  const weekday = WEEKDAYS[new Date(at(value)).getUTCDay()] ?? "";
+  const day = new Date(at(value));
+  if (named === undefined || Number.isNaN(day.getTime()) || !day.toISOString().startsWith(value)) return false;
+  const isOrdinal = new RegExp(
+    `\\b(?:the|on) ${named.day}(?:st|nd|rd|th)\\b(?! of\\b)(?! (?:avenue|floor|street|${MONTHS.join("|")})\\b)`,
+    "i",
+  ).test(text);
   const days = today === undefined ? Number.NaN : (at(value) - at(today)) / DAY_MS;
-  const relative = { 0: /\b(?:today|tonight)\b/i, 1: /\btomorrow\b/i, 2: /\bday after tomorrow\b/i }[days];
-  return isOrdinal || new RegExp(`\\b${weekday}\\b`, "i").test(text) || relative?.test(text) === true;
+  const relative = { 0: /\b(?:today|tonight)\b/i, 1: /(?<!\bday after )\btomorrow\b/i, 2: /\bday after tomorrow\b/i }[days];
+  return isOrdinal || new RegExp(`\\b${WEEKDAYS[day.getUTCDay()] ?? ""}\\b`, "i").test(text) || relative?.test(text) === true;
 }
 
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;

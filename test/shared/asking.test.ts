@@ -170,6 +170,10 @@ describe("isAllSaid", () => {
     ["Tomorrow!", "2019-03-03", false],
     ["For 5 people.", "2019-03-05", false],
     ["On Friday.", "2019-03-05", false],
+    ["The day after tomorrow.", "2019-03-02", false],
+    ["On the 5th of April, on 5th Avenue.", "2019-03-05", false],
+    ["A flight to Rome.", "2019-03-45", false],
+    ["A flight on Sunday.", "2019-02-31", false],
   ])("takes a day for said that may be meant: %s, %s: %s", (content, day, is) => {
     const messages: ChatMessage[] = [
       { role: "system", content: "Today is Friday, 2019-03-01." },

@@ -94,6 +94,28 @@ describe("a default", () => {
     expect(yieldsIn(user("A hotel anywhere but Faro."))).toBe(false);
     expect(yieldsIn(user("In Porto instead of Faro."))).toBe(false);
     expect(yieldsIn(user("A hotel, please."), made, user("You searched in Faro."))).toBe(false);
+    expect(yieldsIn(user("I don't want one in Faro."))).toBe(false);
+    expect(yieldsIn(user("Same as last time, but in Faro."))).toBe(true);
+  });
+
+  it("does not take a part of another option for what was asked for, but a name with its article", () => {
+    const kinds = { type: "string", enum: ["Economy", "Premium Economy", "The Attic"] };
+    const tools: Heard["tools"] = [
+      { type: "function", function: { name: "Fly", parameters: { type: "object", properties: { class: kinds } } } },
+    ];
+    const yieldsTo = (corrected: string, content: string): boolean =>
+      yields(
+        tokenizer,
+        { tool: "Fly", parameter: "class", corrected: [corrected] },
+        {
+          heard: { messages: [{ role: "user", content }], tools },
+          under: calls("Fly", { class: "First" }),
+          without: calls("Fly", { class: corrected }),
+        },
+      );
+    expect(yieldsTo("Economy", "In Economy, please.")).toBe(true);
+    expect(yieldsTo("Economy", "In Premium Economy, please.")).toBe(false);
+    expect(yieldsTo("The Attic", "I'd like the Attic.")).toBe(true);
   });
 
   it("is about its own tool and its own argument", () => {

@@ -1,7 +1,7 @@
 /** Whom a batch has to be heard with: the signals that enough have given, and those of others that count with them. */
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import type { Signals } from "../signals.ts";
-import { type Batch, isForOthers, type Judged } from "./batch.ts";
+import type { Batch, Judged } from "./batch.ts";
 import { hearOthers } from "./influence.ts";
 
 export type Hearing = {
@@ -16,9 +16,9 @@ export async function hear(
 ): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
   const influence = await edge.readInfluence(line);
   const heard = hearOthers(batch, influence);
-  const others = (await signals.recall(batch.head, heard.others)).filter((each) => !isForOthers(each, line.line));
+  const others = await signals.recall(batch.head, heard.others);
   if (others.length === heard.others.length) return { ...heard, others };
-  // What the log no longer tells of cannot be learned from, nor what is about one user alone, so it does not count.
+  // What the log no longer tells of cannot be learned from, so it does not count.
   const lost = new Set(heard.others.filter((id) => others.every(({ signal }) => signal.event.eventId !== id)));
   const again = hearOthers(batch, { ...influence, evidence: influence.evidence.filter(({ eventId }) => !lost.has(eventId)) });
   return { ...again, others: others.filter(({ signal }) => again.others.includes(signal.event.eventId)) };
