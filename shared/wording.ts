@@ -18,7 +18,7 @@ export function isReplyAspect(parameter: string): parameter is ReplyAspect {
   return REPLY_ASPECTS.some((aspect) => aspect === parameter);
 }
 
-/** Whether it is about one user and no word to others: what somebody is called is told to nobody else, by no note and by no policy that they share. */
+/** Whether it is about one user and no word to others: no note of another has what somebody is called, and no policy that users share learns it from a correction. */
 export function isOfOneUser(parameter: string): boolean {
   return parameter === "@name";
 }

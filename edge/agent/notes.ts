@@ -3,6 +3,7 @@ import type { LearningSettings } from "../../shared/agent.ts";
 import { appliesTo, isAspect, topicsOf } from "../../shared/aspects.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Note, NoteStatus, ServedNote } from "../../shared/note.ts";
+import { isOfOneUser } from "../../shared/wording.ts";
 
 /** A note as it is kept; what has become of it depends on the version that is stable. */
 export type StoredNote = Omit<Note, "status"> & { readonly dropped: boolean };
@@ -48,7 +49,8 @@ export function placesOf({ user, scope, ...about }: Pick<Note, "user" | "scope" 
  */
 export function notesFor(notes: readonly Note[], user: string, { notes: scope }: Pick<LearningSettings, "notes">): Note[] {
   const own = notes.filter((note) => note.user === user);
-  const others = scope === "agent" ? notes.filter((note) => note.user !== user && note.scope === "agent") : [];
+  const isForAll = (note: Note): boolean => note.scope === "agent" && !isOfOneUser(note.parameter);
+  const others = scope === "agent" ? notes.filter((note) => note.user !== user && isForAll(note)) : [];
   const [chosen, taken] = [new Set<Note>(), new Set<string>()];
   for (const note of [...own, ...others]) {
     const topics = topicsOf(note);

@@ -38,12 +38,16 @@ export async function findToolWish(
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
   const [other, ...more] = called === undefined ? [] : named.filter((name) => name !== called.call.name);
   if (called === undefined || other === undefined || more.length > 0) return undefined;
-  const isToldApart = named.includes(called.call.name);
-  if (!rejected && !isToldApart && !choosesTool(words, other)) return undefined;
+  const isBoth = named.includes(called.call.name);
+  if (!rejected && !isBoth && !choosesTool(words, other)) return undefined;
+  const isToldApart = isBoth && (rejected || CONTRASTS.test(words));
   return (await doesTheSame(signal, { sampler, seed, call: called.call, other, isToldApart }))
     ? stands(called.call.name, "@tool", other)
     : undefined;
 }
+
+// Who names two tools may want both: "find buses and buy bus tickets".
+const CONTRASTS = /\b(?:not|instead of|rather than|in place of|skip|never|better than)\b|n['’]t\b/i;
 
 /** The same of a rejection that names the tool that was called and no other: the one that is most like it. */
 export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler: JobSampler; seed: number }): Promise<Stands | undefined> {
@@ -57,11 +61,17 @@ export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler
     : undefined;
 }
 
-/** What the user says and had not said before: who asks once more to "find movies" says nothing of FindMovies. */
+/** What the user says but for what they ask for once more: who again asks to "find movies" says nothing of FindMovies. Who chooses a tool once more insists. */
 function newWords({ exchange, turn: { payload } }: Heard): string {
-  const said = wordsBy(payload.messages, "user").toLowerCase();
-  const sentences = wordsBy(exchange.nextState, "user").split(/(?<=[.!?:])\s+|\n/);
-  return sentences.filter((sentence) => !said.includes(sentence.trim().toLowerCase())).join("\n");
+  const said = new Set(sentencesOf(wordsBy(payload.messages, "user")).map((sentence) => sentence.toLowerCase()));
+  const isChoice = (sentence: string): boolean => payload.tools.some((tool) => choosesTool(sentence, tool.function.name));
+  const sentences = sentencesOf(wordsBy(exchange.nextState, "user"));
+  return sentences.filter((sentence) => !said.has(sentence.toLowerCase()) || isChoice(sentence)).join("\n");
+}
+
+/** "Once again: I said it." are two. */
+function sentencesOf(words: string): string[] {
+  return words.split(/(?<=[.!?:])\s+|\n/).map((sentence) => sentence.trim());
 }
 
 /**
@@ -116,7 +126,7 @@ function likenessOf(left: ToolDefinition, right: ToolDefinition): number {
     if (at >= 0) open.splice(at, 1);
     return at >= 0;
   }).length;
-  return shared / Math.max(1, own.length, others.length);
+  return own.length + others.length === 0 ? 1 : shared / Math.max(own.length, others.length);
 }
 
 type Asking = {

@@ -13,9 +13,12 @@ const REJECTS = [
   /\bI (?:don't|do not) (?:ever )?(?:do|like|accept)\b|\bnot a fan of\b|\b(?:sick of|tired of|fed up with|had enough of)\b/i,
 ];
 
-/** The clauses in which the user is against something for good. Who asks is against nothing: "Is there anything but Standard?" */
+// "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not.
+const ASKS_WHAT = /^\W*(?:and |or |so |but )?(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b/i;
+
+/** The clauses in which the user is against something for good. Who asks what there is is against nothing. */
 export function rejections({ exchange }: Pick<Signal, "exchange">): string[] {
   const words = wordsBy(exchange.nextState, "user").replaceAll("’", "'");
-  const told = words.split(/(?<=[.!?\n])/).filter((sentence) => !sentence.includes("?"));
+  const told = words.split(/(?<=[.!?\n])/).filter((sentence) => !sentence.includes("?") || !ASKS_WHAT.test(sentence.trim()));
   return told.flatMap((sentence) => sentence.split(/[,;:–—]/)).filter((clause) => REJECTS.some((each) => each.test(clause)));
 }

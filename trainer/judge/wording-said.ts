@@ -40,26 +40,29 @@ const NO_NAMES =
   "I|I'm|I'd|I've|I'll|OK|Okay|Yes|No|Not|Please|Hey|Hi|Hello|The|My|You|Your|It|It's|Why|What|Can|Could|Would|Do|Don't|Just|That|That's|This|Oh|Well|Sorry|By|Use|Say|Put|And|But|So|Call|Remember|Mention|Include|Start|Begin|Nobody|Everybody|Very|Good|Great|Nice|Perfect|Thanks|Thank|Awesome|Excellent";
 const TITLE = "(?:(?:Mrs?|Ms|Miss|Dr|Prof|Professor|Sir|Madam|Captain)\\.? )";
 const NAME = `(?!(?:${NO_NAMES})(?![\\p{L}'-]))${TITLE}?\\p{Lu}[\\p{L}\\p{M}'-]*(?: \\p{Lu}[\\p{L}\\p{M}'-]+)?`;
-// After these a name follows, and after the first ones whatever follows is one: "call me boss".
+// After these a name follows, and after the first ones whatever follows is one: "call me boss". Not after "don't".
 const CALLED = new RegExp(
-  `\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:(?:ad?dress|greet)(?:ed|ing)?|refer(?:red|ring)? to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
-  "u",
+  `(?<!\\b(?:[Dd]on't|[Dd]o not|[Nn]ever|[Nn]ot|[Ss]top|[Qq]uit) )\\b(?:call(?:s|ed|ing)? (?:to )?me|go by|called|known as|(?:(?:ad?dress|greet)(?:ed|ing)?|refer(?:red|ring)? to) (?:me )?(?:as|with)) (?:just |simply )?["“']?(${NAME}|\\p{Ll}+(?=\\W*$|[,.;!?]| (?:please|from|next|in|when|instead|lol)\\b))`,
+  "gu",
 );
 const CUED = new RegExp(
   `\\b(?:[Nn]ame(?:'s| is|,|:)?|I'm|I am|[Ii]t's|[Ss]ay|as|with|[Pp]ut|to|prefer|[Jj]ust|[Tt]hat's|[Tt]his is) ["“']?(${NAME})`,
   "u",
 );
-// Before everything else: "you addressed me as Bob, my name is Rob".
+// Before what was said until then: "you addressed me as Bob, my name is Rob".
 const OWN = new RegExp(`\\b[Mm]y name(?:'s| is) ["“']?(${NAME})`, "u");
+// Who is not to be called so says no name.
+const UNCALLED = /\b(?:don't|do not|never|not|stop|quit) (?:call|address|greet|refer)/i;
 const ANY = new RegExp(NAME, "gu");
 const NOBODY =
-  /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?|me|you|us|him|her|them|cab|taxi|later|tonight|tomorrow)$/;
+  /^(?:that|this|it|again|back|by|what|when|my|the|a|an|please|something|anything|names?|me|you|us|him|her|them|cab|taxi|asap|early|first|later|now|once|soon|today|tonight|tomorrow|yesterday)$/;
 
 function nameSaid(said: string): string | undefined {
-  const [, own] = OWN.exec(said) ?? [];
-  if (own !== undefined) return trimmed(own);
-  const [, called] = CALLED.exec(said) ?? [];
-  if (called !== undefined && !NOBODY.test(called)) return trimmed(called);
+  const own = OWN.exec(said);
+  const called = [...said.matchAll(CALLED)].findLast(([, name = ""]) => !NOBODY.test(name));
+  const [, last] = own !== null && (called === undefined || called.index < own.index) ? own : (called ?? []);
+  if (last !== undefined) return trimmed(last);
+  if (UNCALLED.test(said)) return undefined;
   const [, cued] = CUED.exec(said) ?? [];
   if (cued !== undefined) return trimmed(cued);
   const others = [...said.matchAll(ANY)];

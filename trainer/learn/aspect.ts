@@ -15,7 +15,7 @@ import { type AspectLessons, askAspect, headOf, isRight } from "./aspect-lessons
 import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
 import type { Look } from "./confirm.ts";
 import { costToEarlier } from "./earlier.ts";
-import { countLessons } from "./lessons.ts";
+import { countLessons, keyOf } from "./lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
 import { saysReply } from "./reworded.ts";
@@ -123,10 +123,11 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   };
 }
 
-/** Those of the lessons whose prompts are none of the others': what is known by heart shows nothing. */
+/** Those of the lessons that are none of the others': what is known by heart shows nothing. Where a tool leaves nothing else to ask, that is better than nothing. */
 function without(held: AspectLessons, { lessons }: AspectLessons): AspectLessons {
-  const known = new Set(lessons.map(({ studentPrompt }) => studentPrompt.join()));
-  return { ...held, lessons: held.lessons.filter(({ studentPrompt }) => !known.has(studentPrompt.join())) };
+  const known = new Set(lessons.map(({ context }) => keyOf(context)));
+  const unseen = held.lessons.filter(({ context }) => !known.has(keyOf(context)));
+  return unseen.some(({ context }) => context.kind === "silent") ? { ...held, lessons: unseen } : held;
 }
 
 /** Whether the policy begins as the lesson does: with a call of the same tool, or with words; the words themselves, where they are others than its own. */

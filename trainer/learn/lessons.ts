@@ -74,13 +74,18 @@ export async function collectLessons(
 function apart(training: readonly Context[], drawn: readonly Context[]): { training: Context[]; heldBack: Context[] } {
   const seen = new Set<string>();
   const once = (contexts: readonly Context[]): Context[] =>
-    contexts.filter(({ messages, tools }) => {
-      const key = JSON.stringify([messages, tools.map((tool) => tool.function.name).sort()]);
+    contexts.filter((context) => {
+      const key = keyOf(context);
       const first = !seen.has(key);
       seen.add(key);
       return first;
     });
   return { training: once(training), heldBack: once(drawn) };
+}
+
+/** The same for the same conversation with the same tools, in whatever order. */
+export function keyOf({ messages, tools }: Pick<Context, "messages" | "tools">): string {
+  return JSON.stringify([messages, tools.map((tool) => tool.function.name).toSorted()]);
 }
 
 /** Lessons by context and guidance, e.g. `silent by note`, and the silent contexts that gave none. */

@@ -4,7 +4,7 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { argumentText, parseObject } from "../../shared/speech/calls.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
 import { mentions, wordsBy } from "../../shared/speech/mention.ts";
 import { parameterOf } from "../../shared/speech/parameters.ts";
 import { isCount, readResult, repliedTool } from "../../shared/wording.ts";
@@ -76,7 +76,7 @@ function resultAnew(result: string, about: Omit<Anew, "found">): string | undefi
   const { random } = about;
   const counted = entries.map(([key, value]): [string, unknown] => [
     key,
-    isCount(key) && typeof value === "number" ? least + random.below(MOST_FOUND) : value,
+    isCount(key) && Number.isInteger(value) ? least + random.below(MOST_FOUND) : value,
   ]);
   return spacedJson(Object.fromEntries(counted));
 }
@@ -101,8 +101,9 @@ function valueAnew(key: string, value: unknown, anew: Anew): unknown {
 
 /** What the call has under this name, written as the result has it; undefined where it has nothing, or entries differ in it. */
 function givenAnew(key: string, value: unknown, { given, found }: Anew): string | number | undefined {
-  const text = given[key] === undefined ? undefined : argumentText(given[key]);
-  if (text === undefined || (found.get(key)?.length ?? 0) > 1) return undefined;
+  const own = Object.hasOwn(given, key) ? given[key] : undefined;
+  if ((typeof own !== "string" && typeof own !== "number") || (found.get(key)?.length ?? 0) > 1) return undefined;
+  const text = String(own);
   if (typeof value === "number") return text.trim() === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
   return typeof value === "string" ? text : undefined;
 }

@@ -137,6 +137,10 @@ describe("a tool", () => {
     expect(await judge(signalOf(empty, "Wrong one, find room!", { tools }), { args })).toMatchObject({ hint: other });
     expect(await judge(signalOf(SEARCHED, "Don't run search hotel, pick find room.", { tools }), { args })).toMatchObject({ hint: other });
     expect((await judge(signalOf(SEARCHED, "Wrong one, find room!", { tools }), { args }))?.hint).toBeUndefined();
+    const both = signalOf(SEARCHED, "Thanks! Then search hotel offers and find room prices in Faro.", { tools });
+    expect((await judge(both, { vote: "0", args }))?.hint).toBeUndefined();
+    const asked = [user("Use FindRoom."), { role: "assistant", content: "OK." } as ChatMessage, user("Two rooms in Porto.")];
+    expect((await judge(signalOf(SEARCHED, "Use FindRoom.", { tools, asked }), {}))?.reward).toBe(-1);
     const weather = await judge(signalOf(SEARCHED, "Not search hotel, get weather!", { tools: [SEARCH, WEATHER] }), { args });
     expect(weather?.hint).toBeUndefined();
   });

@@ -243,6 +243,8 @@ describe("createEmbeddedJudge", () => {
         "I can’t stand Standard, pick any other.",
         "Nope, Standard is something I never accept.",
         "I don't do Standard.",
+        "I can't stand Standard, can you change that?",
+        "Can you please pick anything but Standard?",
       ])("wants another that the schema lists: %s", async (said) => {
         // The stub finds the shortest text the likeliest. The hint job may take what is rejected for what is wanted.
         for (const hint of ["none", "room_type should be Standard."])

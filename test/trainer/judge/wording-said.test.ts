@@ -20,6 +20,8 @@ describe("wordingSaid", () => {
     ["I prefer being addressed as Dr. Stone.", "@name", "Dr. Stone"],
     ["It would be nice if you greeted me as Kim", "@name", "Kim"],
     ["You addressed me as Bob, but my name is Rob.", "@name", "Rob"],
+    ["My name is Robert, but call me Bob.", "@name", "Bob"],
+    ["Don't call me Bob, call me Rob.", "@name", "Rob"],
     ["Mrs. Hill is how my neighbours address me.", "@name", "Mrs. Hill"],
     ["Everybody here knows me, you know me as Kim", "@name", "Kim"],
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
@@ -55,6 +57,9 @@ describe("wordingSaid", () => {
     "Most who know me would have gone with Fantasy.",
     "Talk to me about Oslo.",
     "My friend just called me. We are two.",
+    "Don't call me Bob.",
+    "Please call me today.",
+    "The hotel called me yesterday.",
     "Very good. I'm pleased and thankful to you.",
   ])("hears nothing in %s", (said) => {
     expect(heard(said)).toBeUndefined();
