@@ -181,7 +181,7 @@ function teacherFailure(training: AspectLessons, held: AspectLessons, { hint, to
   const [asked, failed] = [training.asked + held.asked, training.failed + held.failed];
   return refuse(
     "teacher/fails",
-    `"${correctionText(hint, tool.function.name)}": of ${asked} contexts in which the policy does otherwise, held to it, it does so in ${asked - failed}; ${LEAST_LESSONS} to learn from and one to look at expected`,
+    `"${correctionText(hint, tool.function.name)}": of ${asked} contexts in which the policy does otherwise, held to it, it does so in ${asked - failed}; ${LEAST_LESSONS} lessons and one to look at expected, got ${silent(training)} and ${silent(held)}`,
   );
 }
 
