@@ -1,7 +1,7 @@
 /**
  * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. Before a call that one is
- * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out. A note that
- * stands and is passed over is held. Text goes out as it comes.
+ * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out; a call that none is
+ * about goes out as it does without. A note that stands and is passed over is held. Text goes out as it comes.
  */
 import { isAspect } from "../../shared/aspects.ts";
 import { asksFirst, mayHold, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
@@ -68,6 +68,7 @@ export class YieldingAnswer {
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
     const { completion, defaults, heard } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
+    const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
     const waits = completion.notes.some((note) => note.parameter === "@ask" || wordsReply(note, heard));
     const held: CompletionStep[] = [];
@@ -75,14 +76,14 @@ export class YieldingAnswer {
     let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
       const [first] = step.deltas;
-      if (first !== undefined && !waits) shown ??= first.kind !== "call:opened" || !guided.has(first.name);
+      if (first !== undefined && !waits) shown ??= first.kind !== "call:opened" || !(reads || guided.has(first.name));
       held.push(step);
       if (shown === true) yield* held.splice(0);
     }
     if (shown !== true) yield* await this.#settle(held);
   }
 
-  /** The answer that goes out for one that begins with a call which something is a default for. */
+  /** The answer that goes out for one that begins with a call, where notes stand in the prompt or something is a default for it. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const { completion, defaults } = this.#turn;
     const settled = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
@@ -93,7 +94,7 @@ export class YieldingAnswer {
   /** Takes the notes out of the prompt that yield. What the version has learned about their arguments must not speak for the user. */
   async #settleNotes(under: Answer): Promise<Answer> {
     const { notes } = under.completion;
-    if (!notes.some(({ tool, parameter }) => tool === under.call?.name && !isAspect(parameter))) return under;
+    if (!notes.some((note) => note.tool === under.call?.name && isRead(note))) return this.#settleOthers(under);
     const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
       under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
     const without = await this.#askBefore(learned(notes), { notes: [] });
@@ -104,6 +105,14 @@ export class YieldingAnswer {
     });
     if (yielding.length === 0) return under;
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
+  }
+
+  /** A call that no note in the prompt is about goes out as it does without them, unless a call is due then that one is about. */
+  async #settleOthers(under: Answer): Promise<Answer> {
+    const { notes } = under.completion;
+    if (under.call === undefined || !notes.some(isRead)) return under;
+    const without = await this.#ask({ by: under.completion, notes: notes.filter((note) => !isRead(note)) }, under.defaults);
+    return without === undefined || notes.some((note) => note.tool === without.call?.name && isRead(note)) ? under : without;
   }
 
   /**
@@ -184,6 +193,11 @@ export class YieldingAnswer {
   #complete(completion: YieldingCompletion): AsyncGenerator<CompletionStep, void, void> {
     return this.#turn.policy.complete({ ...completion, signal: this.#signal });
   }
+}
+
+/** Whether the policy reads it in its prompt. */
+function isRead({ parameter }: Pick<ServedNote, "parameter">): boolean {
+  return !isAspect(parameter);
 }
 
 /** Arguments together, then of what is about the whole answer one after the other, since each wants another one; one question about all calls, and one reply. */

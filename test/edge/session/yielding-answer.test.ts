@@ -18,7 +18,11 @@ const [openId, closeId] = [id("<tool_call>"), id("</tool_call>")];
 const ROOMS = { noteId: "n_rooms", text: "rooms should be 2.", tool: "SearchHotel", parameter: "rooms", value: "2", corrected: null };
 const STARS = { noteId: "n_stars", text: "stars should be 4.", tool: "SearchHotel", parameter: "stars", value: "4", corrected: null };
 
-const call = (args: object): number[] => [openId, ...tokenizer.encode(spacedJson({ name: "SearchHotel", arguments: args })), closeId];
+const call = (args: object, name = "SearchHotel"): number[] => [
+  openId,
+  ...tokenizer.encode(spacedJson({ name, arguments: args })),
+  closeId,
+];
 
 const text = { type: "string" };
 const HEARD = {
@@ -119,6 +123,21 @@ describe("YieldingAnswer under notes", () => {
     const turn = prepared({ notes: [ROOMS] }, () => [...tokenizer.encode("One moment."), ...call({ rooms: "2" })]);
     expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS] });
     expect(turn.asked).toEqual([[7, "rooms"]]);
+  });
+});
+
+describe("YieldingAnswer under notes that are about another tool", () => {
+  it("lets the call out that is made without them, and its words where none is", async () => {
+    const turn = prepared({ notes: [ROOMS, STARS] }, (notes) => call({ city: notes.length > 0 ? "Faro" : "Porto" }, "GetWeather"));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto"}'], notes: [] });
+    expect(turn.asked).toEqual([[7, "rooms", "stars"], [7]]);
+    const words = prepared({ notes: [ROOMS] }, (notes) => (notes.length > 0 ? call({}, "GetWeather") : tokenizer.encode("Where?")));
+    expect(await answer(words)).toMatchObject({ calls: [], notes: [] });
+  });
+
+  it("keeps to the call where one of theirs is due without them", async () => {
+    const turn = prepared({ notes: [ROOMS] }, (notes) => (notes.length > 0 ? call({ city: "Faro" }, "GetWeather") : call({ rooms: "1" })));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro"}'], notes: [ROOMS] });
   });
 });
 
