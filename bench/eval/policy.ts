@@ -75,7 +75,8 @@ export class EvaluatedPolicy {
     const settled = cases.map(({ tool, parameter, value, heard, guided: prompt }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
       const note = { tool, parameter, value, corrected: null };
-      if (yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
+      const isElsewhere = a.call !== undefined && a.call.name !== tool && b.call?.name !== tool;
+      if (isElsewhere || yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
       const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
       return passesOver(note, { ...before, heard })
         ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
