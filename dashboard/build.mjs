@@ -42,12 +42,21 @@ async function versionOf(name) {
   throw new Error(`${name}: an installed package expected, got none`);
 }
 
+async function isBuilt(digest) {
+  return (await readFile(join(target, ".digest"), "utf8").catch(() => "")) === digest;
+}
+
 const digest = await digestOfSources();
-if ((await readFile(join(target, ".digest"), "utf8").catch(() => "")) !== digest) {
+if (!(await isBuilt(digest))) {
   const fresh = `${target}.${process.pid}`;
   await build({ root: here, logLevel: "warn", build: { outDir: fresh } });
   await writeFile(join(fresh, ".digest"), digest);
-  // Put into place whole: another process may be reading, or building the same.
+  // Put into place whole: another process may be reading, or building the same. Who comes second has nothing left to do.
   await rm(target, { recursive: true, force: true });
-  await rename(fresh, target);
+  try {
+    await rename(fresh, target);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    if (!(await isBuilt(digest))) throw error;
+  }
 }
