@@ -52,11 +52,15 @@ if (!(await isBuilt(digest))) {
   await build({ root: here, logLevel: "warn", build: { outDir: fresh } });
   await writeFile(join(fresh, ".digest"), digest);
   // Put into place whole: another process may be reading, or building the same. Who comes second has nothing left to do.
-  await rm(target, { recursive: true, force: true });
+  const gone = `${fresh}.gone`;
+  await rename(target, gone).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
   try {
     await rename(fresh, target);
   } catch (error) {
-    await rm(fresh, { recursive: true, force: true });
     if (!(await isBuilt(digest))) throw error;
+  } finally {
+    for (const folder of [fresh, gone]) await rm(folder, { recursive: true, force: true });
   }
 }
