@@ -80,6 +80,13 @@ export function asks(text: string): boolean {
   return ASKS.test(text);
 }
 
+const CONFIRMS = /\bconfirm\w*\b|\b(?:correct|right)\?/i;
+
+/** Whether the text asks whether all is right, whatever it repeats. */
+export function confirms(text: string): boolean {
+  return CONFIRMS.test(text);
+}
+
 /** Whether the text asks, and repeats something of what the call has; of a call with nothing to repeat, what it does. */
 export function asksAbout(text: string, asked: Asked): boolean {
   return asks(text) && shareTold(text, asked) > 0;

@@ -3,7 +3,7 @@
  * asked, or replies worded otherwise. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
-import { asks, asksAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { asks, asksAbout, confirms, wasAskedAbout } from "../../shared/asking.ts";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
@@ -170,7 +170,10 @@ async function findAskNever({ turn: { payload } }: Heard, { sampler, seed }: Ask
   const others = tools.filter((each) => each.function.name !== due?.name);
   const call = isMade && others.length > 0 ? await sampler.call({ messages, tools, callable: others }, { seed }) : due;
   const tool = call === undefined ? undefined : findTool(tools, call.name);
-  return call !== undefined && tool !== undefined && asksAbout(question, { tool, call }) ? stands(call.name, "@ask", ASK_NEVER) : undefined;
+  if (call === undefined || tool === undefined) return undefined;
+  // A small base may read other values than it asked about.
+  const isAbout = asksAbout(question, { tool, call }) || (confirms(question) && !reads(call.name));
+  return isAbout ? stands(call.name, "@ask", ASK_NEVER) : undefined;
 }
 
 /** How replies to the results are to be worded that were replied to, where this one is worded otherwise. */

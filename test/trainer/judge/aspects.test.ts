@@ -280,6 +280,11 @@ describe("a wish to be asked", () => {
     ).toMatchObject({
       hint: { toolName: "ReserveHotel" },
     });
+    // What is to be confirmed is so, whatever the base would call it with.
+    const misread = signalOf({ role: "assistant", content: "Please confirm that you want the 5th." }, "Just do it, always.", {
+      tools: [RESERVE],
+    });
+    expect(await judge(misread, { wish: "go" })).toMatchObject({ hint: { toolName: "ReserveHotel" } });
     const other: ChatMessage = { role: "assistant", content: "Which day?" };
     expect((await judge(signalOf(other, "Just do it, always."), { wish: "go" }))?.hint).toBeUndefined();
   });
