@@ -18,7 +18,7 @@ import { costToEarlier } from "./earlier.ts";
 import { countLessons, keyOf } from "./lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
-import { saysReply } from "./reworded.ts";
+import { saysReply, strangeWords, wordsOf } from "./reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";
@@ -28,6 +28,8 @@ import { measureLifts, teach } from "./teaching.ts";
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
 const MOST_CORRECTED = 4;
+const MOST_GARBLED = 0.1; // share of answers in which a word is made up
+const SHOWN_WORDS = 5;
 // A name takes longer to learn than a value, and half of one is worse than none; what comes behind it is the last to be as it was.
 const REPLIES = { maxSteps: 60, honouredBar: 0.8, lookFrom: 30 };
 // That made-up requests are called at once is soon shown; that real ones are, which are longer, takes as many steps again.
@@ -97,7 +99,8 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   await engine.loadAdapter(adapters.candidate, run.adapter);
   const adapter = await roundCandidate(engine, adapters.candidate);
   const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
-  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings });
+  const known = knownWords(tokenizer, [...training.lessons, ...held.lessons]);
+  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
   if (shortfall !== undefined) return shortfall;
   const tools = [correction.tool.function.name, correction.hint.value];
   // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
@@ -145,7 +148,14 @@ async function confirm(
     correction,
     tokenizer,
     settings,
-  }: { ask: ReturnType<typeof askGreedily>; correction: Correction; tokenizer: Tokenizer; settings: LearnerDependencies["settings"] },
+    known,
+  }: {
+    ask: ReturnType<typeof askGreedily>;
+    correction: Correction;
+    tokenizer: Tokenizer;
+    settings: LearnerDependencies["settings"];
+    known: ReadonlySet<string>;
+  },
 ): Promise<RefusedCorrection | undefined> {
   const [silent, stated] = ["silent", "stated"].map((kind) => lessons.filter(({ context }) => context.kind === kind)) as [
     Lesson[],
@@ -157,6 +167,15 @@ async function confirm(
   );
   const [honoured, kept] = [share(right.slice(0, silent.length)), share(right.slice(silent.length))];
   const text = correctionText(correction.hint, correction.tool.function.name);
+  const garbled = answers
+    .map((answer) => readAnswer(tokenizer, answer))
+    .flatMap(({ calls, text: reply }) => (calls.length > 0 ? [] : [strangeWords(reply, known)]))
+    .filter((words) => words.length > 0);
+  if (garbled.length > MOST_GARBLED * answers.length)
+    return refuse(
+      "update/notLearned",
+      `"${text}": replies in words that there are expected, got ${[...new Set(garbled.flat())].slice(0, SHOWN_WORDS).join(", ")}`,
+    );
   if (honoured < settings.honouredBar)
     return refuse(
       "update/notLearned",
@@ -168,6 +187,16 @@ async function confirm(
         `in ${percent(kept)} of held-back contexts ${isUnasked(correction) ? "that lack something it is asked for, and what is due is called" : "the call that is due is made"}, ${percent(settings.statedBar)} expected`,
       )
     : undefined;
+}
+
+/** All that is said in the lessons. */
+function knownWords(tokenizer: Tokenizer, lessons: readonly Lesson[]): ReadonlySet<string> {
+  const texts = lessons.flatMap(({ context: { messages }, own, answer }) => [
+    ...messages.map(({ content }) => content ?? ""),
+    tokenizer.decode([...own]),
+    tokenizer.decode([...answer]),
+  ]);
+  return new Set(texts.flatMap(wordsOf));
 }
 
 function sameTool(tokenizer: Tokenizer, wanted: readonly number[], answer: readonly number[]): boolean {
