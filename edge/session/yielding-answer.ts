@@ -202,7 +202,7 @@ function isRead({ parameter }: Pick<ServedNote, "parameter">): boolean {
 
 /** Arguments together, then of what is about the whole answer one after the other, since each wants another one; one question about all calls, and one reply. */
 function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
-  const values = passed.filter(({ parameter }) => !isAspect(parameter));
+  const values = passed.filter(isRead);
   if (values.length > 0) return values;
   const worded = passed.filter(({ parameter }) => isReplyAspect(parameter));
   if (worded.length > 0) return worded;

@@ -64,11 +64,7 @@ function toUnlearnt({ signal, verdict }: Judged, line: string): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (isForOthers({ signal, verdict }, line))
-    return {
-      eventId,
-      code: "hint/ofOneUser",
-      detail: "a policy that users share learns of nobody what they are called: their own note says it",
-    };
+    return { eventId, code: "hint/ofOneUser", detail: "a policy that users share learns of nobody what they are called" };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
   if (signal.feedback?.answer !== undefined)
     return { eventId, code: "learning/disabled", detail: "learning, or learning.signals.answers, is switched off for this agent" };

@@ -246,7 +246,7 @@ describe("createEmbeddedJudge", () => {
         "I can't stand Standard, can you change that?",
         "Can you please pick anything but Standard?",
       ])("wants another that the schema lists: %s", async (said) => {
-        // The stub finds the shortest text the likeliest. The hint job may take what is rejected for what is wanted.
+        // The shortest text is the likeliest here. The hint job may take what is rejected for what is wanted.
         for (const hint of ["none", "room_type should be Standard."])
           expect(await heard(said, { hint })).toMatchObject({ reward: -1, hint: { text: "room_type should be Suite." } });
       });
