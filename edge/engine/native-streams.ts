@@ -17,9 +17,7 @@ abstract class TextStream {
   readonly #promptTokens: readonly number[];
   protected readonly responseTokens: number[] = [];
   protected readonly logProbs: number[] = [];
-  protected ended:
-    | { finishReason: "stop" | "length"; promptCount: number; responseCount: number; cachedCount: number; endUntold: boolean }
-    | undefined;
+  protected ended: { finishReason: "stop" | "length"; promptCount: number; responseCount: number; cachedCount: number } | undefined;
 
   constructor(promptTokens: readonly number[]) {
     this.#promptTokens = promptTokens;
@@ -35,14 +33,13 @@ abstract class TextStream {
   /** @throws {upstream/failed} for an answer that did not say why it ended */
   end(report: (told: Told) => EngineReport): AnswerEnd {
     if (this.ended === undefined) throw new AppError("upstream/failed", "the agent's engine ended its answer without an end; try again");
-    const { finishReason, promptCount, responseCount, cachedCount, endUntold } = this.ended;
+    const { finishReason, promptCount, responseCount, cachedCount } = this.ended;
     const told = {
-      promptTokens: this.#promptTokens,
+      promptTokens: this.promptTokens,
       responseTokens: this.responseTokens,
       logProbs: this.logProbs,
       promptCount,
       responseCount,
-      endUntold,
     };
     const reusedTokens = Math.min(cachedCount, promptCount);
     const counts = { reusedTokens, prefilledTokens: promptCount - reusedTokens };
@@ -86,7 +83,7 @@ export class GenerateStream extends TextStream {
     if (type !== "stop" && type !== "length")
       throw new AppError("upstream/failed", `the agent's engine gave the answer up: ${message ?? type}`);
     const { prompt_tokens: promptCount, completion_tokens: responseCount, cached_tokens: cachedCount } = meta;
-    this.ended = { finishReason: type, promptCount, responseCount, cachedCount: cachedCount ?? 0, endUntold: false };
+    this.ended = { finishReason: type, promptCount, responseCount, cachedCount: cachedCount ?? 0 };
   }
 }
 
@@ -102,7 +99,10 @@ const Completed = z.object({
   timings: z.object({ cache_n: count.optional() }).optional(),
 });
 
-/** llama.cpp's events hold what is new. The token that ends an answer is counted and not reported. */
+/**
+ * llama.cpp's events hold what is new, the token that ends an answer included. Of a character that several tokens make up, all but the last are
+ * counted and not reported.
+ */
 export class CompletionStream extends TextStream {
   push(event: unknown): PieceStep {
     const piece = parse(Completed, event);
@@ -119,7 +119,6 @@ export class CompletionStream extends TextStream {
       promptCount: piece.tokens_evaluated ?? 0,
       responseCount: piece.tokens_predicted ?? 0,
       cachedCount: piece.timings?.cache_n ?? 0,
-      endUntold: piece.stop_type === "eos",
     };
     return this.piece(piece.content);
   }

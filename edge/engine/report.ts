@@ -11,8 +11,6 @@ export type Told = {
   /** As its usage states them; undefined where it states none. */
   readonly promptCount: number | undefined;
   readonly responseCount: number | undefined;
-  /** Some engines count the token that ends an answer and do not report it. */
-  readonly endUntold?: boolean;
 };
 
 /**
@@ -53,12 +51,11 @@ export function isHeld(
   return mustCall || strict || responseFormat.type !== "text";
 }
 
-function missingTokens({ promptTokens, responseTokens, promptCount, responseCount, endUntold = false }: Told): string | undefined {
+function missingTokens({ promptTokens, responseTokens, promptCount, responseCount }: Told): string | undefined {
   if (promptTokens === undefined || promptTokens.length === 0) return "the engine did not report the ids of the prompt";
   if (promptCount === undefined || responseCount === undefined) return "the engine did not state how many tokens there were";
   if (promptTokens.length !== promptCount) return `the engine reported ${promptTokens.length} prompt tokens and stated ${promptCount}`;
-  const untold = responseCount - responseTokens.length;
-  if (responseTokens.length > 0 && (untold === 0 || (untold === 1 && endUntold))) return undefined;
+  if (responseTokens.length > 0 && responseTokens.length === responseCount) return undefined;
   return `the engine reported ${responseTokens.length} response tokens and stated ${responseCount}`;
 }
 

@@ -126,6 +126,12 @@ export class SgLang extends StandIn {
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
 export class LlamaCpp extends StandIn {
   readonly flavour = "llamacpp" as const;
+  /** Builds of before May 2025 answer whole where there are tools. */
+  streamsCalls = true;
+  /** What it names in the place of a field, instead of an answer. */
+  error: Json = undefined;
+  /** How many of a prompt's tokens it has room for. */
+  room = Infinity;
 
   protected route(path: string, body: Json, response: ServerResponse): boolean | Promise<boolean> {
     switch (path) {
@@ -156,20 +162,14 @@ export class LlamaCpp extends StandIn {
     if (path === "/v1/chat/completions") return chatChunks(this.script, { model: MODEL });
     const { ids, logProbs } = tokensOf(this.script);
     const { text = [], finish = "stop" } = this.script;
-    const pieces = text.map((content, index) => ({
-      ...{
-        index: 0,
-        content,
-        tokens: [ids[index]],
-        stop: false,
-        id_slot: 0,
-        tokens_predicted: index + 1,
-        tokens_evaluated: PROMPT_IDS.length,
-      },
-      completion_probabilities:
-        body.n_probs === 1 ? [{ id: ids[index], token: content, bytes: [], logprob: logProbs[index], top_logprobs: [] }] : [],
+    const tokens_evaluated = Math.min(PROMPT_IDS.length, this.room);
+    const told = text.map((content, index) => ({ content, id: ids[index], logprob: logProbs[index] }));
+    if (finish === "stop") told.push({ content: "", id: END_ID, logprob: END_LOGPROB });
+    const pieces = told.map(({ content, id, logprob }, index) => ({
+      ...{ index: 0, content, tokens: [id], stop: false, id_slot: 0, tokens_predicted: index + 1, tokens_evaluated },
+      completion_probabilities: body.n_probs === 1 ? [{ id, token: content, bytes: [], logprob, top_logprobs: [] }] : [],
     }));
-    const counts = { tokens_predicted: ids.length + 1, tokens_evaluated: PROMPT_IDS.length, tokens_cached: 7, timings: { cache_n: 2 } };
+    const counts = { tokens_predicted: told.length, tokens_evaluated, tokens_cached: 7, timings: { cache_n: 2 } };
     const end = {
       index: 0,
       content: "",

@@ -106,15 +106,17 @@ describe("SGLang's generate", () => {
 });
 
 describe("llama.cpp's completion", () => {
-  it("may leave out the token that ended it and no other", () => {
+  // Of "é" in two tokens it reports the second alone, and counts both.
+  it("is not told where a character of several tokens swallowed one", () => {
     const told = (stop_type: string, tokens_predicted: number) => {
       const stream = new CompletionStream([9]);
-      stream.push({ content: "A", tokens: [1], stop: false, completion_probabilities: [{ id: 1, logprob: -0.1 }] });
+      stream.push({ content: "é", tokens: [1], stop: false, completion_probabilities: [{ id: 1, logprob: -0.1 }] });
+      stream.push({ content: "", tokens: [2], stop: false, completion_probabilities: [{ id: 2, logprob: -0.2 }] });
       stream.push({ content: "", stop: true, stop_type, tokens_predicted, tokens_evaluated: 1 });
       return stream.end(asTold).report?.unusable;
     };
-    expect([told("eos", 2), told("limit", 1), told("word", 1)]).toEqual([undefined, undefined, undefined]);
-    expect([told("eos", 3), told("limit", 2)]).toEqual([expect.stringContaining("stated 3"), expect.stringContaining("stated 2")]);
+    expect([told("eos", 2), told("limit", 2), told("word", 2)]).toEqual([undefined, undefined, undefined]);
+    expect([told("eos", 3), told("limit", 3)]).toEqual([expect.stringContaining("stated 3"), expect.stringContaining("stated 3")]);
   });
 
   it("that was cut to the context is an error: the policy did not see what it was asked", () => {
