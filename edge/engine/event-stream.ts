@@ -1,7 +1,7 @@
 /** Server-sent events of an engine, as they come. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import { AppError } from "../../shared/errors.ts";
 import { Patience } from "./patience.ts";
-import { type Call, readError, request, unanswered, type Upstream } from "./upstream.ts";
+import { type Call, readError, request, statusOf, toAppError, unanswered, type Upstream, UpstreamRefusal } from "./upstream.ts";
 
 const MOST_PENDING = 4_194_304; // characters of one event: ids and log-probs of a long answer, not a stream without an end of line
 
@@ -16,16 +16,20 @@ export async function* eventsOf(upstream: Upstream, call: Call, signal: AbortSig
   }
 }
 
-/** The events of a body. @throws {upstream/…} */
+/** The events of a body. @throws {upstream/…} {input/invalid} */
 export async function* readEvents(
   upstream: Upstream,
   body: ReadableStream<Uint8Array>,
   patience: Patience,
 ): AsyncGenerator<unknown, void, void> {
+  let begun = false;
   for await (const data of dataOf(upstream, body, patience)) {
     if (data === "[DONE]") return;
     const event = parseEvent(upstream, data);
     const said = readError(event);
+    // What comes in place of an answer is what a status would have said, had it not been sent.
+    if (said !== undefined && !begun) throw toAppError(upstream, new UpstreamRefusal(statusOf(event), said));
+    begun = true;
     if (said !== undefined) throw new AppError("upstream/failed", `${upstream.what} broke its answer off: ${said}`);
     yield event;
   }
@@ -66,10 +70,10 @@ async function readOrFail(
   return result;
 }
 
-/** The `data` of an event; comments, which keep a silent stream open, have none. */
+/** The `data` of an event; comments, which keep a silent stream open, have none. llama.cpp's server has named its errors in the field's place. */
 function* dataLines(block: string): Generator<string, void, void> {
-  const lines = block.split("\n").filter((line) => line.startsWith("data:"));
-  if (lines.length > 0) yield lines.map((line) => line.slice("data:".length).replace(/^ /, "")).join("\n");
+  const lines = block.split("\n").flatMap((line) => line.match(/^(?:data|error): ?(.*)/s)?.slice(1) ?? []);
+  if (lines.length > 0) yield lines.join("\n");
 }
 
 function parseEvent({ what }: Upstream, data: string): unknown {

@@ -14,13 +14,13 @@ const count = z.number().int().min(0);
 /** What the two have in common: pieces of text, and counts at the end. */
 abstract class TextStream {
   readonly #parts = new AnswerParts();
-  readonly #promptTokens: readonly number[];
+  protected readonly promptTokens: readonly number[];
   protected readonly responseTokens: number[] = [];
   protected readonly logProbs: number[] = [];
   protected ended: { finishReason: "stop" | "length"; promptCount: number; responseCount: number; cachedCount: number } | undefined;
 
   constructor(promptTokens: readonly number[]) {
-    this.#promptTokens = promptTokens;
+    this.promptTokens = promptTokens;
   }
 
   /** What one event adds. @throws {upstream/…} */
@@ -106,14 +106,13 @@ const Completed = z.object({
 export class CompletionStream extends TextStream {
   push(event: unknown): PieceStep {
     const piece = parse(Completed, event);
+    this.#checkUncut(piece);
     // The last event may hold all of the answer's tokens again.
     if (!piece.stop) {
       this.responseTokens.push(...piece.tokens);
       this.logProbs.push(...piece.completion_probabilities.map(({ logprob }) => logprob));
       return this.piece(piece.content);
     }
-    if (piece.truncated === true)
-      throw new AppError("upstream/failed", "the agent's engine cut the conversation to its context; start it with a larger one");
     this.ended = {
       finishReason: piece.stop_type === "limit" ? "length" : "stop",
       promptCount: piece.tokens_evaluated ?? 0,
@@ -121,6 +120,17 @@ export class CompletionStream extends TextStream {
       cachedCount: piece.timings?.cache_n ?? 0,
     };
     return this.piece(piece.content);
+  }
+
+  /** Builds that shift their context answer what is left of a conversation that does not fit, and forget its beginning while they answer. */
+  #checkUncut({ tokens_evaluated: read, truncated }: z.infer<typeof Completed>): void {
+    const sent = this.promptTokens.length;
+    if (read !== undefined && read < sent)
+      throw new AppError("input/invalid", `the agent's engine: a conversation that fits its context expected, got ${sent} tokens`, {
+        details: { param: "messages", code: "context_length_exceeded" },
+      });
+    if (truncated === true)
+      throw new AppError("upstream/failed", "the agent's engine forgot the beginning of the conversation; start it with a larger context");
   }
 }
 

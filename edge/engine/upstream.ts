@@ -150,6 +150,14 @@ export function readError(value: unknown): string | undefined {
   return said.success ? cut(said.data) : undefined;
 }
 
+const Coded = z.object({ code: z.number().int().min(400).max(599) });
+const Status = z.union([z.object({ error: Coded }).transform(({ error }) => error.code), Coded.transform(({ code }) => code)]);
+
+/** The status that an error in a stream gives itself; 500 where it gives none. */
+export function statusOf(value: unknown): number {
+  return Status.safeParse(value).data ?? 500;
+}
+
 async function readSaid(response: Response): Promise<string> {
   const text = await response.text().catch(() => "");
   return readError(parseLoosely(text)) ?? (text === "" ? "nothing" : cut(text));

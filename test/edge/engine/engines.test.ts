@@ -166,8 +166,26 @@ describe("what engines tell", () => {
 });
 
 describe("llama.cpp's server", () => {
+  const engine = engines.find(({ flavour }) => flavour === "llamacpp") as LlamaCpp;
+  const agentOn = async () => {
+    const name = `llama-${(agents += 1)}`;
+    await putAgent(edge, name, { engine: settingsOf(engine) });
+    return talkTo(edge, name);
+  };
+
+  it("that refuses a conversation inside its stream, or cuts it, has the client told that it is too long", async () => {
+    const { ask } = await agentOn();
+    const tooLong = { status: 400, error: { code: "context_length_exceeded", param: "messages", type: "invalid_request_error" } };
+    engine.error = { code: 400, message: "the request exceeds the available context size", type: "invalid_request_error" };
+    expect(await ask([says("hi")])).toMatchObject(tooLong);
+    engine.error = undefined;
+    engine.play({ text: ["Hello"] });
+    engine.room = PROMPT_IDS.length - 1;
+    expect(await ask([says("hi there")])).toMatchObject(tooLong);
+    engine.room = Infinity;
+  });
+
   it("answers with the adapter of the version among those it was started with, and reuses no prompt across them", async () => {
-    const engine = engines.find(({ flavour }) => flavour === "llamacpp") as LlamaCpp;
     const { name, talk, publish } = await adaptedAgent(engine);
     const refused = await publish();
     expect([refused.status, refused.body.error.code]).toEqual([422, "policy/refused"]);

@@ -152,7 +152,10 @@ export class LlamaCpp extends StandIn {
           });
         return this.stream(path, body, response);
       case "/completion":
-        return this.stream(path, body, response);
+        if (this.error === undefined) return this.stream(path, body, response);
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`error: ${JSON.stringify(this.error)}\n\n`);
+        return true;
       default:
         return false;
     }

@@ -120,7 +120,8 @@ describe("llama.cpp's completion", () => {
   });
 
   it("that was cut to the context is an error: the policy did not see what it was asked", () => {
-    expect(() => new CompletionStream([9]).push({ content: "", stop: true, truncated: true })).toThrow("a larger one");
+    expect(() => new CompletionStream([9]).push({ content: "", stop: true, truncated: true })).toThrow("a larger context");
+    expect(() => new CompletionStream([8, 9]).push({ content: "A", stop: false, tokens_evaluated: 1 })).toThrow("got 2 tokens");
   });
 });
 
