@@ -33,7 +33,7 @@ const Chunk = z.object({
 });
 
 export class ChatStream {
-  readonly #showsLogProbs: boolean;
+  readonly #alternatives: number | undefined;
   readonly #parts = new AnswerParts();
   readonly #responseTokens: number[] = [];
   readonly #logProbs: number[] = [];
@@ -41,9 +41,9 @@ export class ChatStream {
   #usage: z.infer<typeof Usage> | undefined;
   #finishReason: "stop" | "length" | undefined;
 
-  /** @param showsLogProbs whether the client asked for them */
-  constructor(showsLogProbs: boolean) {
-    this.#showsLogProbs = showsLogProbs;
+  /** @param alternatives how many of each token the client asked for; undefined where it asked for no log-probs */
+  constructor(alternatives?: number) {
+    this.#alternatives = alternatives;
   }
 
   /** What one chunk adds. @throws {upstream/invalid} for what is no chunk */
@@ -64,7 +64,12 @@ export class ChatStream {
       this.#parts.call(index, { name: part?.name, text: part?.arguments }),
     );
     if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.#finishReason = readFinish(choice.finish_reason);
-    return { kind: "piece", deltas: [...text, ...calls], logProbs: this.#showsLogProbs ? logProbs.map(toShown) : [] };
+    const shown = this.#alternatives;
+    return {
+      kind: "piece",
+      deltas: [...text, ...calls],
+      logProbs: shown === undefined ? [] : logProbs.map((each) => toShown(each, shown)),
+    };
   }
 
   /** The end of an answer that said why it ended. @throws {upstream/failed} where it did not */
@@ -94,8 +99,9 @@ function readFinish(said: string): "stop" | "length" {
   throw new AppError("upstream/failed", `the agent's engine: an answer that ends by stop, length or tool_calls expected, got ${said}`);
 }
 
-function toShown({ top_logprobs: top, ...own }: z.infer<typeof ContentLogProb>): ShownLogProb {
-  return { ...toLogProb(own), topLogProbs: (top ?? []).map(toLogProb) };
+/** llama.cpp's server tells an alternative where none was asked for. */
+function toShown({ top_logprobs: top, ...own }: z.infer<typeof ContentLogProb>, alternatives: number): ShownLogProb {
+  return { ...toLogProb(own), topLogProbs: (top ?? []).slice(0, alternatives).map(toLogProb) };
 }
 
 function toLogProb({ token, logprob, bytes }: z.infer<typeof LogProb>): Omit<ShownLogProb, "topLogProbs"> {

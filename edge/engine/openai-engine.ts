@@ -6,10 +6,11 @@
 import { AppError } from "../../shared/errors.ts";
 import { adapterName, type OpenAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
+import { answerEvents } from "./answer-events.ts";
 import { chatBody, drawn, isUntooled } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
-import { eventsOf } from "./event-stream.ts";
 import { loraList, llamaAdapters } from "./llama-adapters.ts";
+import { llamaChat, PLAIN_SAMPLING } from "./llama-chat.ts";
 import { CompletionStream, GenerateStream } from "./native-streams.ts";
 import {
   UNKNOWN_PROMPT,
@@ -22,14 +23,15 @@ import {
 } from "./port.ts";
 import { encodeForGenerate, encodeForCompletion } from "./prompt-ids.ts";
 import { distortionOf, reportOf, type Told } from "./report.ts";
-import { type Call, connect, jsonBody, toAppError, type Upstream, UpstreamRefusal } from "./upstream.ts";
+import { connect, toAppError, type Upstream, UpstreamRefusal } from "./upstream.ts";
 
 /** Has the adapter of the turn's version loaded; `anew` where the engine turned out not to have it. @throws {upstream/…} */
 export type EnsureAdapter = (anew: boolean) => Promise<void>;
 
 type Stream = { push(event: unknown): PieceStep; end(report: (told: Told) => EngineReport): AnswerEnd };
-/** A call, what reads its answer, and why ids are not told where they are not. */
-type Plan = { readonly call: Call; readonly stream: Stream; readonly silence: string | undefined };
+/** What is asked, what reads its answer, and why ids are not told where they are not. */
+type Asked = { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
+type Plan = { readonly asked: Asked; readonly stream: Stream; readonly silence: string | undefined };
 
 const UNKNOWN_MODEL: ReadonlySet<number> = new Set([400, 404]);
 const NOT_ASKED = "the engine's chat completions, which calls, JSON and log-probs for the client need, do not report token ids";
@@ -69,8 +71,8 @@ async function* attempt(
 ): AsyncGenerator<AnswerStep, "answered" | "unknown", void> {
   let begun = false;
   try {
-    const { call, stream, silence } = await plan(engine, { upstream, turn, signal });
-    for await (const event of eventsOf(upstream, call, signal)) {
+    const { asked, stream, silence } = await plan(engine, { upstream, turn, signal });
+    for await (const event of answerEvents(upstream, asked, signal)) {
       begun = true;
       yield stream.push(event);
     }
@@ -110,10 +112,10 @@ async function plan(
     }
     case "llamacpp": {
       const present = await llamaAdapters(upstream, signal);
-      const extra = { ...loraList(present, adapter), top_k: 0, min_p: 0, typical_p: 1, repeat_penalty: 1 };
+      const extra = { ...loraList(present, adapter), ...PLAIN_SAMPLING };
       const encoded = isUntooled(turn) ? await encodeForCompletion(upstream, { turn, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return complete(engine, turn, { promptTokens: encoded, extra });
-      return chat(engine, turn, { model: engine.model, extra, silence: encoded });
+      return chat(engine, turn, { model: engine.model, extra: { ...extra, ...llamaChat(turn) }, silence: encoded });
     }
     case "generic":
       return chat(engine, turn, { model: engine.model, extra: {}, silence: "an engine of no known kind reports no token ids" });
@@ -125,8 +127,9 @@ function chat(
   turn: EngineTurn,
   { model, extra, silence }: { model: string; extra: Readonly<Record<string, unknown>>; silence?: string },
 ): Plan {
-  const body = jsonBody({ ...chatBody(engine, turn), ...extra, model });
-  return { call: { method: "POST", path: "/v1/chat/completions", body }, stream: new ChatStream(turn.sampling.logprobs), silence };
+  const { logprobs, topLogprobs } = turn.sampling;
+  const body = { ...chatBody(engine, turn), ...extra, model };
+  return { asked: { path: "/v1/chat/completions", body }, stream: new ChatStream(logprobs ? topLogprobs : undefined), silence };
 }
 
 function generate(
@@ -140,8 +143,8 @@ function generate(
     ...(stop.length === 0 ? {} : { stop }),
   };
   const lora = adapter === undefined ? {} : { lora_path: adapter };
-  const body = jsonBody({ input_ids: promptTokens, sampling_params, return_logprob: true, stream: true, ...lora });
-  return { call: { method: "POST", path: "/generate", body }, stream: new GenerateStream(promptTokens), silence: undefined };
+  const body = { input_ids: promptTokens, sampling_params, return_logprob: true, stream: true, ...lora };
+  return { asked: { path: "/generate", body }, stream: new GenerateStream(promptTokens), silence: undefined };
 }
 
 function complete(
@@ -150,11 +153,11 @@ function complete(
   { promptTokens, extra }: { promptTokens: readonly number[]; extra: Readonly<Record<string, unknown>> },
 ): Plan {
   const { temperature, topP, stop, seed, maxTokens } = drawn(engine, turn);
-  const body = jsonBody({
+  const body = {
     ...{ prompt: promptTokens, n_predict: maxTokens, temperature, top_p: topP, stop, seed, ...extra },
     ...{ stream: true, return_tokens: true, n_probs: 1 },
-  });
-  return { call: { method: "POST", path: "/completion", body }, stream: new CompletionStream(promptTokens), silence: undefined };
+  };
+  return { asked: { path: "/completion", body }, stream: new CompletionStream(promptTokens), silence: undefined };
 }
 
 /** What an engine would answer otherwise than it was asked to. @throws {input/unsupported} */

@@ -117,7 +117,7 @@ class PieceStream {
 
   push(event: unknown): PieceStep {
     if (this.#chat !== undefined || (ChunkLike.safeParse(event).success && this.#usage === undefined && this.#parts.content === ""))
-      return (this.#chat ??= new ChatStream(false)).push(event);
+      return (this.#chat ??= new ChatStream()).push(event);
     const parsed = Piece.safeParse(event);
     if (!parsed.success)
       throw new AppError("upstream/invalid", `Workers AI: pieces of an answer expected; ${z.prettifyError(parsed.error)}`);

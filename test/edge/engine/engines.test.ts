@@ -167,11 +167,37 @@ describe("what engines tell", () => {
 
 describe("llama.cpp's server", () => {
   const engine = engines.find(({ flavour }) => flavour === "llamacpp") as LlamaCpp;
+  const tools = ["Book", "Cancel"].map((name) => ({ type: "function", function: { name } }));
   const agentOn = async () => {
     const name = `llama-${(agents += 1)}`;
     await putAgent(edge, name, { engine: settingsOf(engine) });
     return talkTo(edge, name);
   };
+
+  it("that does not stream calls is asked for whole answers, with what its parser wants of a tool", async () => {
+    const { ask, logged } = await agentOn();
+    engine.streamsCalls = false;
+    engine.play({ call: { name: "Book", arguments: ["{}"] } });
+    const { message } = await ask([says("book it twice")], { extra: { tools } });
+    engine.streamsCalls = true;
+    expect(message).toMatchObject({ content: null, tool_calls: [{ function: { name: "Book" } }, { function: { name: "Book" } }] });
+    expect(engine.question).toMatchObject({
+      stream: false,
+      tools: [{ function: { description: "", parameters: { type: "object" } } }, {}],
+    });
+    expect(turnsOf(await logged("turn:finished", 1))[0]).toMatchObject({ finishReason: "tool_calls", rollout: { responseTokens: [] } });
+  });
+
+  it("is held to a call by name and to a schema in the words that it goes by", async () => {
+    const { ask } = await agentOn();
+    engine.play({ call: { name: "Cancel", arguments: ["{}"] } });
+    await ask([says("cancel it")], { extra: { tools, tool_choice: { type: "function", function: { name: "Cancel" } } } });
+    expect(engine.question).toMatchObject({ tool_choice: "required", tools: [{ function: { name: "Cancel" } }] });
+    engine.play({ text: ["{}"] });
+    const schema = { type: "object", properties: {} };
+    await ask([says("in JSON")], { extra: { response_format: { type: "json_schema", json_schema: { name: "none", schema } } } });
+    expect(engine.question.response_format).toEqual({ type: "json_object", schema });
+  });
 
   it("that refuses a conversation inside its stream, or cuts it, has the client told that it is too long", async () => {
     const { ask } = await agentOn();

@@ -123,7 +123,7 @@ export class SgLang extends StandIn {
   }
 }
 
-/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and what build 4748 (February 2025) was seen to do. */
 export class LlamaCpp extends StandIn {
   readonly flavour = "llamacpp" as const;
   /** Builds of before May 2025 answer whole where there are tools. */
@@ -150,7 +150,8 @@ export class LlamaCpp extends StandIn {
           return this.json(response, 400, {
             error: { code: 400, message: "logprobs is not supported with tools + stream", type: "invalid_request_error" },
           });
-        return this.stream(path, body, response);
+        if (this.streamsCalls || body.tools === undefined) return this.stream(path, body, response);
+        return body.stream === true ? this.#refuse(response, "Cannot use tools with stream") : this.#whole(body, response);
       case "/completion":
         if (this.error === undefined) return this.stream(path, body, response);
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -182,7 +183,25 @@ export class LlamaCpp extends StandIn {
       stop_type: finish === "length" ? "limit" : "eos",
       ...counts,
     };
-    return [...pieces, finish === "length" ? { ...end, tokens_predicted: ids.length } : end];
+    return [...pieces, end];
+  }
+
+  #refuse(response: ServerResponse, message: string): true {
+    return this.json(response, 500, { error: { code: 500, message, type: "server_error" } });
+  }
+
+  #whole({ tools }: Json, response: ServerResponse): true {
+    const untold = tools.find(({ function: { description, parameters } }: Json) => description === undefined || parameters === undefined);
+    if (untold !== undefined) return this.#refuse(response, "Failed to parse tools: [json.exception.out_of_range.403] key not found");
+    const { text = [], call } = this.script;
+    const tool_calls = call && [
+      { type: "function", function: { name: call.name, arguments: call.arguments.join("") }, id: "" },
+      { type: "function", function: { name: call.name, arguments: call.arguments.join("") }, id: "" },
+    ];
+    const message = { role: "assistant", content: call === undefined ? text.join("") : null, tool_calls };
+    const usage = { completion_tokens: 9, prompt_tokens: PROMPT_IDS.length, total_tokens: 9 + PROMPT_IDS.length };
+    const finish_reason = call === undefined ? "stop" : "tool_calls";
+    return this.json(response, 200, { choices: [{ finish_reason, index: 0, message }], usage, object: "chat.completion", model: MODEL });
   }
 }
 

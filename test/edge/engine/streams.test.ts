@@ -15,7 +15,7 @@ const delta = (content: string, ids: number[], rest: object = {}) => ({
 
 describe("a streamed chat completion", () => {
   it("tells its tokens where their number is the one stated", () => {
-    const stream = new ChatStream(false);
+    const stream = new ChatStream();
     const chunks = [
       { choices: [{ delta: { role: "assistant" } }], prompt_token_ids: [5, 6] },
       delta("A", [1]),
@@ -34,8 +34,15 @@ describe("a streamed chat completion", () => {
     });
   });
 
+  it("shows as many alternatives as the client asked for, whatever was told", () => {
+    const token = { token: "A", logprob: -1, top_logprobs: [{ token: "B", logprob: -0.5 }] };
+    const shown = (alternatives?: number) => new ChatStream(alternatives).push({ choices: [{ logprobs: { content: [token] } }] }).logProbs;
+    expect(shown()).toEqual([]);
+    expect([shown(0), shown(1)]).toMatchObject([[{ logProb: -1, topLogProbs: [] }], [{ topLogProbs: [{ logProb: -0.5 }] }]]);
+  });
+
   it("does not where tokens are missing: a parser may swallow some", () => {
-    const stream = new ChatStream(false);
+    const stream = new ChatStream();
     for (const chunk of [{ choices: [], prompt_token_ids: [5, 6] }, delta("A", [1], { finish_reason: "stop" }), { choices: [], usage }])
       stream.push(chunk);
     expect(stream.end(asTold).report).toMatchObject({
@@ -46,7 +53,7 @@ describe("a streamed chat completion", () => {
   });
 
   it("is an error where it ends without saying why, or for a reason that is none", () => {
-    const stream = new ChatStream(false);
+    const stream = new ChatStream();
     stream.push(delta("A", []));
     expect(() => stream.end(asTold)).toThrow("without an end");
     expect(() => stream.push(delta("", [], { finish_reason: "content_filter" }))).toThrow("content_filter");
@@ -57,7 +64,7 @@ describe("a streamed chat completion", () => {
   });
 
   it("has several calls in order, each closed before the next", () => {
-    const stream = new ChatStream(false);
+    const stream = new ChatStream();
     const piece = (index: number, name: string | undefined, text: string) => ({
       choices: [{ delta: { tool_calls: [{ index, function: { name, arguments: text } }] } }],
     });

@@ -1,0 +1,34 @@
+/**
+ * What llama.cpp's server wants said otherwise than the API says it, so that what is asked for is what it does. Pure.
+ * @see https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+ */
+import type { EngineTurn } from "./port.ts";
+
+/** Samplers that draw from another distribution than the one its log-probs are of, off whatever the server was started with. */
+export const PLAIN_SAMPLING = {
+  ...{ top_k: 0, min_p: 0, typical_p: 1, repeat_penalty: 1, presence_penalty: 0, frequency_penalty: 0 },
+  ...{ dry_multiplier: 0, xtc_probability: 0, dynatemp_range: 0, mirostat: 0 },
+} as const;
+
+/** Members of a chat completion in place of the API's. */
+export function llamaChat({ tools, sampling: { toolChoice, responseFormat } }: EngineTurn): Record<string, unknown> {
+  return { ...(tools.length === 0 ? {} : toolsOf(tools, toolChoice)), ...formatOf(responseFormat) };
+}
+
+/** A choice by name is read past; one tool that must be called is the same. Older builds refuse a tool without a description or parameters. */
+function toolsOf(tools: EngineTurn["tools"], choice: EngineTurn["sampling"]["toolChoice"]): Record<string, unknown> {
+  const named = typeof choice === "string" ? undefined : choice.name;
+  const shown = tools.filter(({ function: { name } }) => named === undefined || name === named);
+  return {
+    tools: shown.map((tool) => ({
+      ...tool,
+      function: { description: "", parameters: { type: "object", properties: {} }, ...tool.function },
+    })),
+    tool_choice: named === undefined ? choice : "required",
+  };
+}
+
+/** Builds of early 2025 read past the schema of `json_schema`; all take it beside `json_object`. */
+function formatOf(format: EngineTurn["sampling"]["responseFormat"]): Record<string, unknown> {
+  return format.type === "json_schema" ? { response_format: { type: "json_object", schema: format.schema } } : {};
+}
