@@ -14,14 +14,22 @@ export type Engine = {
   settings(changes?: object): object;
   /** Says what the next answers are; undefined where a real engine answers. */
   readonly play?: (script: Script) => void;
-  /** Answers that the engine saw given up. */
-  readonly aborted?: () => number;
+  /** Whether an answer whose reader leaves can be told from one that came to its end, and by now has been given up. */
+  readonly watch?: () => Promise<{ readonly hasGivenUp: () => boolean | Promise<boolean> }>;
 };
 
-const TOOL = {
-  type: "function",
-  function: { name: "Book", parameters: { type: "object", properties: { rooms: { type: "string" } }, required: ["rooms"] } },
+// A schema that leaves random weights little to say.
+const ROOMS = {
+  type: "object",
+  properties: { rooms: { type: "string", enum: ["1", "2"] } },
+  required: ["rooms"],
+  additionalProperties: false,
 };
+const TOOLS = ["Book", "Cancel"].map((name) => ({ type: "function", function: { name, parameters: ROOMS } }));
+/** More than a server makes before it hears that its reader has left. */
+export const LONG_TOKENS = 1_000;
+/** Room for what a grammar lets stand between tokens of JSON. */
+const HELD_TOKENS = 300;
 
 let agents = 0;
 
@@ -102,7 +110,7 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
     scripted("with a call, and the turn never claims tokens that it was not told", async () => {
       play({ call: { name: "Book", arguments: ['{"rooms":', ' "2"}'] } });
       const agent = await agentWith();
-      const { message } = await agent.ask([says("book it")], { extra: { tools: [TOOL], max_tokens: 20 } });
+      const { message } = await agent.ask([says("book it")], { extra: { tools: TOOLS, max_tokens: 20 } });
       const [asked] = message.tool_calls as unknown as { type: string; function: { name: string; arguments: string } }[];
       expect(asked).toMatchObject({ type: "function", function: { name: "Book" } });
       expect(JSON.parse(asked?.function.arguments ?? "")).toEqual({ rooms: "2" });
@@ -110,6 +118,26 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       const { rollout, finishReason } = await onlyTurn(agent);
       expect(finishReason).toBe("tool_calls");
       expect(rollout.unusable === undefined).toBe(capabilities.tokenIds === "always");
+    });
+
+    it("with the call that it is held to by name, in a stream, and with arguments of its schema", async () => {
+      play({ call: { name: "Book", arguments: ['{"rooms":', ' "2"}'] } });
+      const agent = await agentWith();
+      const held = { tools: TOOLS, tool_choice: { type: "function", function: { name: "Book" } }, parallel_tool_calls: false };
+      const response = await agent.post([says("book it")], { extra: { ...held, stream: true, max_tokens: HELD_TOKENS } });
+      const { calls } = await readStream(response);
+      expect(calls.flatMap((each) => each.function.name ?? [])).toEqual(["Book"]);
+      expect(["1", "2"]).toContain(JSON.parse(calls.map((each) => each.function.arguments ?? "").join("")).rooms);
+      expect(await onlyTurn(agent)).toMatchObject({ finishReason: "tool_calls", rollout: { rolloutLogProbs: [] } });
+    });
+
+    it("in JSON of the schema that it is held to", async () => {
+      play({ text: ['{"rooms":', ' "2"}'] });
+      const agent = await agentWith();
+      const response_format = { type: "json_schema", json_schema: { name: "rooms", schema: ROOMS, strict: true } };
+      const { message } = await agent.ask([says("how many?")], { extra: { response_format, max_tokens: HELD_TOKENS } });
+      expect(["1", "2"]).toContain(JSON.parse(message.content ?? "").rooms);
+      expect((await onlyTurn(agent)).rollout.unusable?.reason).toBeDefined();
     });
   });
 
@@ -146,17 +174,20 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       await agent.logged("turn:aborted", 1);
     });
 
-    scripted("and the reader's leaving ends its work", async () => {
+    it("and the reader's leaving ends its work", async () => {
       play({ text: ["Hel", "lo"], fails: { kind: "hangs", after: 1 } });
       const agent = await agentWith();
-      const before = engine.aborted?.() ?? 0;
+      const watched = await engine.watch?.();
       const leave = new AbortController();
-      const response = await agent.post([says("hi")], { extra: { stream: true }, signal: leave.signal });
+      const response = await agent.post([says("Count to a thousand")], {
+        extra: { stream: true, max_tokens: LONG_TOKENS },
+        signal: leave.signal,
+      });
       await response.body?.getReader().read();
       leave.abort();
       const [aborted] = (await agent.logged("turn:aborted", 1)).map(({ payload }) => payload);
       expect(aborted).toMatchObject({ reason: "the client went away" });
-      if (engine.aborted !== undefined) await expect.poll(engine.aborted).toBe(before + 1);
+      if (watched !== undefined) await expect.poll(watched.hasGivenUp, { timeout: 10_000 }).toBe(true);
     });
   });
 }

@@ -46,7 +46,10 @@ for (const engine of engines)
     ),
     settings: (changes) => settingsOf(engine, changes),
     play: (script) => engine.play(script),
-    aborted: () => engine.aborted,
+    watch: async () => {
+      const before = engine.aborted;
+      return { hasGivenUp: () => engine.aborted === before + 1 };
+    },
   });
 
 let agents = 0;

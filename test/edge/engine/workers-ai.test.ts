@@ -102,7 +102,10 @@ testEngine(edge, {
   capabilities: capabilitiesOf(EngineSettings.parse(settings())),
   settings,
   play: (next) => (script = next),
-  aborted: () => aborted,
+  watch: async () => {
+    const before = aborted;
+    return { hasGivenUp: () => aborted === before + 1 };
+  },
 });
 
 it("is sent the limit of the answer, which it would set low by itself, and nothing that it does not know", async () => {

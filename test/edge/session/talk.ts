@@ -62,13 +62,18 @@ export const nextStatesOf = (events: LoggedEvent[]): [completionId: string, mess
     payload.kind === "nextState:arrived" ? [[payload.completionId, payload.messages] satisfies [string, ChatMessage[]]] : [],
   );
 
-/** The text and the id of a streamed answer, and whether it came to its end. */
-export async function readStream(response: Response): Promise<{ text: string; id: string; done: boolean }> {
+/** Of a call in a stream: its name, or some of its arguments. */
+type CallPiece = { readonly function: { readonly name?: string; readonly arguments?: string } };
+type Streamed = { text: string; calls: CallPiece[]; id: string; done: boolean };
+
+/** What a streamed answer says, its id, and whether it came to its end. */
+export async function readStream(response: Response): Promise<Streamed> {
   // Comments say that a slow answer is still made.
   const lines = (await response.text()).split("\n\n").filter((line) => line !== "" && !line.startsWith(":"));
   const chunks = lines.filter((line) => line !== "data: [DONE]").map((line) => JSON.parse(line.slice("data: ".length)));
   const text = chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? "").join("");
-  return { text, id: chunks[0]?.id ?? "", done: lines.includes("data: [DONE]") };
+  const calls = chunks.flatMap((chunk): CallPiece[] => chunk.choices?.[0]?.delta?.tool_calls ?? []);
+  return { text, calls, id: chunks[0]?.id ?? "", done: lines.includes("data: [DONE]") };
 }
 
 /** An answer or an error; the members of the one that it is not are empty. */
