@@ -42,7 +42,7 @@ function fewer<P extends Pair>(name: GateCheckName, pairs: readonly P[], isRight
 /** Calls drawn without a grammar; a turn in which no call was made lost nothing here. */
 export function invalidCalls(pairs: readonly ProbedPair[]): GateCheck {
   const called = pairs.filter(({ before, after }) => before.calls.length > 0 && (after.calls.length > 0 || !after.valid));
-  return lost("invalidCalls", called, (answer, { probe }) => answer.valid && answer.calls.every((call) => fitsTool(call, probe.tools)));
+  return fewer("invalidCalls", called, (answer, { probe }) => answer.valid && answer.calls.every((call) => fitsTool(call, probe.tools)));
 }
 
 export function needlessCalls(pairs: readonly ProbedPair[]): GateCheck {

@@ -74,6 +74,9 @@ describe("a check", () => {
       pair("ready", CALL, says("When?")),
     ];
     expect(invalidCalls(pairs)).toMatchObject({ value: 0.75, asked: 4 });
+    // One that breaks while another is mended is chance more than loss.
+    const mended = [pair("ready", CALL, broken), pair("ready", acts({}), CALL)];
+    expect(invalidCalls(mended)).toMatchObject({ value: 0.5, asked: 1, right: { before: 1, after: 1, of: 2 } });
   });
 
   it("tells who gives in to a user that is wrong", () => {
