@@ -1,7 +1,7 @@
 /**
- * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, or with
- * `--mixed <n>` one policy n defaults of whatever tools, by weights alone. What was learned first must still be honoured after what
- * was learned later.
+ * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, by weights alone.
+ * What was learned first must still be honoured after what was learned later. With `--corrections <n>` one policy is corrected so often: all
+ * defaults of all tools in turn, then each but the first contradicted by another value, round after round.
  */
 import { at } from "../shared/assert.ts";
 import { readCommandLine } from "../trainer/command-line.ts";
@@ -24,8 +24,10 @@ const { values: options } = readCommandLine({
   options: {
     ...SGD_OPTIONS,
     tools: { type: "string", default: "6" },
-    /** So many defaults of all tools in turn, one policy. */
-    mixed: { type: "string" },
+    /** So many corrections of one policy, of all tools in turn, in place of one policy for each tool. */
+    corrections: { type: "string" },
+    /** Nothing more is taught after so long; what was is asked for. */
+    minutes: { type: "string", default: "600" },
     only: { type: "string", default: "" },
     /** Says every answer that leaves a default out. */
     answers: { type: "boolean", default: false },
@@ -36,11 +38,17 @@ const { values: options } = readCommandLine({
 /** A default that was learned, with requests that nobody has been corrected in. */
 type Lesson = { readonly preference: Preference; readonly asked: readonly FreshRequest[]; readonly honoured: readonly boolean[] };
 /** What one policy is taught, in this order. */
-type Course = { readonly name: string; readonly wishes: readonly Preference[] };
+type Course = { readonly name: string; readonly wishes: Iterable<Preference> };
 type Outcome = {
   readonly name: string;
+  /** Defaults that hold at the end, each in its last value. */
   readonly taught: readonly string[];
   readonly notTaught: readonly string[];
+  readonly corrections: number;
+  /** Values that took the place of others. */
+  readonly contradicted: number;
+  /** Of the first default alone. */
+  readonly first: readonly boolean[];
   /** Requests that honoured a default when it was learned, and whether they do after the last. */
   readonly stillHonoured: readonly boolean[];
   readonly kept: readonly boolean[];
@@ -49,12 +57,13 @@ type Outcome = {
 const seconds: number[] = [];
 
 async function main(): Promise<void> {
-  const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--mixed <n>]", "[--only <text>]"]);
+  const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--corrections <n>]", "[--minutes <n>]", "[--only <text>]"]);
   if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
-  const drawn = drawPreferences(sgd, freshRequests(sgd), random, MINIMA).filter((each) => nameOf(each).includes(options.only));
-  const courses = options.mixed === undefined ? byTool(drawn) : [{ name: "all tools", wishes: drawn.slice(0, Number(options.mixed)) }];
-  const wanted = options.full || options.mixed !== undefined ? courses : courses.slice(0, Number(options.tools));
+  const requests = freshRequests(sgd);
+  const draw = (): Preference[] => drawPreferences(sgd, requests, random, MINIMA).filter((each) => nameOf(each).includes(options.only));
+  const courses: Course[] = options.corrections === undefined ? byTool(draw()) : [{ name: "all tools", wishes: rounds(draw) }];
+  const wanted = options.full || options.corrections !== undefined ? courses : courses.slice(0, Number(options.tools));
   const system = await InProcessSystem.start(options.base, {
     threads: Number(options.threads),
     settings: JSON.parse(options.settings) as unknown,
@@ -65,7 +74,7 @@ async function main(): Promise<void> {
   const outcomes: Outcome[] = [];
   try {
     for (const { name, wishes } of wanted) {
-      say(`${outcomes.length + 1}/${wanted.length} ${name}: ${wishes.map(({ parameter, value }) => `${parameter} = ${value}`).join("; ")}`);
+      say(`${outcomes.length + 1}/${wanted.length} ${name}`);
       outcomes.push(await takeCourse(system, name, { wishes, random }));
       await system.forget();
     }
@@ -85,48 +94,87 @@ function byTool(preferences: readonly Preference[]): Course[] {
   return [...groups].filter(([, wishes]) => wishes.length > 1).map(([name, wishes]) => ({ name, wishes: wishes.slice(0, MOST_LESSONS) }));
 }
 
+/** All that can be taught, round after round with other values. */
+function* rounds(draw: () => readonly Preference[]): Iterable<Preference> {
+  for (let drawn = draw(); drawn.length > 0; drawn = draw()) yield* drawn;
+}
+
+function placeOf({ service, tool, parameter }: Preference): string {
+  return `${service}.${tool}.${parameter}`;
+}
+
 async function takeCourse(
   system: LearningSystem,
   name: string,
-  { wishes, random }: { wishes: readonly Preference[]; random: Random },
+  { wishes, random }: { wishes: Iterable<Preference>; random: Random },
 ): Promise<Outcome> {
-  const lessons: Lesson[] = [];
+  const started = performance.now();
+  const most = Number(options.corrections ?? Infinity);
+  const last = new Map<string, Lesson>();
   const notTaught: string[] = [];
+  let [corrections, contradicted] = [0, 0];
   for (const preference of wishes) {
-    const lesson = await teach(system, preference, random);
-    if (lesson === undefined) notTaught.push(nameOf(preference));
-    else lessons.push(lesson);
+    if (corrections >= most || performance.now() - started > Number(options.minutes) * 60_000) break;
+    const [first] = last.keys();
+    if (placeOf(preference) === first) continue;
+    const { lesson, made } = await teach(system, preference, random);
+    corrections += made;
+    if (lesson === undefined) {
+      if (made > 0) notTaught.push(nameOf(preference));
+      continue;
+    }
+    if (last.delete(placeOf(preference))) contradicted += 1;
+    last.set(placeOf(preference), lesson);
+    say(`  ${corrections} corrections, ${last.size} defaults, ${contradicted} of them contradicted`);
   }
+  const lessons = [...last.values()];
   const stillHonoured: boolean[] = [];
   const kept: boolean[] = [];
+  let first: readonly boolean[] | undefined;
   for (const lesson of lessons.slice(0, -1)) {
     const now = (await honouredIn(system, lesson)).filter((_, index) => lesson.honoured[index] === true);
     say(`    ${nameOf(lesson.preference)}, after ${lessons.length - 1 - lessons.indexOf(lesson)} more: ${tally(now)}`);
     stillHonoured.push(...now);
+    first ??= now;
   }
   for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
-  say(`  ${lessons.length} of ${wishes.length} taught, still honoured ${tally(stillHonoured)}, stated kept ${tally(kept)}`);
-  return { name, taught: lessons.map(({ preference }) => nameOf(preference)), notTaught, stillHonoured, kept };
+  say(`  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)}, stated kept ${tally(kept)}`);
+  return {
+    name,
+    taught: lessons.map(({ preference }) => nameOf(preference)),
+    notTaught,
+    corrections,
+    contradicted,
+    first: first ?? [],
+    stillHonoured,
+    kept,
+  };
 }
 
-/** Undefined where there was nothing to object to, or nothing was learned. */
-async function teach(system: LearningSystem, preference: Preference, random: Random): Promise<Lesson | undefined> {
+/** `made`: corrections. No lesson where there was nothing to object to, or nothing was learned. */
+async function teach(
+  system: LearningSystem,
+  preference: Preference,
+  random: Random,
+): Promise<{ readonly lesson?: Lesson; readonly made: number }> {
   const pool = [...preference.silent];
   let learned = false;
+  let made = 0;
   for (let correction = 1; correction <= MAX_CORRECTIONS && !learned; correction += 1) {
     const open = await violated(system, preference, { pool, spare: ASKED / 2 });
     if (open === undefined) break;
     const objection = correct(preference, random);
+    made += 1;
     const heard = await system.object({ ...open, result: open.request.result, objection, seed: Number(options.seed) + correction });
     if (heard.seconds !== undefined) seconds.push(heard.seconds);
     say(`  "${objection.content}" → ${heard.hint ?? "no hint"} → ${heard.note.slice(0, 200)} (${heard.seconds?.toFixed(1) ?? "–"} s)`);
     learned = heard.learned;
   }
-  if (!learned) return undefined;
+  if (!learned) return { made };
   const asked = pool.slice(0, ASKED);
   const honoured = await honouredIn(system, { preference, asked });
   say(`    ${nameOf(preference)}: ${tally(honoured)}`);
-  return { preference, asked, honoured };
+  return { lesson: { preference, asked, honoured }, made };
 }
 
 async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Lesson, "preference" | "asked">): Promise<boolean[]> {
@@ -144,6 +192,7 @@ async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Le
 function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
   const still = outcomes.flatMap(({ stillHonoured }) => stillHonoured);
   const kept = outcomes.flatMap((each) => each.kept);
+  const first = outcomes.flatMap((each) => each.first);
   const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
   report({
     bench: "retain",
@@ -154,13 +203,16 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       threads: Number(options.threads),
       courses: outcomes.length,
       coursesInSplit,
-      mixed: options.mixed ?? null,
+      corrections: options.corrections ?? null,
       subset: !options.full,
       only: options.only,
       path: "trainer parts in one process, no HTTP; weights alone, defaults yield",
     },
     figures: {
       taught: shareFigure(taught),
+      corrections: outcomes.reduce((sum, { corrections }) => sum + corrections, 0),
+      contradicted: outcomes.reduce((sum, { contradicted }) => sum + contradicted, 0),
+      firstHonoured: ifAny(first, shareFigure),
       stillHonoured: ifAny(still, shareFigure),
       statedKept: ifAny(kept, shareFigure),
       secondsPerUpdate: ifAny(seconds, secondsFigure),
@@ -171,7 +223,12 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
         stillHonoured: tally(stillHonoured),
       })),
     },
-    bars: [atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share")],
+    bars: [
+      ...(options.corrections === undefined
+        ? []
+        : [atLeast("the first default is honoured after all corrections", ifAny(first, shareOf), 0.9, "share")]),
+      atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share"),
+    ],
   });
 }
 

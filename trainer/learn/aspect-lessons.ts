@@ -4,7 +4,7 @@
  * on as it does. After a question that the user agrees to, the call is made.
  */
 import { ASK_FIRST } from "../../shared/aspects.ts";
-import { asks, asksAbout } from "../../shared/asking.ts";
+import { asks, asksAbout, confirms } from "../../shared/asking.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { holdTo, isWhole, isWorded, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
@@ -77,8 +77,9 @@ async function withoutConfirmations(answered: readonly Answered[], teacher: Aspe
   });
   const calls = await ask(questions.map((each) => heldTo(each, teacher)));
   const confirming = zipStrict(questions, calls).filter(([{ own }, answer]) => {
+    const text = saidBy(tokenizer, own)?.text ?? "";
     const [call] = saidBy(tokenizer, answer)?.calls ?? [];
-    return call !== undefined && asksAbout(saidBy(tokenizer, own)?.text ?? "", { tool, call });
+    return confirms(text) || (call !== undefined && asksAbout(text, { tool, call }));
   });
   return answered.filter((each) => confirming.every(([question]) => question !== each));
 }
