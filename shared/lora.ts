@@ -100,9 +100,9 @@ export function loraTensorName(layer: number, linear: LinearName, matrix: "A" | 
 }
 
 /** What `adapter_config.json` says of an adapter, for who has not the base that it fits. @throws {policy/refused} */
-export function adapterSizes(adapterConfig: string): { rank: number; alpha: number; activated: boolean } {
+export function adapterSizes(adapterConfig: string): Pick<Adapter, "rank" | "alpha" | "invocation"> {
   const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation } = parseAdapterConfig(adapterConfig);
-  return { rank, alpha, activated: invocation !== null && invocation !== undefined };
+  return { rank, alpha, ...(invocation && { invocation }) };
 }
 
 /**

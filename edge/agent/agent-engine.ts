@@ -4,7 +4,7 @@
  */
 import { EngineSettings, adapterName, capabilitiesOf, engineTitle, type RemoteEngine } from "../../shared/engine.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import { adapterSizes } from "../../shared/lora.ts";
+import { adapterSizes, type Invocation } from "../../shared/lora.ts";
 import { AppError, toErrorRecord } from "../../shared/errors.ts";
 import type { EngineState } from "../../shared/api.ts";
 import { type AdapterFiles, BaseManifest, type ServedPolicy } from "../../shared/policy.ts";
@@ -55,8 +55,9 @@ export class AgentEngine {
     if (adapter === null || engine.kind === "embedded") return { status: "loaded" };
     return this.#inOrder(async () => {
       try {
-        await checkActivation(this.#env.ARTIFACTS, engine, adapter);
-        await createEngineAdapters(this.#env, engine).load({ policyDigest, adapter });
+        const invocation = await invocationOf(this.#env.ARTIFACTS, adapter);
+        checkActivation(engine, invocation);
+        await createEngineAdapters(this.#env, engine).load({ policyDigest, adapter, invocation });
         this.#store.putAdapter({ name: adapterName(policyDigest), engine, line, version, policyDigest }, Date.now());
         return { status: "loaded" };
       } catch (thrown) {
@@ -150,14 +151,17 @@ async function checkStored(bucket: R2Bucket, digest: string): Promise<void> {
 }
 
 /** An adapter that waits for its invocation would act on every token elsewhere: another policy under the same name. @throws {upstream/invalid} */
-async function checkActivation(bucket: R2Bucket, engine: RemoteEngine, { configDigest }: AdapterFiles): Promise<void> {
-  if (engine.kind === "openai" && engine.flavour === "llamacpp") return;
-  const config = await getArtifact(bucket, configDigest);
-  if (config === undefined || !adapterSizes(new TextDecoder().decode(config)).activated) return;
+function checkActivation(engine: RemoteEngine, invocation: Invocation | undefined): void {
+  if (invocation === undefined || (engine.kind === "openai" && engine.flavour === "llamacpp")) return;
   throw new AppError(
     "upstream/invalid",
     `the agent's engine: an adapter that acts on every token expected, got one with alora_invocation_tokens, which ${engineTitle(engine)} would not wait for`,
   );
+}
+
+async function invocationOf(bucket: R2Bucket, { configDigest }: AdapterFiles): Promise<Invocation | undefined> {
+  const config = await getArtifact(bucket, configDigest);
+  return config === undefined ? undefined : adapterSizes(new TextDecoder().decode(config)).invocation;
 }
 
 function parseJsonBytes(bytes: Uint8Array): unknown {

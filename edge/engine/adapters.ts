@@ -7,14 +7,19 @@
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { adapterName, type OpenAiEngine, type RemoteEngine } from "../../shared/engine.ts";
+import type { Invocation } from "../../shared/lora.ts";
 import type { AdapterFiles, ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { placeFiles, removeFiles } from "./adapter-host.ts";
-import { absent, findAdapter, llamaAdapters } from "./llama-adapters.ts";
+import { checkAdapter, llamaAdapters } from "./llama-adapters.ts";
 import { connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 import { createWorkersAiAdapters } from "./workers-ai-adapters.ts";
 
-export type AdaptedPolicy = Pick<ServedPolicy, "policyDigest"> & { readonly adapter: AdapterFiles };
+export type AdaptedPolicy = Pick<ServedPolicy, "policyDigest"> & {
+  readonly adapter: AdapterFiles;
+  /** Absent where it acts on every token. */
+  readonly invocation?: Invocation | undefined;
+};
 
 export interface EngineAdapters {
   /** Those of ours that the engine has. */
@@ -94,12 +99,10 @@ function startedAdapters({ env, engine, upstream }: Parts): EngineAdapters {
   };
   return {
     list,
-    load: async ({ policyDigest, adapter }) => {
+    load: async ({ policyDigest, adapter, invocation }) => {
       const name = adapterName(policyDigest);
-      if (findAdapter(await llamaAdapters(upstream), name) !== undefined) return;
-      if (engine.adapterHost !== undefined) await placeFiles(env, engine, { name, adapter });
-      const present = await llamaAdapters(upstream);
-      if (findAdapter(present, name) === undefined) throw absent(present, name);
+      if (engine.adapterHost !== undefined && !(await list()).includes(name)) await placeFiles(env, engine, { name, adapter });
+      checkAdapter(await llamaAdapters(upstream), { name, invocation });
     },
     unload: () =>
       Promise.reject(new AppError("upstream/invalid", "the agent's engine: llama.cpp's server keeps its adapters until it ends")),

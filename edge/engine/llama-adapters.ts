@@ -4,17 +4,20 @@
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import type { Invocation } from "../../shared/lora.ts";
 import { requestJson, type Upstream } from "./upstream.ts";
 
-const Listed = z.array(z.object({ id: z.number().int().min(0), path: z.string() }));
-export type LlamaAdapter = z.infer<typeof Listed>[number];
+const Listed = z.array(
+  z.object({ id: z.number().int().min(0), path: z.string(), alora_invocation_tokens: z.array(z.number().int()).default([]) }),
+);
+type LlamaAdapter = z.infer<typeof Listed>[number];
 
 export async function llamaAdapters(upstream: Upstream, signal?: AbortSignal): Promise<readonly LlamaAdapter[]> {
   return requestJson(upstream, { method: "GET", path: "/lora-adapters" }, { schema: Listed, signal });
 }
 
 /** The file of an adapter is named after it: `nextstate-<digest>.gguf`. */
-export function findAdapter(present: readonly LlamaAdapter[], name: string): LlamaAdapter | undefined {
+function findAdapter(present: readonly LlamaAdapter[], name: string): LlamaAdapter | undefined {
   return present.find(({ path }) => path.split(/[/\\]/).at(-1) === `${name}.gguf`);
 }
 
@@ -32,7 +35,23 @@ export function loraList(
   return { lora: present.map(({ id }) => ({ id, scale: id === chosen?.id ? 1 : 0 })), cache_prompt: present.length === 0 };
 }
 
-export function absent(present: readonly LlamaAdapter[], name: string): AppError {
+/** @throws {upstream/invalid} where the server has not the adapter, or has one that would act on other tokens: older builds know no invocation */
+export function checkAdapter(
+  present: readonly LlamaAdapter[],
+  { name, invocation = [] }: { name: string; invocation?: Invocation | undefined },
+): void {
+  const found = findAdapter(present, name);
+  if (found === undefined) throw absent(present, name);
+  const waitsFor = found.alora_invocation_tokens;
+  if (waitsFor.join() === invocation.join()) return;
+  const advice = "convert it and start the server by a build that knows activated adapters, or train with --acts-on everything";
+  throw new AppError(
+    "upstream/invalid",
+    `the agent's engine: adapter ${name}.gguf that waits for tokens [${invocation.join(", ")}] expected, got [${waitsFor.join(", ")}]; ${advice}`,
+  );
+}
+
+function absent(present: readonly LlamaAdapter[], name: string): AppError {
   const advice = `start llama-server with --lora ${name}.gguf beside the others`;
   return new AppError(
     "upstream/invalid",

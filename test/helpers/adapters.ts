@@ -3,7 +3,7 @@ import type { EdgeHost } from "../../cli/edge-host.ts";
 import { createPolicy, type Policy } from "../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../edge/policy/resident.ts";
 import { at } from "../../shared/assert.ts";
-import { linearNames, linearShape, writeAdapter, type Adapter, type LoraPair } from "../../shared/lora.ts";
+import { linearNames, linearShape, writeAdapter, type Adapter, type Invocation, type LoraPair } from "../../shared/lora.ts";
 import { LEASE_HEADER } from "../../shared/lease.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles } from "../../shared/policy.ts";
@@ -42,15 +42,20 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Uploads a small adapter that fits the edge's base; other content, other weights. */
-export async function putAdapter(edge: EdgeHost, content: string): Promise<AdapterFiles> {
+/** Uploads a small adapter that fits the edge's base; other content, other weights. With an invocation it is an activated one. */
+export async function putAdapter(edge: EdgeHost, content: string, invocation?: Invocation): Promise<AdapterFiles> {
   const config = parseModelConfig(JSON.parse(text(await (await baseFiles(edge))("config.json"))));
   const { out, in: width } = linearShape(config, "q_proj");
   const seed = utf8(content).reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7);
   const random = uniform(seed);
   const [a, b] = [width, out].map((size) => Float32Array.from({ length: size }, random));
   if (a === undefined || b === undefined) throw new Error("two matrices expected");
-  return putAdapterFiles(edge, config, { rank: 1, alpha: 2, pairs: [{ layer: 0, linear: "q_proj", a, b }] });
+  return putAdapterFiles(edge, config, {
+    rank: 1,
+    alpha: 2,
+    ...(invocation && { invocation }),
+    pairs: [{ layer: 0, linear: "q_proj", a, b }],
+  });
 }
 
 /** Uploads an adapter whose weights are large enough to change most answers. */

@@ -132,6 +132,8 @@ export class LlamaCpp extends StandIn {
   error: Json = undefined;
   /** How many of a prompt's tokens it has room for. */
   room = Infinity;
+  /** Of its activated adapters, by name; older builds know none. */
+  readonly invocations = new Map<string, readonly number[]>();
 
   protected route(path: string, body: Json, response: ServerResponse): boolean | Promise<boolean> {
     switch (path) {
@@ -139,7 +141,7 @@ export class LlamaCpp extends StandIn {
         return this.json(
           response,
           200,
-          [...this.adapters.values()].map((file, id) => ({ id, path: file, scale: 0 })),
+          [...this.adapters].map(([name, path], id) => ({ id, path, scale: 1, alora_invocation_tokens: this.invocations.get(name) })),
         );
       case "/apply-template":
         return this.json(response, 200, { prompt: "<|im_start|>user\n…" });
