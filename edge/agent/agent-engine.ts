@@ -57,7 +57,7 @@ export class AgentEngine {
       try {
         const invocation = await invocationOf(this.#env.ARTIFACTS, adapter);
         checkActivation(engine, invocation);
-        await createEngineAdapters(this.#env, engine).load({ policyDigest, adapter, invocation });
+        await createEngineAdapters(this.#env, engine, this.#store).load({ policyDigest, adapter, invocation });
         this.#store.putAdapter({ name: adapterName(policyDigest), engine, line, version, policyDigest }, Date.now());
         return { status: "loaded" };
       } catch (thrown) {
@@ -96,7 +96,7 @@ export class AgentEngine {
     }));
     if (engine.kind === "embedded") return { engine, capabilities, adapters, listed: [], slotsLeft: null, error: null };
     try {
-      const there = createEngineAdapters(this.#env, engine);
+      const there = createEngineAdapters(this.#env, engine, this.#store);
       const [listed, slotsLeft] = await Promise.all([there.list(), there.slotsLeft()]);
       return { engine, capabilities, adapters, listed: [...listed], slotsLeft, error: null };
     } catch (thrown) {
@@ -108,7 +108,7 @@ export class AgentEngine {
     const { engine, name, policyDigest } = adapter;
     if (engine.kind === "embedded") return undefined;
     try {
-      await createEngineAdapters(this.#env, engine).unload({ policyDigest });
+      await createEngineAdapters(this.#env, engine, this.#store).unload({ policyDigest });
       this.#store.dropAdapter(adapter);
       return undefined;
     } catch (thrown) {

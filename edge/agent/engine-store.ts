@@ -1,4 +1,4 @@
-/** What an agent knows of engines, in its SQLite: the bases that were engines', and the adapters that it had loaded. Times are epoch milliseconds. */
+/** What an agent knows of engines, in its SQLite: the bases that were engines', the adapters that it had loaded, and their files at Workers AI. Times are epoch milliseconds. */
 import { EngineSettings } from "../../shared/engine.ts";
 
 const TABLES = `
@@ -7,6 +7,7 @@ const TABLES = `
     name TEXT NOT NULL, engine TEXT NOT NULL, line TEXT NOT NULL, version INTEGER NOT NULL, policy_digest TEXT NOT NULL,
     loaded_at INTEGER NOT NULL, used_at INTEGER NOT NULL, failure TEXT,
     PRIMARY KEY (name, engine)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS engine_uploads (fine_tune TEXT NOT NULL, file TEXT NOT NULL, PRIMARY KEY (fine_tune, file)) WITHOUT ROWID;
 `;
 
 export type LoadedAdapter = {
@@ -82,5 +83,13 @@ export class EngineStore {
   /** Unless it was asked for since. */
   dropAdapter({ name, engine, usedAt }: Pick<LoadedAdapter, "name" | "engine" | "usedAt">): void {
     this.#sql.exec("DELETE FROM engine_adapters WHERE name = ? AND engine = ? AND used_at = ?", name, JSON.stringify(engine), usedAt);
+  }
+
+  hasUpload(fineTune: string, file: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM engine_uploads WHERE fine_tune = ? AND file = ?", fineTune, file).toArray().length > 0;
+  }
+
+  addUpload(fineTune: string, file: string): void {
+    this.#sql.exec("INSERT OR IGNORE INTO engine_uploads VALUES (?, ?)", fineTune, file);
   }
 }

@@ -5,7 +5,7 @@ import type { OpenAiEngine } from "../../shared/engine.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 import { getArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
-import { connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
+import { type Call, connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 
 /** Where the adapter lies for the engine, or which of its files the host lacks. */
 const Placed = z.union([z.object({ path: z.string() }), z.object({ missing: z.array(z.string()) })]);
@@ -18,7 +18,9 @@ export async function placeFiles(
 ): Promise<string> {
   const host = hostOf(env, engine);
   const files = { "adapter_config.json": adapter.configDigest, "adapter_model.safetensors": adapter.weightsDigest };
-  const place = () => requestJson(host, { method: "POST", path: `/adapters/${name}`, body: jsonBody({ files }) }, { schema: Placed });
+  // Put there twice, the same files lie there.
+  const call: Call = { method: "POST", path: `/adapters/${name}`, body: jsonBody({ files }), again: "always" };
+  const place = () => requestJson(host, call, { schema: Placed });
   const first = await place();
   if ("path" in first) return first.path;
   for (const digest of first.missing) await sendFile(env, host, digest);

@@ -13,7 +13,7 @@ import type { Env } from "../env.ts";
 import { placeFiles, removeFiles } from "./adapter-host.ts";
 import { checkAdapter, llamaAdapters } from "./llama-adapters.ts";
 import { connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
-import { createWorkersAiAdapters } from "./workers-ai-adapters.ts";
+import { createWorkersAiAdapters, type Uploads } from "./workers-ai-adapters.ts";
 
 export type AdaptedPolicy = Pick<ServedPolicy, "policyDigest"> & {
   readonly adapter: AdapterFiles;
@@ -32,8 +32,9 @@ export interface EngineAdapters {
   slotsLeft(): Promise<number | null>;
 }
 
-export function createEngineAdapters(env: Env, engine: RemoteEngine): EngineAdapters {
-  if (engine.kind === "workers-ai") return createWorkersAiAdapters(env, engine);
+/** @param uploads what is known of files that went to Workers AI */
+export function createEngineAdapters(env: Env, engine: RemoteEngine, uploads: Uploads): EngineAdapters {
+  if (engine.kind === "workers-ai") return createWorkersAiAdapters(env, engine, uploads);
   const upstream = connect(env, { what: "the agent's engine", ...engine });
   switch (engine.flavour) {
     case "vllm":
@@ -77,12 +78,13 @@ function dynamicAdapters({ env, engine, upstream, prefix }: Parts & { prefix: st
       const name = adapterName(policyDigest);
       if ((await list()).includes(name)) return;
       const path = await placeFiles(env, engine, { name, adapter });
-      await tell("/load_lora_adapter", { lora_name: name, lora_path: path });
-      if (!(await list()).includes(name)) throw notThere(name, "listed after it was loaded", "none");
+      // Whatever it answers, what it lists afterwards counts: a load whose answer was lost may have been done.
+      const failure = await tell("/load_lora_adapter", { lora_name: name, lora_path: path }).catch((thrown: unknown) => thrown);
+      if (!(await list()).includes(name)) throw failure ?? notThere(name, "listed after it was loaded", "none");
     },
     unload: async ({ policyDigest }) => {
       const name = adapterName(policyDigest);
-      // Whatever it answers, what it lists afterwards counts: one that was gone before is gone.
+      // As above: one that was gone before is gone.
       const failure = await tell("/unload_lora_adapter", { lora_name: name }).catch((thrown: unknown) => thrown);
       if ((await list()).includes(name)) throw failure ?? notThere(name, "gone after it was unloaded", "one that is still listed");
       await removeFiles(env, engine, name);

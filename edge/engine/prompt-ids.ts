@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { EngineTurn } from "./port.ts";
-import { jsonBody, requestJson, type Upstream } from "./upstream.ts";
+import { type Call, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 import { AppError } from "../../shared/errors.ts";
 
 const Ids = z.object({ tokens: z.array(z.number().int().min(0)).min(1) });
@@ -16,7 +16,7 @@ export async function encodeForGenerate(
 ): Promise<readonly number[] | string> {
   return orReason(async () => {
     const body = jsonBody({ model, messages: turn.messages });
-    return (await requestJson(upstream, { method: "POST", path: "/v1/tokenize", body }, { schema: Ids, signal })).tokens;
+    return (await requestJson(upstream, reading("/v1/tokenize", body), { schema: Ids, signal })).tokens;
   });
 }
 
@@ -28,10 +28,15 @@ export async function encodeForCompletion(
   return orReason(async () => {
     const rendering = jsonBody({ messages: turn.messages });
     const schema = z.object({ prompt: z.string() });
-    const { prompt } = await requestJson(upstream, { method: "POST", path: "/apply-template", body: rendering }, { schema, signal });
+    const { prompt } = await requestJson(upstream, reading("/apply-template", rendering), { schema, signal });
     const body = jsonBody({ content: prompt, add_special: true, parse_special: true });
-    return (await requestJson(upstream, { method: "POST", path: "/tokenize", body }, { schema: Ids, signal })).tokens;
+    return (await requestJson(upstream, reading("/tokenize", body), { schema: Ids, signal })).tokens;
   });
+}
+
+/** Nothing comes of it but its answer. */
+function reading(path: string, body: string): Call {
+  return { method: "POST", path, body, again: "always" };
 }
 
 /** Only what the engine says of the conversation is a reason; one that cannot be reached fails the turn. */

@@ -1,6 +1,6 @@
 /**
  * HTTP to an engine or to the host of its adapters. What it answers becomes an error of ours with the words of theirs; a call is
- * made again only where nothing of its answer has come.
+ * made again only where nothing of its answer has come and nothing was begun that costs anything.
  */
 import { z } from "zod";
 import { AppError, type ErrorCode, type ErrorDetails } from "../../shared/errors.ts";
@@ -16,7 +16,13 @@ export type Upstream = {
   readonly timeoutMs: number;
 };
 
-export type Call = { readonly method: "GET" | "POST" | "PUT" | "DELETE"; readonly path: string; readonly body?: BodyInit };
+export type Call = {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: BodyInit;
+  /** `unbegun`, of a POST where nothing else is said: only where the upstream says that it has not begun. `always`, of the others: twice is as once. */
+  readonly again?: "always" | "unbegun" | "never";
+};
 
 /** What an upstream answered that is not a success, before it becomes an error of ours. */
 export class UpstreamRefusal extends Error {
@@ -32,8 +38,9 @@ export class UpstreamRefusal extends Error {
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 100; // doubled, with full jitter
-/** Not ready, or overloaded: the same call may succeed in a moment. */
-const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
+/** Not ready, or overloaded: the same call may succeed in a moment. 521 and 523 are Cloudflare's for a server that took no connection. */
+const UNBEGUN_STATUSES: ReadonlySet<number> = new Set([429, 503, 521, 523]);
+const GATEWAY_STATUS = 502; // a server before the engine's: what it passed on may have been read
 const MOST_SAID = 300;
 const TOO_LONG = /context (length|size|window)|maximum model length|too long/i;
 
@@ -49,8 +56,7 @@ export async function request(upstream: Upstream, call: Call, patience: Patience
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await attemptOnce(upstream, call, patience);
     if (outcome instanceof Response) return outcome;
-    const mayRetry = !(outcome instanceof UpstreamRefusal) || BUSY_STATUSES.has(outcome.status);
-    if (!mayRetry || attempt === ATTEMPTS || patience.over || call.body instanceof ReadableStream)
+    if (!mayRepeat(call, outcome) || attempt === ATTEMPTS || patience.over)
       throw outcome instanceof UpstreamRefusal ? outcome : unanswered(upstream, patience, outcome);
     await scheduler.wait(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
   }
@@ -118,6 +124,16 @@ async function attemptOnce({ url, headers }: Upstream, { method, path, body }: C
   } catch (thrown) {
     return thrown;
   }
+}
+
+/**
+ * workerd says "Network connection lost." of a connection that was refused as of one that broke once the call had been read, so what
+ * costs something, an answer of a model or a slot, is not asked for again after either.
+ */
+function mayRepeat({ method, again = method === "POST" ? "unbegun" : "always" }: Call, outcome: unknown): boolean {
+  if (again === "never") return false;
+  if (!(outcome instanceof UpstreamRefusal)) return again === "always";
+  return UNBEGUN_STATUSES.has(outcome.status) || (outcome.status === GATEWAY_STATUS && again === "always");
 }
 
 function codeOf(status: number, tooLong: boolean): ErrorCode {

@@ -1,6 +1,7 @@
 /**
  * Adapters of Workers AI: fine-tunes of an account, made over its REST API. None can be deleted or changed, so a slot is spent for good; the
- * name holds the digest, so a version never takes two.
+ * name holds the digest, so a version never takes two. A fine-tune is listed from when it is made, without its files too, and the account does not say
+ * which files it has: the record of what was uploaded does.
  * @see https://developers.cloudflare.com/workers-ai/features/fine-tunes/loras/
  */
 import { z } from "zod";
@@ -13,6 +14,7 @@ import { type Call, connect, jsonBody, requestJson } from "./upstream.ts";
 
 const WHAT = "the Workers AI account";
 const MOST_RANK = 32;
+const [WEIGHTS, CONFIG] = ["adapter_model.safetensors", "adapter_config.json"] as const;
 
 const FineTune = z.object({ id: z.string(), name: z.string(), model: z.string().optional() });
 // The documented example wraps the list in a second one.
@@ -23,7 +25,10 @@ const Listed = z.object({
 const Made = z.object({ success: z.literal(true), result: FineTune });
 const Uploaded = z.object({ success: z.literal(true) });
 
-export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }: WorkersAiEngine): EngineAdapters {
+/** Which files a fine-tune, named by its id, was given. */
+export type Uploads = { hasUpload(fineTune: string, file: string): boolean; addUpload(fineTune: string, file: string): void };
+
+export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }: WorkersAiEngine, uploads: Uploads): EngineAdapters {
   const account = () => {
     if (adapters === undefined)
       throw new AppError("upstream/invalid", "engine.adapters: the account and the key that adapters are uploaded with expected, got none");
@@ -44,25 +49,40 @@ export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }
     load: async (policy) => {
       const { api, all, slots, modelType } = account();
       const name = adapterName(policy.policyDigest);
+      const find = async () => (await all()).find((each) => each.name === name);
       const present = await all();
-      if (present.some((each) => each.name === name)) return;
-      if (present.length >= slots) throw full(present.length);
+      const mine = present.find((each) => each.name === name);
+      if (mine !== undefined && [WEIGHTS, CONFIG].every((file) => uploads.hasUpload(mine.id, file))) return;
+      if (mine === undefined && present.length >= slots) throw full(present.length);
       const files = await readFiles(env, policy, modelType);
-      const { result } = await api(Made, {
-        method: "POST",
-        path: "",
-        body: jsonBody({ model, name, description: "a Nextstate policy version" }),
-      });
-      // Weights first: what has its configuration is whole.
-      for (const [file, bytes] of files) {
+      const making = jsonBody({ model, name, description: "a Nextstate policy version" });
+      const { id } = mine ?? (await made(() => api(Made, { method: "POST", path: "", body: making, again: "never" }), find));
+      for (const [file, bytes] of files.filter(([each]) => !uploads.hasUpload(id, each))) {
         const form = new FormData();
         form.append("file_name", file);
         form.append("file", new Blob([bytes]), file);
-        await api(Uploaded, { method: "POST", path: `/${result.id}/finetune-assets`, body: form });
+        // The same bytes under the same name, where an answer was lost. Whether the account takes them twice is documented nowhere: refusing them
+        // it refuses the version, which answers nobody.
+        await api(Uploaded, { method: "POST", path: `/${id}/finetune-assets`, body: form, again: "always" });
+        uploads.addUpload(id, file);
       }
     },
     unload: () => Promise.reject(new AppError("upstream/invalid", `${WHAT}: adapters cannot be deleted there; their slots are spent`)),
   };
+}
+
+/** The fine-tune that was made. One whose making failed by what was heard may be there, and its slot spent: it is taken, never made again. */
+async function made(
+  make: () => Promise<z.infer<typeof Made>>,
+  find: () => Promise<z.infer<typeof FineTune> | undefined>,
+): Promise<z.infer<typeof FineTune>> {
+  try {
+    return (await make()).result;
+  } catch (thrown) {
+    const found = await find();
+    if (found === undefined) throw thrown;
+    return found;
+  }
 }
 
 async function readFiles(env: Env, { adapter }: AdaptedPolicy, modelType: string): Promise<[string, string | Uint8Array<ArrayBuffer>][]> {
@@ -72,9 +92,10 @@ async function readFiles(env: Env, { adapter }: AdaptedPolicy, modelType: string
   );
   if (config === undefined || weights === undefined) throw new AppError("internal", "internal: the files of an adapter are not stored");
   const named = { ...z.record(z.string(), z.unknown()).parse(JSON.parse(new TextDecoder().decode(config))), model_type: modelType };
+  // Weights first: what has its configuration is whole.
   return [
-    ["adapter_model.safetensors", weights],
-    ["adapter_config.json", JSON.stringify(named)],
+    [WEIGHTS, weights],
+    [CONFIG, JSON.stringify(named)],
   ];
 }
 

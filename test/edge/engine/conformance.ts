@@ -16,6 +16,8 @@ export type Engine = {
   readonly play?: (script: Script) => void;
   /** Whether an answer whose reader leaves can be told from one that came to its end, and by now has been given up. */
   readonly watch?: () => Promise<{ readonly hasGivenUp: () => boolean | Promise<boolean> }>;
+  /** How often it was asked for an answer. */
+  readonly asked?: () => number;
 };
 
 // A schema that leaves random weights little to say.
@@ -34,7 +36,7 @@ const HELD_TOKENS = 300;
 let agents = 0;
 
 export function testEngine(edge: EdgeHost, engine: Engine): void {
-  const { play = () => undefined, capabilities } = engine;
+  const { play = () => undefined, capabilities, asked: questions = () => 0 } = engine;
   const scripted = it.skipIf(engine.play === undefined);
   const agentWith = async (changes: object = {}) => {
     const name = `engine-${engine.name}-${(agents += 1)}`;
@@ -61,6 +63,28 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       const usage = JSON.parse(chunks.at(-1)?.slice("data: ".length) ?? "{}").usage;
       expect(usage.prompt_tokens).toBeGreaterThan(0);
       expect(usage.completion_tokens).toBeGreaterThan(1);
+    });
+
+    scripted("in a stream whose first piece is there before the engine has made the second", async () => {
+      let goOn = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (goOn = resolve));
+      play({ text: ["Hel", "lo", " there"], hold });
+      const agent = await agentWith();
+      const response = await agent.post([says("hi")], { extra: { stream: true } });
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      // An edge that waits for more gets silence from the engine, and then has an error to tell.
+      const until = async (part: string): Promise<string> => {
+        let text = "";
+        for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+          text += next.value;
+          if (text.includes(part)) break;
+        }
+        return text;
+      };
+      const first = await until('"content":"Hel"');
+      goOn();
+      expect(first).toContain('"content":"Hel"');
+      expect(await until("[DONE]")).toMatch(/"content":" there"[^]*\[DONE\]/);
     });
 
     it("whole, and what was said is in the log under version 0 of the engine's base", async () => {
@@ -145,8 +169,10 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
     scripted("in the middle: the client hears of it, no event is lost, and the turn is marked", async () => {
       play({ text: ["Hel", "lo", " there"], fails: { kind: "dies", after: 2 } });
       const agent = await agentWith();
+      const before = questions();
       const response = await agent.post([says("hi")], { extra: { stream: true } });
       const text = await response.text();
+      expect(questions() - before).toBe(1);
       expect(text).toContain('"code":"upstream/unreachable"');
       expect(text).not.toContain("[DONE]");
       const [aborted] = (await agent.logged("turn:aborted", 1)).map(({ payload }) => payload);
@@ -172,6 +198,16 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       const { status, error } = await agent.ask([says("hi")]);
       expect([status, error?.code]).toEqual([504, "upstream/timeout"]);
       await agent.logged("turn:aborted", 1);
+    });
+
+    scripted("by silence before the first byte, which is told of after one question", async () => {
+      play({ fails: { kind: "silent" } });
+      const agent = await agentWith({ timeoutMs: 300 });
+      const before = questions();
+      const { status, error } = await agent.ask([says("hi")]);
+      expect([status, error?.code]).toEqual([504, "upstream/timeout"]);
+      await agent.logged("turn:aborted", 1);
+      expect(questions() - before).toBe(1);
     });
 
     it("and the reader's leaving ends its work", async () => {

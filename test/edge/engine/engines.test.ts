@@ -50,6 +50,7 @@ for (const engine of engines)
       const before = engine.aborted;
       return { hasGivenUp: () => engine.aborted === before + 1 };
     },
+    asked: () => engine.questions,
   });
 
 let agents = 0;
@@ -166,6 +167,46 @@ describe("what engines tell", () => {
       expect((nested ?? flat).top_k).toBeLessThanOrEqual(0);
     }
   });
+});
+
+describe.each(engines)("$flavour, a connection that breaks", (engine) => {
+  it("once the question was read is told of: the answer may have been begun, and is not asked for again", async () => {
+    const name = `broken-${engine.flavour}`;
+    await putAgent(edge, name, { engine: settingsOf(engine) });
+    engine.play({ fails: { kind: "drops" } });
+    const asked = engine.questions;
+    const { status, error } = await talkTo(edge, name).ask([says("hi")]);
+    expect([status, error?.code]).toEqual([502, "upstream/unreachable"]);
+    expect(engine.questions - asked).toBe(1);
+  });
+});
+
+describe("what may be done twice is, where a connection breaks", () => {
+  it.each([
+    ["sglang", "/v1/tokenize"],
+    ["llamacpp", "/lora-adapters"],
+    ["llamacpp", "/apply-template"],
+  ] as const)("%s: %s", async (flavour, path) => {
+    const engine = engines.find((each) => each.flavour === flavour) as StandIn;
+    const name = `again-${flavour}-${(agents += 1)}`;
+    await putAgent(edge, name, { engine: settingsOf(engine) });
+    engine.play({ text: ["Hel", "lo"] });
+    engine.drops.set(path, 2);
+    expect(await talkTo(edge, name).ask([says("hi")])).toMatchObject({ status: 200, message: { content: "Hello" } });
+    expect(engine.drops.get(path)).toBeLessThan(0);
+  });
+
+  it.each(["/v1/load_lora_adapter", "/load_lora_adapter"])(
+    "not %s, which the engine may have done: what it lists decides",
+    async (path) => {
+      const engine = engines.find(({ flavour }) => flavour === (path.startsWith("/v1") ? "vllm" : "sglang")) as StandIn;
+      const { publish } = await adaptedAgent(engine);
+      engine.drops.set(path, 1);
+      const moves = engine.moves.length;
+      expect(await publish()).toMatchObject({ status: 200, body: { status: "published", version: 1 } });
+      expect(engine.moves.slice(moves)).toEqual([expect.stringMatching(/^load /)]);
+    },
+  );
 });
 
 describe("an engine that is busy", () => {

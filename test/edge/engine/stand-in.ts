@@ -16,7 +16,11 @@ export type Script = {
   /** What goes wrong, after so many pieces where it says so. */
   readonly fails?:
     | { readonly kind: "status"; readonly status: number; readonly body: unknown; readonly times?: number }
-    | { readonly kind: "dies" | "hangs" | "says"; readonly after: number };
+    | { readonly kind: "dies" | "hangs" | "says"; readonly after: number }
+    /** Once the question was read: a connection that breaks, or one on which nothing comes. */
+    | { readonly kind: "drops" | "silent" };
+  /** What goes on after the first piece waits for this. */
+  readonly hold?: Promise<void>;
 };
 
 export type Asked = { readonly path: string; readonly body: Record<string, unknown>; readonly authorization: string | undefined };
@@ -32,6 +36,7 @@ export function tokensOf({ text = [] }: Script): { ids: number[]; logProbs: numb
 
 export const PROMPT_IDS = [1, 11, 12, 13];
 export const END_LOGPROB = -0.05;
+const QUESTIONS: ReadonlySet<string> = new Set(["/v1/chat/completions", "/generate", "/completion"]);
 
 export abstract class StandIn {
   abstract readonly flavour: EngineFlavour;
@@ -42,11 +47,14 @@ export abstract class StandIn {
   readonly moves: string[] = [];
   /** Answers that its reader gave up. */
   aborted = 0;
+  /** How often the connection still breaks once a call of this path was read and, as far as it changes anything, done. */
+  readonly drops = new Map<string, number>();
   refusesLoads = false;
   refusesUnloads = false;
   script: Script = { text: ["Hello", " there"] };
   url = "";
   #failed = 0;
+  readonly #lost = new WeakSet<ServerResponse>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
   async start(port = 0): Promise<this> {
@@ -67,7 +75,12 @@ export abstract class StandIn {
 
   /** The last question that was one for an answer. */
   get question(): Json {
-    return this.asked.findLast(({ path }) => ["/v1/chat/completions", "/generate", "/completion"].includes(path))?.body;
+    return this.asked.findLast(({ path }) => QUESTIONS.has(path))?.body;
+  }
+
+  /** How often it was asked for an answer. */
+  get questions(): number {
+    return this.asked.filter(({ path }) => QUESTIONS.has(path)).length;
   }
 
   /** @returns false where there is no such route */
@@ -77,6 +90,7 @@ export abstract class StandIn {
   protected abstract events(path: string, body: Json): unknown[];
 
   protected json(response: ServerResponse, status: number, body: unknown): true {
+    if (this.#lost.has(response)) return (response.destroy(), true);
     response.writeHead(status, { "content-type": typeof body === "string" ? "text/plain" : "application/json" });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
     return true;
@@ -84,7 +98,9 @@ export abstract class StandIn {
 
   /** Streams the script. Real pauses between pieces, so that a reader sees that they come one by one. */
   protected async stream(path: string, body: Json, response: ServerResponse): Promise<true> {
-    const { fails } = this.script;
+    const { fails, text: [first] = [], hold } = this.script;
+    if (fails?.kind === "drops") return (response.destroy(), true);
+    if (fails?.kind === "silent") return true;
     if (fails?.kind === "status" && this.#failed < (fails.times ?? Infinity)) {
       this.#failed += 1;
       return this.json(response, fails.status, fails.body);
@@ -98,7 +114,9 @@ export abstract class StandIn {
       if (fails?.kind === "hangs" && index === fails.after) return true;
       if (fails?.kind === "says" && index === fails.after)
         response.write('data: {"error": {"message": "EngineCore died", "code": 500}}\n\n');
-      response.write(`data: ${JSON.stringify(event)}\n\n`);
+      const written = JSON.stringify(event);
+      response.write(`data: ${written}\n\n`);
+      if (first !== undefined && written.includes(first)) await hold;
       await new Promise((next) => setTimeout(next, 5));
     }
     response.end(path === "/completion" ? "" : "data: [DONE]\n\n");
@@ -112,6 +130,9 @@ export abstract class StandIn {
     const { authorization } = request.headers;
     const body = text === "" ? {} : (JSON.parse(text) as Json);
     this.asked.push({ path, body, authorization });
+    const drops = this.drops.get(path) ?? 0;
+    if (drops > 0) this.#lost.add(response);
+    this.drops.set(path, drops - 1);
     if (authorization !== `Bearer ${KEY}`) this.json(response, 401, { error: "Unauthorized" });
     else if (!(await this.route(path, body, response))) this.json(response, 404, { detail: "Not Found" });
   }

@@ -25,6 +25,10 @@ let script: Script = { text: ["Hello"] };
 let aborted = 0;
 const fineTunes: { id: string; name: string; model: string }[] = [];
 const uploads: { id: string; file: string; content: string }[] = [];
+/** What the account does next: refuses this file, or makes a fine-tune and its answer is lost. */
+let refusedFile: string | undefined;
+let losesMaking = false;
+let makings = 0;
 
 const server = createServer((request, response) => void answer(request, response));
 
@@ -37,9 +41,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   if (path === "/binding") {
     runs.push(JSON.parse(body.toString()));
+    const { text = [], call: called, finish, fails, hold } = script;
+    if (fails?.kind === "silent") return;
     response.on("close", () => void (response.writableFinished || (aborted += 1)));
     response.writeHead(200);
-    const { text = [], call: called, finish, fails } = script;
     const counts = {
       prompt_tokens: 4,
       completion_tokens: finish === "length" ? Number(runs.at(-1)?.inputs["max_tokens"]) : text.length + 1,
@@ -51,12 +56,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       { response: "", usage: { ...counts, total_tokens: 9 } },
     ];
     for (const [index, event] of events.entries()) {
-      if (fails !== undefined && fails.kind !== "status" && index === fails.after) {
+      if (fails !== undefined && "after" in fails && index === fails.after) {
         if (fails.kind === "dies") return void response.destroy();
         if (fails.kind === "hangs") return;
         response.write('data: {"errors": [{"message": "EngineCore died", "code": 3040}]}\n\n');
       }
       response.write(`data: ${JSON.stringify(event)}\n\n`);
+      await hold;
       await new Promise((next) => setTimeout(next, 5));
     }
     return void response.end("data: [DONE]\n\n");
@@ -66,12 +72,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const [, id] = /^\/client\/v4\/accounts\/0{32}\/ai\/finetunes(?:\/([^/]+)\/finetune-assets)?$/.exec(path) ?? [];
   if (id !== undefined) {
     const form = await new Response(body, { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
+    if (form.get("file_name") === refusedFile) return json({ success: false, errors: [{ message: "internal server error" }] }, 500);
     uploads.push({ id, file: form.get("file_name") as string, content: await (form.get("file") as File).text() });
     return json({ success: true });
   }
   if (request.method === "GET") return json({ success: true, result: [fineTunes] });
+  makings += 1;
   const made = { ...(JSON.parse(body.toString()) as { name: string; model: string }), id: `ft-${fineTunes.length}` };
   fineTunes.push(made);
+  if (losesMaking) return void response.destroy();
   return json({ success: true, result: made });
 }
 
@@ -106,6 +115,7 @@ testEngine(edge, {
     const before = aborted;
     return { hasGivenUp: () => aborted === before + 1 };
   },
+    asked: () => runs.length,
 });
 
 it("is sent the limit of the answer, which it would set low by itself, and nothing that it does not know", async () => {
@@ -144,6 +154,36 @@ it("takes an adapter into a slot, whole, and answers with it; the slots left are
     expect.stringMatching(/2 adapters, and none can be deleted; use another account/),
   ]);
   expect(fineTunes).toHaveLength(2);
+});
+
+it("takes what it lacks of an adapter when it is published again: a fine-tune that is listed need not be whole", async () => {
+  await putAgent(edge, "halved", { engine: settings({ adapters: { ...adapters, slots: 30 } }) });
+  const adapter = await putAdapter(edge, "halved");
+  const files = () => uploads.filter(({ id }) => id === fineTunes.at(-1)?.id).map(({ file }) => file);
+  for (const [refused, sent] of [
+    ["adapter_model.safetensors", []],
+    ["adapter_config.json", ["adapter_model.safetensors"]],
+  ] as const) {
+    refusedFile = refused;
+    const { status, body } = await publishOn(edge, "halved", adapter);
+    expect([status, body.error?.code, files()]).toEqual([422, "policy/refused", sent]);
+    expect((await call(edge, "admin", "GET /api/agents/halved/versions")).body).toMatchObject({ stable: 0, latest: 0 });
+  }
+  refusedFile = undefined;
+  const before = fineTunes.length;
+  expect((await publishOn(edge, "halved", adapter)).body).toMatchObject({ status: "published", version: 1 });
+  expect([files(), fineTunes.length]).toEqual([["adapter_model.safetensors", "adapter_config.json"], before]);
+});
+
+it("spends one slot where the answer to its making is lost", async () => {
+  await putAgent(edge, "unheard", { engine: settings({ adapters: { ...adapters, slots: 30 } }) });
+  const adapter = await putAdapter(edge, "unheard");
+  const before = makings;
+  losesMaking = true;
+  const { body } = await publishOn(edge, "unheard", adapter);
+  losesMaking = false;
+  expect([body.status, makings - before]).toEqual(["published", 1]);
+  expect(uploads.filter(({ id }) => id === fineTunes.at(-1)?.id)).toHaveLength(2);
 });
 
 it("says in its own words what it refuses", async () => {
