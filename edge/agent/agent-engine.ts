@@ -1,6 +1,7 @@
 /**
  * An agent's engine: the base that it serves, and the adapters that it was made to load. A version's adapter is loaded before the version
- * exists and whenever a turn finds it gone, and unloaded once no version in use needs it and no turn has asked for it for a while.
+ * exists and whenever a turn finds it gone, and unloaded once no version in use needs it and no turn has asked for it for a while. Open
+ * conversations do not keep it, for most never come back: one that does has the version that began it loaded again, as has a user their own.
  */
 import { EngineSettings, adapterName, capabilitiesOf, engineTitle, type RemoteEngine } from "../../shared/engine.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
