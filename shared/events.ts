@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { PromptNote } from "./note.ts";
-import { RefusedEvent } from "./policy.ts";
+import { Digest, RefusedEvent } from "./policy.ts";
 import { AssistantMessage, ChatMessage, ToolDefinition } from "./chat.ts";
 import { AnswerForm } from "./grammar/answer-form.ts";
 
@@ -101,6 +101,8 @@ export const SessionClosed = z.object({ kind: z.literal("session:closed"), reaso
 /** What a vote of several calls to a server came to and cost. */
 export const Poll = z.object({
   model: z.string(),
+  /** Of the instructions that it was asked by, trainer/judge/llm/instructions.txt as it was then; older records have none. */
+  promptDigest: Digest.optional(),
   /** Votes asked for. */
   asked: z.number().int(),
   /** Votes and hints that could not be counted, by reason. */

@@ -1,7 +1,10 @@
 /** The LLM judge against a server on a real socket: what it asks, what it counts, what it takes for no vote, and when it waits. */
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { INJECTIONS } from "../../../bench/attack/injection.ts";
+import { sha256 } from "../../../shared/digest.ts";
+import { JudgementMade } from "../../../shared/events.ts";
 import type { JudgeServer } from "../../../shared/judge.ts";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
@@ -68,6 +71,7 @@ describe("LlmJudge", () => {
     expect([...verdict.votes].toSorted((a, b) => a - b)).toEqual([-1, -1, 0]);
     expect(verdict.poll).toEqual({
       model: "judge-1",
+      promptDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
       asked: 3,
       failed: {},
       disagreement: 1 - 2 / 3,
@@ -76,6 +80,15 @@ describe("LlmJudge", () => {
       completionTokens: 60,
     });
     expect(server.heard.map(({ request }) => request.seed ?? -1).toSorted((a, b) => a - b)).toEqual([7, 8, 9]);
+  });
+
+  it("records the digest of the very instructions that the server was given, which are a file, through the log and back", async () => {
+    const verdict = await judged([votes(-1, TWO)], { asked: 1 });
+    const sent = server.heard[0]?.request.messages[0]?.content ?? "";
+    const made = JudgementMade.parse(JSON.parse(JSON.stringify(toJudgement(REJECTED, verdict, new Date(0)).payload)));
+    expect(made.poll?.promptDigest).toBe(await sha256(sent));
+    expect(await sha256(readFileSync("trainer/judge/llm/instructions.txt", "utf8"))).toBe(made.poll?.promptDigest);
+    expect(verdictFromLog(made, REJECTED).poll).toEqual(verdict.poll);
   });
 
   it("shows request, answer and the whole next state, and asks for an answer of the ballot's form", async () => {

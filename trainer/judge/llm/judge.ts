@@ -13,7 +13,7 @@ import type { Verdict } from "../judge.ts";
 import { countVotes, disagreementOf } from "../vote.ts";
 import { readBallot, type Ballot, type BallotFault } from "./ballot.ts";
 import { judgeKey } from "./key.ts";
-import { ballotPrompt } from "./prompt.ts";
+import { ballotPrompt, INSTRUCTIONS_DIGEST } from "./prompt.ts";
 import { ChatServer, type Completion } from "./server.ts";
 
 export type LlmOptions = {
@@ -75,6 +75,7 @@ export class LlmJudge {
     const completions = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const poll: Poll = {
       model: server.model,
+      promptDigest: INSTRUCTIONS_DIGEST,
       asked: votes,
       failed: countFaults(ballots),
       disagreement: disagreementOf(cast.map(({ vote }) => vote)),
