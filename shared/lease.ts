@@ -28,6 +28,8 @@ export const LeaseAnswer = z.discriminatedUnion("status", [
     token: Token,
     /** Other trainers that asked for the agent lately. */
     waiting: z.number().int(),
+    /** How long nobody had the agent since the lease before this one ran out, ms; where none ran out it is not there. */
+    unheldMs: z.number().min(0).optional(),
   }),
   z.object({
     status: z.literal("taken"),

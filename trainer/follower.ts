@@ -21,7 +21,7 @@ export type FollowerOptions = LeaseOptions & {
 };
 
 const REOPEN_MS = 30_000;
-const ASK_MS = 5_000; // for an agent that another trainer holds
+export const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
 const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
 /** The edge knows our key no more, or its base is not ours, or two trainers have one name: nobody can be taught anything. */
@@ -138,6 +138,8 @@ export class Follower {
       if (answer === undefined) return undefined;
       if (answer.status === "held") {
         this.#last = answer.token;
+        const { token, unheldMs } = answer;
+        if (unheldMs !== undefined) metrics("lease:taken", { agent: this.#agent, holder: told, lease: token, unheldMs });
         return new Lease(this.#agent, answer, this.#options);
       }
       if (answer.holder === name) throw twinError(name);

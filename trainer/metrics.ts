@@ -9,6 +9,7 @@ export type MetricName =
   | "base:fetching"
   | "line:opened"
   | "lease:waiting"
+  | "lease:taken"
   | "lease:lost"
   | "lease:given"
   | "line:foreign"

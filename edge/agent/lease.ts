@@ -15,14 +15,15 @@ export function grant(
   state: LeaseState,
   { holder, token, last, ttlMs }: LeaseRequest,
   now: number,
-): { next: LeaseState; answer: { status: "held"; token: number } | Extract<LeaseAnswer, { status: "taken" }> } {
+): { next: LeaseState; answer: { status: "held"; token: number; unheldMs?: number } | Extract<LeaseAnswer, { status: "taken" }> } {
   const keeps = token !== undefined && token === state.token && state.holder === holder;
   const own = state.holder === holder && (last === undefined || last === state.token);
   const free = state.holder === null || state.endsAt <= now || own;
   if (!keeps && (!free || token !== undefined))
     return { next: state, answer: { status: "taken", holder: state.holder, endsInMs: Math.max(0, state.endsAt - now) } };
   const next = { token: keeps ? state.token : state.token + 1, holder, endsAt: now + ttlMs };
-  return { next, answer: { status: "held", token: next.token } };
+  const ranOut = !keeps && state.holder !== null && state.endsAt <= now;
+  return { next, answer: { status: "held", token: next.token, ...(ranOut && { unheldMs: now - state.endsAt }) } };
 }
 
 /** Given back: nobody has to wait for its end, and nothing more can be published under its token. */

@@ -16,6 +16,13 @@ describe("a lease", () => {
     expect(ask(first.next, "b", 1_000)).toMatchObject({ next: { token: 2, holder: "b", endsAt: 2_000 }, status: "held" });
   });
 
+  it("tells who takes it over how long nobody had it, and only them", () => {
+    expect(ask(first.next, "b", 1_000)).toMatchObject({ status: "held", unheldMs: 0 });
+    expect(ask(first.next, "b", 1_250)).toMatchObject({ status: "held", unheldMs: 250 });
+    const others = [first, ask(first.next, "a", 5_000, 1), ask(first.next, "a", 10), ask(endLease(first.next, 1), "b", 5_000)];
+    expect(others.map((each) => [each.status, "unheldMs" in each])).toEqual(Array(4).fill(["held", false]));
+  });
+
   it("is kept by its heartbeat, even late, as long as nobody took it", () => {
     expect(ask(first.next, "a", 900, 1)).toMatchObject({ next: { token: 1, endsAt: 1_900 }, status: "held" });
     expect(ask(first.next, "a", 5_000, 1)).toMatchObject({ next: { token: 1, endsAt: 6_000 }, status: "held" });

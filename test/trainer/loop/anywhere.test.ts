@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import { chooseDevice } from "../../../trainer/onnx/device.ts";
 import { fetchBase } from "../../../trainer/policy/fetch-base.ts";
 import { call, putAgent, putFile, utf8 } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
@@ -42,6 +43,8 @@ describe("npm run trainer", { timeout: 200_000 }, () => {
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => void (said += chunk.toString()));
     await expect.poll(() => said, { timeout: 100_000 }).toContain("line:opened");
+    const { device, reason } = await chooseDevice("auto");
+    expect(said).toContain(`trainer:device device="${device}" reason=${JSON.stringify(reason)} compute="float32"`);
     expect(await lease({ holder: "near" })).toMatchObject({ status: "taken", holder: "far" });
     expect((await readdir(join(folder, ".nextstate", "trainer", "bases", edge.baseDigest, "base"))).toSorted()).toContain(
       "model.safetensors",

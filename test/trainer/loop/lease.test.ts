@@ -2,7 +2,9 @@
 import { SHARED_ONLY } from "./stand-ins.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import { ASK_MS } from "../../../trainer/follower.ts";
 import { followAgents } from "../../../trainer/follow.ts";
 import type { Metrics } from "../../../trainer/metrics.ts";
 import { Roster } from "../../../trainer/roster.ts";
@@ -11,6 +13,7 @@ import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
 /** Short enough to wait for its end, long enough for heartbeats of a process that a busy machine lets wait. */
 const LEASE_MS = 4_000;
 const SOON = { timeout: 100_000 };
+const Taken = z.object({ agent: z.string(), holder: z.string(), unheldMs: z.number().min(0) });
 
 const started: ChildProcess[] = [];
 afterEach(() => started.splice(0).forEach((child) => child.kill("SIGKILL")));
@@ -44,6 +47,10 @@ describe("two trainers of one agent", { timeout: 300_000 }, () => {
     await second.saysSoon('lease:waiting {"agent":"' + agent + '","holder":"first"}');
     expect(first.kill("SIGKILL")).toBe(true);
     await second.saysSoon("learning");
+    // By the clock of the agent's object, which ends the one lease and begins the other.
+    const taken = Taken.parse(JSON.parse(/lease:taken (.*)/.exec(second.said())?.[1] ?? "null"));
+    expect(taken).toMatchObject({ agent, holder: "first" });
+    expect(taken.unheldMs).toBeLessThanOrEqual(ASK_MS);
     second.learn();
     await second.saysSoon("policy:published");
     expect(await numbersOf(agent)).toEqual([1, 0]);
