@@ -89,6 +89,8 @@ export type EngineCapabilities = {
   readonly loadAtRuntime: boolean;
   /** Adapters go while it runs. */
   readonly unload: boolean;
+  /** Adapters that wait for their invocation (arXiv:2504.12397); others would act on every token, as another policy. */
+  readonly activated: boolean;
   /** Ids of prompt and answer as it saw and sampled them. */
   readonly tokenIds: Reported;
   /** ln p of each token when it was sampled. */
@@ -96,14 +98,14 @@ export type EngineCapabilities = {
 };
 
 const CAPABILITIES: Record<EngineFlavour | "embedded" | "workers-ai", EngineCapabilities> = {
-  embedded: { loadAtRuntime: true, unload: true, tokenIds: "always", logProbs: "always" },
-  vllm: { loadAtRuntime: true, unload: true, tokenIds: "always", logProbs: "always" },
+  embedded: { loadAtRuntime: true, unload: true, activated: true, tokenIds: "always", logProbs: "always" },
+  vllm: { loadAtRuntime: true, unload: true, activated: false, tokenIds: "always", logProbs: "always" },
   // Chat completions that stream report no ids there, so free text is asked for by the native route.
-  sglang: { loadAtRuntime: true, unload: true, tokenIds: "untooled", logProbs: "untooled" },
+  sglang: { loadAtRuntime: true, unload: true, activated: false, tokenIds: "untooled", logProbs: "untooled" },
   // Adapters are named when the server starts, and a stream with tools reports no log-probs.
-  llamacpp: { loadAtRuntime: false, unload: false, tokenIds: "untooled", logProbs: "untooled" },
-  generic: { loadAtRuntime: false, unload: false, tokenIds: "never", logProbs: "never" },
-  "workers-ai": { loadAtRuntime: true, unload: false, tokenIds: "never", logProbs: "never" },
+  llamacpp: { loadAtRuntime: false, unload: false, activated: true, tokenIds: "untooled", logProbs: "untooled" },
+  generic: { loadAtRuntime: false, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
+  "workers-ai": { loadAtRuntime: true, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
 };
 
 export function capabilitiesOf(engine: EngineSettings): EngineCapabilities {

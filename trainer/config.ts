@@ -1,6 +1,7 @@
 /** What a trainer process is started with, and what an update is made of. Everything has a unit and, where one exists, a source. */
 import { hostname } from "node:os";
 import { z } from "zod";
+import { capabilitiesOf, type EngineSettings } from "../shared/engine.ts";
 import { LEASE_MS } from "../shared/lease.ts";
 import { Compute, DeviceChoice } from "./onnx/device.ts";
 
@@ -13,9 +14,9 @@ export const UpdateSettings = z.object({
   alpha: z.number().positive().default(16),
   /**
    * Tokens that an adapter acts on. On answers alone, an activated one (arXiv:2504.12397), it leaves keys and values of what was
-   * said before to the base; vLLM and SGLang know none of these and would act on every token: `everything` is for them.
+   * said before to the base; engines that know none of these would act on every token. Absent: what the line's engine can serve.
    */
-  actsOn: z.enum(["answers", "everything"]).default("answers"),
+  actsOn: z.enum(["answers", "everything"]).optional(),
   /** AdamW, per step. */
   lr: z.number().positive().default(2e-3),
   /** Optimizer steps at most; the best look among them is taken. */
@@ -54,6 +55,12 @@ export const UpdateSettings = z.object({
   minLiftNats: z.number().min(0).default(0.5),
 });
 export type UpdateSettings = z.infer<typeof UpdateSettings>;
+export type ActsOn = NonNullable<UpdateSettings["actsOn"]>;
+
+/** What new adapters act on where this engine answers: as the trainer was told, else what it can serve. */
+export function actsOnFor({ actsOn }: Pick<UpdateSettings, "actsOn">, engine: EngineSettings): ActsOn {
+  return actsOn ?? (capabilitiesOf(engine).activated ? "answers" : "everything");
+}
 
 export const TrainerConfig = z.object({
   /** Of the edge. */

@@ -5,11 +5,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
+import { engineTitle } from "../shared/engine.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
-import type { TrainerConfig } from "./config.ts";
+import { type ActsOn, actsOnFor, type TrainerConfig } from "./config.ts";
 import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
@@ -43,6 +44,7 @@ export type LoopDependencies = {
   readonly gate: Gate;
   readonly reviewNotes: ReviewNotes;
   readonly writeAdapter: (adapter: AdapterTensors) => AdapterBytes;
+  /** What an update runs with and on, beside its settings. */
   readonly runtime: Readonly<Record<string, string>>;
 };
 
@@ -64,6 +66,7 @@ export class LineLoop {
   readonly #progress: Progress;
   /** As of the last step. */
   #learning: LineHead["settings"]["learning"] | undefined;
+  #told: ActsOn | undefined;
 
   constructor(line: LineName, deps: LoopDependencies) {
     this.#line = line;
@@ -105,6 +108,7 @@ export class LineLoop {
     // Settings and stable version may have changed while it waited.
     const head = await this.#deps.edge.readHead(this.#line);
     if (!(await hasBase(this.#deps.loadAdapter, head))) return "foreign";
+    this.#tellActs(head);
     this.#forget(head.cursor);
     if (head.rebuild !== null) return this.#rebuild(head);
     await this.#signals.judgeNew(head, { onJudging: (counted) => this.#progress.tell("judging", counted) });
@@ -136,6 +140,15 @@ export class LineLoop {
       const { status } = await edge.absorbNote(this.#line, noteId, { version: head.stable });
       if (status === "absorbed") metrics("note:absorbed", { agent: head.agent, noteId, text, version: head.stable });
     }
+  }
+
+  /** Says once what new adapters of the line act on, and why. */
+  #tellActs({ agent, settings: { engine } }: LineHead): void {
+    const { config, metrics } = this.#deps;
+    const actsOn = actsOnFor(config.update, engine);
+    const reason = config.update.actsOn === undefined ? `what ${engineTitle(engine)} can serve` : "--acts-on";
+    if (actsOn !== this.#told) metrics("line:acts", { agent, line: this.#line.line, actsOn, reason });
+    this.#told = actsOn;
   }
 
   /** What costs notes alone, and is tried again by the next step. */
@@ -212,7 +225,8 @@ export class LineLoop {
     { seed, shares, barred }: { seed: number; shares: ReadonlyMap<string, number>; barred: ReadonlySet<string> },
   ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
     const { learner, loadAdapter, config, edge } = this.#deps;
-    const { objective, signals } = head.settings.learning;
+    const { engine, learning } = head.settings;
+    const { objective, signals } = learning;
     const ground = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: ground });
     const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
@@ -229,6 +243,7 @@ export class LineLoop {
       parentVersion: head.parent,
       baseline,
       objective,
+      actsOn: actsOnFor(config.update, engine),
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
@@ -266,12 +281,13 @@ export class LineLoop {
   }
 
   async #publish(batch: Batch, outcome: Learned, { rebuild = false, ...made }: Made & { rebuild?: boolean }): Promise<StepResult> {
-    const { edge, metrics, writeAdapter, runtime } = this.#deps;
+    const { edge, metrics, writeAdapter, config } = this.#deps;
     const { head, toSeq } = batch;
     const { gate } = made;
     const used = usedOf(batch, outcome.refused);
     this.#progress.tell("publishing");
-    const manifest = manifestOf(batch, outcome, { ...made, runtime });
+    const update = { ...config.update, actsOn: actsOnFor(config.update, head.settings.engine) };
+    const manifest = manifestOf(batch, outcome, { ...made, runtime: { ...this.#deps.runtime, update: JSON.stringify(update) } });
     const left = outcome.defaults.length - manifest.defaults.length;
     if (left > 0) metrics("defaults:left", { agent: head.agent, left, of: outcome.defaults.length });
     const handed = {

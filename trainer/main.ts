@@ -186,7 +186,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** What a rebuild of a version has to be run with and on. */
-function describeRuntime({ threads, update, compute }: TrainerConfig, device: Device): Record<string, string> {
+function describeRuntime({ threads, compute }: TrainerConfig, device: Device): Record<string, string> {
   return {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
@@ -195,7 +195,6 @@ function describeRuntime({ threads, update, compute }: TrainerConfig, device: De
     device,
     compute,
     onnxruntime: runtimeVersion(),
-    update: JSON.stringify(update),
   };
 }
 
@@ -211,7 +210,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --state <folder>  where metrics.jsonl is written, and a base that was fetched (.nextstate/trainer)
   --name <name>     what its leases run under; no two trainers may have the same (host and process)
   --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
-  --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (answers)
+  --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (what the agent's engine can serve)
   --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (NEXTSTATE_DEVICE, auto)
   --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
   --threads <n>     threads that compute (2)

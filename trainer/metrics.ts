@@ -13,6 +13,7 @@ export type MetricName =
   | "lease:lost"
   | "lease:given"
   | "line:foreign"
+  | "line:acts"
   | "feed:retried"
   | "signal:judged"
   | "signal:refused"

@@ -153,7 +153,7 @@ async function checkStored(bucket: R2Bucket, digest: string): Promise<void> {
 
 /** An adapter that waits for its invocation would act on every token elsewhere: another policy under the same name. @throws {upstream/invalid} */
 function checkActivation(engine: RemoteEngine, invocation: Invocation | undefined): void {
-  if (invocation === undefined || (engine.kind === "openai" && engine.flavour === "llamacpp")) return;
+  if (invocation === undefined || capabilitiesOf(engine).activated) return;
   throw new AppError(
     "upstream/invalid",
     `the agent's engine: an adapter that acts on every token expected, got one with alora_invocation_tokens, which ${engineTitle(engine)} would not wait for`,

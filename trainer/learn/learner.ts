@@ -5,6 +5,7 @@ import type { TurnCredit } from "../../shared/credit.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
 import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
+import type { ActsOn } from "../config.ts";
 import type { Counted } from "../progress.ts";
 import type { LoggedTurn } from "../data/exchange.ts";
 import type { RefusalCode } from "../data/refusal.ts";
@@ -63,6 +64,8 @@ export type UpdateRequest = {
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
   readonly objective: "hybrid" | "paper";
+  /** Of a candidate that has no parent. Absent: as the settings say, else on answers. */
+  readonly actsOn?: ActsOn;
   readonly seed: number;
   /** Told of optimizer steps made, of how many: (0, n) as the update begins. */
   readonly onStep?: ((counted: Counted) => void) | undefined;

@@ -163,7 +163,8 @@ async function learnTask(
   },
 ): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
-  if (settings.actsOn === "everything" && current?.invocation !== undefined)
+  const { actsOn = settings.actsOn ?? "answers" } = request;
+  if (actsOn === "everything" && current?.invocation !== undefined)
     return refuse(
       "update/failed",
       "a parent that acts on everything expected, got one that acts on answers: roll the line back to its base",
@@ -179,7 +180,7 @@ async function learnTask(
         rank: settings.rank,
         alpha: settings.alpha,
         targets: linearNames(),
-        invocation: settings.actsOn === "answers" ? base.tokenizer.invocation : undefined,
+        invocation: actsOn === "answers" ? base.tokenizer.invocation : undefined,
         seed: request.seed,
       });
     return await learn(adapters, earlier, request);

@@ -109,6 +109,15 @@ describe.each(engines.filter(({ flavour }) => flavour === "vllm" || flavour === 
     expect(versions).toMatchObject({ stable: 0, latest: 0 });
   });
 
+  it("is given no adapter that waits for its invocation, which it would apply to every token", async () => {
+    const { name } = await adaptedAgent(engine);
+    const moves = engine.moves.length;
+    const { status, body } = await publishOn(edge, name, await putAdapter(edge, name, [1, 2]));
+    expect([status, body.error.code]).toEqual([422, "policy/refused"]);
+    expect(body.error.message).toContain("got one with alora_invocation_tokens");
+    expect(engine.moves).toHaveLength(moves);
+  });
+
   it("unloads what nobody needs, and a failed unload is an error until it succeeds", async () => {
     const { name, publish } = await adaptedAgent(engine);
     await publish();

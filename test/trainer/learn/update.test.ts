@@ -77,9 +77,12 @@ describe("createLearner", { timeout: 60_000 }, () => {
 
   it("makes adapters that act on everything where an engine knows no others, and none from one that does not", async () => {
     const learner = createLearner({ ...tiny, settings: { ...SETTINGS, actsOn: "everything" }, now: () => 0 });
-    const plain = await learner.update(requestOf([correctedTo("2")], "paper"));
+    const request = requestOf([correctedTo("2")], "paper");
+    const plain = await learner.update(request);
     if (plain.status !== "learned") throw new Error("an adapter expected");
     expect(plain.adapter.invocation).toBeUndefined();
+    const asked = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update({ ...request, actsOn: "everything" });
+    expect(asked).toEqual(plain);
     const onAnswers = { ...plain.adapter, invocation: tiny.base.tokenizer.invocation };
     expect(await learner.update({ ...requestOf([correctedTo("3")], "paper"), parent: onAnswers })).toMatchObject({
       status: "refused",
