@@ -10,14 +10,14 @@ import { CHAT_TEMPLATE } from "../../trainer/pretrain/chat-template.ts";
 
 const SIZES = { hidden: 32, layers: 2, heads: 2, kvHeads: 1, headDim: 32, intermediate: 64 };
 
-/** Writes the folder and returns its path; the same seed gives the same bytes. */
-export async function writeRandomBase(folder: string, seed = 1): Promise<string> {
+/** Writes the folder and returns its path; the same seed gives the same bytes. @param options.finalNorm what the last norm multiplies by: the smaller, the less sure it is of any token */
+export async function writeRandomBase(folder: string, seed = 1, { finalNorm = 1 }: { finalNorm?: number } = {}): Promise<string> {
   await mkdir(folder, { recursive: true });
   const bytesOnly = trainBpe(new Map(), 0);
   const vocabSize = bytesOnly.vocabulary.size;
   const files: Record<string, string | Uint8Array> = {
     "config.json": JSON.stringify(modelConfig(vocabSize)),
-    "model.safetensors": writeSafetensors(randomTensors(vocabSize, seed), { type: "BF16" }),
+    "model.safetensors": writeSafetensors(randomTensors(vocabSize, { seed, finalNorm }), { type: "BF16" }),
     "tokenizer.json": JSON.stringify(tokenizerJson(bytesOnly)),
     "tokenizer_config.json": JSON.stringify({ chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" }),
     "generation_config.json": JSON.stringify({ eos_token_id: 2, pad_token_id: 0 }),
@@ -46,7 +46,7 @@ function modelConfig(vocabSize: number): Record<string, unknown> {
   };
 }
 
-function randomTensors(vocabSize: number, seed: number): Map<string, FloatTensor> {
+function randomTensors(vocabSize: number, { seed, finalNorm }: { seed: number; finalNorm: number }): Map<string, FloatTensor> {
   const { hidden, layers, heads, kvHeads, headDim, intermediate } = SIZES;
   const random = uniform(seed);
   const matrix = (rows: number, columns: number): FloatTensor => ({
@@ -56,7 +56,7 @@ function randomTensors(vocabSize: number, seed: number): Map<string, FloatTensor
   const ones = (size: number): FloatTensor => ({ shape: [size], values: new Float32Array(size).fill(1) });
   const tensors = new Map([
     ["model.embed_tokens.weight", matrix(vocabSize, hidden)],
-    ["model.norm.weight", ones(hidden)],
+    ["model.norm.weight", { shape: [hidden], values: new Float32Array(hidden).fill(finalNorm) }],
   ]);
   for (let layer = 0; layer < layers; layer++) {
     const parts: Record<string, FloatTensor> = {
