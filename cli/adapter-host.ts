@@ -17,6 +17,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { DIGEST } from "../shared/digest.ts";
+import { MOST_ADAPTER_BYTES } from "../shared/policy.ts";
 
 export type AdapterHostOptions = {
   readonly folder: string;
@@ -31,7 +32,6 @@ export type AdapterHostOptions = {
 export type AdapterHost = { readonly url: string; close(): Promise<void> };
 
 const MAX_JSON_BYTES = 10_000;
-const MAX_FILE_BYTES = 1_073_741_824;
 const HOOK_MS = 600_000;
 /** What was sent this long ago and is in no adapter is not waiting to be placed. */
 const UNPLACED_MS = 600_000;
@@ -96,7 +96,8 @@ class Shelf {
     async function* checked(): AsyncGenerator<Buffer, void, void> {
       for await (const chunk of bytes) {
         length += chunk.length;
-        if (length > MAX_FILE_BYTES) throw new AppError("input/tooLarge", `file ${digest}: at most ${MAX_FILE_BYTES} bytes expected`);
+        if (length > MOST_ADAPTER_BYTES)
+          throw new AppError("input/tooLarge", `file ${digest}: at most ${MOST_ADAPTER_BYTES} bytes expected`);
         hash.update(chunk);
         yield chunk;
       }

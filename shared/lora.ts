@@ -105,20 +105,22 @@ export function adapterSizes(adapterConfig: string): Pick<Adapter, "rank" | "alp
   return { rank, alpha, ...(invocation && { invocation }) };
 }
 
+/** An adapter as its configuration and the header of its weights tell it. */
+type AdapterLayout<Tensor> = Omit<Adapter, "pairs"> & {
+  readonly pairs: readonly (Pick<LoraPair, "layer" | "linear"> & { readonly a: Tensor; readonly b: Tensor })[];
+};
+
 /**
- * Reads an adapter for a model. Pairs come in layer order, then in the order of LINEAR_PATHS.
- * @throws {policy/refused} for an unknown tensor, a missing half of a pair, a wrong shape or a non-finite value
+ * Holds the tensors of an adapter against a model, whatever they are told by. Pairs come in layer order, then in the order of LINEAR_PATHS.
+ * @throws {policy/refused} for an unknown tensor, a missing half of a pair or a wrong shape
  */
-export function parseAdapter(config: ModelConfig, files: { adapterConfig: string; adapterModel: Uint8Array }): Adapter {
-  const {
-    r: rank,
-    lora_alpha: alpha,
-    alora_invocation_tokens: invocation,
-    target_modules: targets,
-  } = parseAdapterConfig(files.adapterConfig);
-  const tensors = parseSafetensors(files.adapterModel);
+export function adapterLayout<Tensor extends { readonly shape: readonly number[] }>(
+  config: ModelConfig,
+  { adapterConfig, tensors }: { adapterConfig: string; tensors: ReadonlyMap<string, Tensor> },
+): AdapterLayout<Tensor> {
+  const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation, target_modules: targets } = parseAdapterConfig(adapterConfig);
   for (const name of tensors.keys()) checkName(config, name);
-  const pairs: LoraPair[] = [];
+  const pairs: AdapterLayout<Tensor>["pairs"][number][] = [];
   for (let layer = 0; layer < config.layerCount; layer++) {
     for (const linear of linearNames()) {
       const a = tensors.get(loraTensorName(layer, linear, "A"));
@@ -130,10 +132,24 @@ export function parseAdapter(config: ModelConfig, files: { adapterConfig: string
       const shape = linearShape(config, linear);
       checkShape(loraTensorName(layer, linear, "A"), a.shape, [rank, shape.in]);
       checkShape(loraTensorName(layer, linear, "B"), b.shape, [shape.out, rank]);
-      pairs.push({ layer, linear, a: finite(toFloat32(a), layer, linear), b: finite(toFloat32(b), layer, linear) });
+      pairs.push({ layer, linear, a, b });
     }
   }
   return { rank, alpha, ...(invocation && { invocation }), pairs };
+}
+
+/** Reads an adapter for a model. @throws {policy/refused} as `adapterLayout`, and for a non-finite value */
+export function parseAdapter(config: ModelConfig, files: { adapterConfig: string; adapterModel: Uint8Array }): Adapter {
+  const tensors = parseSafetensors(files.adapterModel);
+  const { pairs, ...adapter } = adapterLayout(config, { adapterConfig: files.adapterConfig, tensors });
+  return {
+    ...adapter,
+    pairs: pairs.map(({ layer, linear, a, b }) => ({
+      ...{ layer, linear },
+      a: finite(toFloat32(a), layer, linear),
+      b: finite(toFloat32(b), layer, linear),
+    })),
+  };
 }
 
 /** An adapter's two files. `baseModel` is what PEFT records as base_model_name_or_path. */

@@ -25,6 +25,15 @@ export function lineOf({ scope }: Pick<LearningSettings, "scope">, user: string)
 /** Larger files are stored in parts of so many bytes, the last one shorter: neither a request nor an isolate holds gigabytes. */
 export const PART_BYTES = 8_388_608;
 
+/** A file of an adapter goes to and from the edge in parts of so many bytes, the last one shorter. */
+export const ADAPTER_PART_BYTES = 16_777_216;
+/** The edge joins them in one request, which may ask its storage 50 times on every plan. */
+export const MOST_ADAPTER_PARTS = 40;
+export const MOST_ADAPTER_BYTES = MOST_ADAPTER_PARTS * ADAPTER_PART_BYTES;
+
+/** What a file is made of, in order. */
+export const PartsRequest = z.object({ parts: z.array(Digest).min(1).max(MOST_ADAPTER_PARTS) });
+
 /** The files of a base checkpoint by name, each with its digest, under which its bytes are stored or its parts are named. */
 export const BaseManifest = z.object({
   name: z.string(),

@@ -24,6 +24,8 @@ type ExecutionContext = import("@cloudflare/workers-types").ExecutionContext;
 type DurableObjectNamespace<T extends import("@cloudflare/workers-types").Rpc.DurableObjectBranded | undefined = undefined> =
   import("@cloudflare/workers-types").DurableObjectNamespace<T>;
 
+declare const FixedLengthStream: new (bytes: number) => TransformStream<Uint8Array, Uint8Array>;
+
 interface Scheduler {
   wait(ms: number): Promise<void>;
 }

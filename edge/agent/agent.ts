@@ -167,7 +167,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
     const fault = manifestFault(manifest, expected, (eventId) => this.#store.quarantine.isReopened(line, eventId));
     if (fault !== undefined) return { status: "refused", reason: fault };
-    const check = await checkAdapter(this.env.ARTIFACTS, manifest.baseDigest, manifest.adapter);
+    const check = await checkAdapter(this.env.ARTIFACTS, manifest, this.#store.engines.isBase(manifest.baseDigest));
     if (check.status !== "fits") return check;
     const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
     const unloaded = await this.#engine.preload(line, { manifest, policyDigest, rebuild });

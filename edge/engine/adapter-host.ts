@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import type { OpenAiEngine } from "../../shared/engine.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
-import { getArtifact } from "../artifacts.ts";
+import { MAX_ARTIFACT_BYTES, openArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import { type Call, connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 
@@ -33,11 +33,17 @@ export async function removeFiles(env: Env, engine: OpenAiEngine, name: string):
   await requestJson(hostOf(env, engine), { method: "DELETE", path: `/adapters/${name}` }, { schema: z.unknown() });
 }
 
+/** What an isolate may hold can be sent again; what is larger passes through. The host checks the digest of either. */
 async function sendFile(env: Env, host: Upstream, digest: string): Promise<void> {
-  const bytes = await getArtifact(env.ARTIFACTS, digest);
-  if (bytes === undefined) throw new AppError("internal", `internal: file ${digest} of an adapter is not stored`);
-  await requestJson(host, { method: "PUT", path: `/files/${digest}`, body: bytes }, { schema: z.unknown() });
+  const file = await openArtifact(env.ARTIFACTS, digest);
+  if (file === undefined) throw new AppError("internal", `internal: file ${digest} of an adapter is not stored`);
+  const body = file.bytes > MAX_ARTIFACT_BYTES ? file.body : new Uint8Array(await new Response(file.body).arrayBuffer());
+  // It answers once it has all.
+  const patient = { ...host, timeoutMs: host.timeoutMs + Math.ceil(file.bytes / SLOWEST_BYTES_PER_MS) };
+  await requestJson(patient, { method: "PUT", path: `/files/${digest}`, body }, { schema: z.unknown() });
 }
+
+const SLOWEST_BYTES_PER_MS = 2_000;
 
 /** @throws {upstream/invalid} where the engine's settings name no host */
 function hostOf(env: Env, { adapterHost, timeoutMs }: OpenAiEngine): Upstream {

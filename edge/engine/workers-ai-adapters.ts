@@ -7,14 +7,17 @@
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { adapterName, type WorkersAiEngine } from "../../shared/engine.ts";
-import { getArtifact } from "../artifacts.ts";
+import { artifactBytes, getArtifact, MAX_ARTIFACT_BYTES, openArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import type { AdaptedPolicy, EngineAdapters } from "./adapters.ts";
-import { type Call, connect, jsonBody, requestJson } from "./upstream.ts";
+import { streamedForm } from "./streamed-form.ts";
+import { type Call, connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 
 const WHAT = "the Workers AI account";
 const MOST_RANK = 32;
 const [WEIGHTS, CONFIG] = ["adapter_model.safetensors", "adapter_config.json"] as const;
+const MOST_BYTES = 300_000_000; // of adapter_model.safetensors
+const SLOWEST_BYTES_PER_MS = 2_000;
 
 const FineTune = z.object({ id: z.string(), name: z.string(), model: z.string().optional() });
 // The documented example wraps the list in a second one.
@@ -36,7 +39,7 @@ export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }
     const upstream = connect(env, { what: WHAT, url: `${apiUrl}/accounts/${accountId}/ai/finetunes`, keySecret, timeoutMs });
     const api = <Value>(schema: z.ZodType<Value>, call: Call): Promise<Value> => requestJson(upstream, call, { schema });
     const all = async () => (await api(Listed, { method: "GET", path: "" })).result;
-    return { api, all, slots, modelType };
+    return { api, all, slots, modelType, upstream };
   };
   return {
     list: async () =>
@@ -47,7 +50,7 @@ export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }
       return Math.max(slots - (await all()).length, 0);
     },
     load: async (policy) => {
-      const { api, all, slots, modelType } = account();
+      const { api, all, slots, modelType, upstream } = account();
       const name = adapterName(policy.policyDigest);
       const find = async () => (await all()).find((each) => each.name === name);
       const present = await all();
@@ -57,14 +60,9 @@ export function createWorkersAiAdapters(env: Env, { adapters, model, timeoutMs }
       const files = await readFiles(env, policy, modelType);
       const making = jsonBody({ model, name, description: "a Nextstate policy version" });
       const { id } = mine ?? (await made(() => api(Made, { method: "POST", path: "", body: making, again: "never" }), find));
-      for (const [file, bytes] of files.filter(([each]) => !uploads.hasUpload(id, each))) {
-        const form = new FormData();
-        form.append("file_name", file);
-        form.append("file", new Blob([bytes]), file);
-        // The same bytes under the same name, where an answer was lost. Whether the account takes them twice is documented nowhere: refusing them
-        // it refuses the version, which answers nobody.
-        await api(Uploaded, { method: "POST", path: `/${id}/finetune-assets`, body: form, again: "always" });
-        uploads.addUpload(id, file);
+      for (const file of files.filter(([each]) => !uploads.hasUpload(id, each))) {
+        await sendFile(upstream, `/${id}/finetune-assets`, file);
+        uploads.addUpload(id, file[0]);
       }
     },
     unload: () => Promise.reject(new AppError("upstream/invalid", `${WHAT}: adapters cannot be deleted there; their slots are spent`)),
@@ -85,11 +83,37 @@ async function made(
   }
 }
 
-async function readFiles(env: Env, { adapter }: AdaptedPolicy, modelType: string): Promise<[string, string | Uint8Array<ArrayBuffer>][]> {
+type Opened = { readonly bytes: number; readonly body: ReadableStream<Uint8Array> };
+type SentFile = readonly [name: string, content: string | Uint8Array<ArrayBuffer> | Opened];
+
+/**
+ * What an isolate may hold is sent again where an answer was lost; what is larger passes through, once. Whether the account takes a file twice is
+ * documented nowhere: refusing it, it refuses the version, which answers nobody.
+ */
+async function sendFile(upstream: Upstream, path: string, [name, content]: SentFile): Promise<void> {
+  if (typeof content === "string" || content instanceof Uint8Array) {
+    const form = new FormData();
+    form.append("file_name", name);
+    form.append("file", new Blob([content]), name);
+    await requestJson(upstream, { method: "POST", path, body: form, again: "always" }, { schema: Uploaded });
+    return;
+  }
+  const { contentType, body } = streamedForm({ fields: { file_name: name }, file: { field: "file", name, ...content } });
+  // It answers once it has all.
+  const timeoutMs = upstream.timeoutMs + Math.ceil(content.bytes / SLOWEST_BYTES_PER_MS);
+  const typed = { ...upstream, headers: { ...upstream.headers, "content-type": contentType }, timeoutMs };
+  await requestJson(typed, { method: "POST", path, body, again: "never" }, { schema: Uploaded });
+}
+
+async function readFiles(env: Env, { adapter }: AdaptedPolicy, modelType: string): Promise<SentFile[]> {
   if (adapter.rank > MOST_RANK) throw new AppError("upstream/invalid", `${WHAT}: rank up to ${MOST_RANK} expected, got ${adapter.rank}`);
-  const [config, weights] = await Promise.all(
-    [adapter.configDigest, adapter.weightsDigest].map((digest) => getArtifact(env.ARTIFACTS, digest)),
-  );
+  const bytes = (await artifactBytes(env.ARTIFACTS, adapter.weightsDigest)) ?? 0;
+  if (bytes > MOST_BYTES)
+    throw new AppError("upstream/invalid", `${WHAT}: adapter_model.safetensors of at most ${MOST_BYTES} bytes expected, got ${bytes}`);
+  const [config, weights] = await Promise.all([
+    getArtifact(env.ARTIFACTS, adapter.configDigest),
+    bytes > MAX_ARTIFACT_BYTES ? openArtifact(env.ARTIFACTS, adapter.weightsDigest) : getArtifact(env.ARTIFACTS, adapter.weightsDigest),
+  ]);
   if (config === undefined || weights === undefined) throw new AppError("internal", "internal: the files of an adapter are not stored");
   const named = { ...z.record(z.string(), z.unknown()).parse(JSON.parse(new TextDecoder().decode(config))), model_type: modelType };
   // Weights first: what has its configuration is whole.

@@ -6,7 +6,7 @@ import { FeedPage, LoggedEvent } from "../../shared/events.ts";
 import { Audience, Evidence } from "../../shared/influence.ts";
 import { LEASE_HEADER, LeaseAnswer } from "../../shared/lease.ts";
 import { Note } from "../../shared/note.ts";
-import { LineHead, PolicyVersion } from "../../shared/policy.ts";
+import { ADAPTER_PART_BYTES, LineHead, MOST_ADAPTER_BYTES, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
 import { parseObject } from "../../shared/speech/calls.ts";
@@ -23,6 +23,9 @@ export type ClientOptions = {
 
 const CALL_TIMEOUT_MS = 30_000;
 const FILE_TIMEOUT_MS = 120_000; // a part of a base over a thin line
+const JOIN_TIMEOUT_MS = 300_000; // hundreds of megabytes are read and written again
+const PUBLISH_TIMEOUT_MS = 300_000; // the edge has the engine load the adapter meanwhile
+const TOO_LARGE = 413;
 const LEASE_TIMEOUT_MS = 8_000; // a heartbeat that is late is worth less than the next one
 const END_TIMEOUT_MS = 3_000; // whoever stops does not wait for long
 
@@ -94,6 +97,41 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     throw new AppError("upstream/invalid", `${path}: the contract's shape expected, got ${z.prettifyError(parsed.error)}`);
   }
 
+  /** Sends what the edge has not, and has it joined: an upload that broke off goes on. @throws {upstream/invalid} where parts do not stay */
+  async function putInParts(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const parts = new Map<string, Uint8Array<ArrayBuffer>>();
+    const order: string[] = [];
+    for (let start = 0; start < bytes.length; start += ADAPTER_PART_BYTES) {
+      const part = bytes.subarray(start, start + ADAPTER_PART_BYTES);
+      const name = await sha256(part);
+      parts.set(name, part);
+      order.push(name);
+    }
+    const join = () =>
+      callJson(MissingList, `/files/${digest}/parts`, {
+        method: "POST",
+        body: JSON.stringify({ parts: order }),
+        timeoutMs: JOIN_TIMEOUT_MS,
+      });
+    for (const name of (await join()).missing) {
+      const body = parts.get(name);
+      if (body !== undefined) await call(`/files/${digest}/parts/${name}`, { method: "PUT", body, timeoutMs: FILE_TIMEOUT_MS });
+    }
+    const { missing } = await join();
+    if (missing.length > 0)
+      throw new AppError("upstream/invalid", `file ${digest}: the parts that were sent expected, got ${missing.join(", ")} missing`);
+  }
+
+  async function getInParts(digest: string): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    for (let start = 0; ; start += ADAPTER_PART_BYTES) {
+      const part = await call(`/files/${digest}?start=${start}`, { timeoutMs: FILE_TIMEOUT_MS });
+      parts.push(part);
+      if (part.length < ADAPTER_PART_BYTES) break;
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : new Uint8Array(Buffer.concat(parts));
+  }
+
   return {
     listAgents: async () => (await callJson(AgentList, "/agents")).agents.map(({ agent, line }) => ({ agent, line })),
     takeLease: (agent, request) =>
@@ -108,14 +146,19 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     pull: ({ waitMs, ...asked }) => callJson(FeedPage, `/feed?${queryOf({ ...asked, waitMs })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
     readTurns: async (session) => (await callJson(EventList, `/turns?${new URLSearchParams(session)}`)).events,
     async putFile(bytes) {
+      if (bytes.length > MOST_ADAPTER_BYTES)
+        throw new AppError("input/tooLarge", `file: at most ${MOST_ADAPTER_BYTES} bytes expected, got ${bytes.length}`, {
+          details: { status: TOO_LARGE },
+        });
       const digest = await sha256(bytes);
-      await call(`/files/${digest}`, { method: "PUT", body: bytes, timeoutMs: FILE_TIMEOUT_MS });
+      if (bytes.length > ADAPTER_PART_BYTES) await putInParts(digest, bytes);
+      else await call(`/files/${digest}`, { method: "PUT", body: bytes, timeoutMs: FILE_TIMEOUT_MS });
       return digest;
     },
     missingFiles: async (digests) =>
       (await callJson(MissingList, "/files/missing", { method: "POST", body: JSON.stringify({ digests }) })).missing,
     async getFile(digest) {
-      const bytes = await call(`/files/${digest}`, { timeoutMs: FILE_TIMEOUT_MS });
+      const bytes = await getInParts(digest);
       const got = await sha256(bytes);
       if (got !== digest) throw new AppError("policy/digest", `file ${digest} expected, got bytes of ${got}`);
       return bytes;
@@ -141,7 +184,12 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     finishRebuild: (line, request) =>
       callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify(request) }),
     readSuite: async (line) => (await callJson(SuiteList, `${linePath(line)}/suite`)).cases,
-    publish: (line, request) => callJson(PublishAnswer, `${linePath(line)}/versions`, { method: "POST", body: JSON.stringify(request) }),
+    publish: (line, request) =>
+      callJson(PublishAnswer, `${linePath(line)}/versions`, {
+        method: "POST",
+        body: JSON.stringify(request),
+        timeoutMs: PUBLISH_TIMEOUT_MS,
+      }),
     advanceCursor: (line, advance) =>
       callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
     readNotes: async (line) => (await callJson(NoteList, `${linePath(line)}/notes`)).notes,

@@ -1,11 +1,11 @@
 /** The command line of `import`: holds the agent's lease, measures the adapter, and publishes it. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { LEASE_MS } from "../../shared/lease.ts";
-import { SHARED_LINE } from "../../shared/policy.ts";
+import { MOST_ADAPTER_BYTES, SHARED_LINE } from "../../shared/policy.ts";
 import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
 import { Engine } from "../engine/engine.ts";
@@ -79,6 +79,12 @@ export async function importCommand(argv: readonly string[], print: (line: strin
 function readAdapter(folder: string, name: string): Uint8Array<ArrayBuffer> {
   const path = join(folder, name);
   if (!existsSync(path)) throw new AppError("input/invalid", `--adapter: a folder with ${name}, as PEFT saves it, expected, got ${folder}`);
+  const { size } = statSync(path);
+  if (size > MOST_ADAPTER_BYTES)
+    throw new AppError(
+      "input/tooLarge",
+      `--adapter: ${name} of at most ${MOST_ADAPTER_BYTES} bytes expected, got ${size}; a lower rank takes less`,
+    );
   return new Uint8Array(readFileSync(path));
 }
 

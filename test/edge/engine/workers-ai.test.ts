@@ -6,10 +6,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sha256 } from "../../../shared/digest.ts";
 import { capabilitiesOf, EngineSettings } from "../../../shared/engine.ts";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
+import { uploadAdapter } from "../../../trainer/policy/publish.ts";
 import { call, putAgent } from "../../helpers/call.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { withEdge } from "../../helpers/edge.ts";
+import { largeAdapter } from "../../helpers/large-adapter.ts";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
 import { testEngine } from "./conformance.ts";
 import { publishOn } from "./publish-on.ts";
@@ -24,7 +28,7 @@ const runs: { model: string; inputs: Record<string, unknown> }[] = [];
 let script: Script = { text: ["Hello"] };
 let aborted = 0;
 const fineTunes: { id: string; name: string; model: string }[] = [];
-const uploads: { id: string; file: string; content: string }[] = [];
+const uploads: { id: string; file: string; content: Uint8Array<ArrayBuffer> }[] = [];
 /** What the account does next: refuses this file, or makes a fine-tune and its answer is lost. */
 let refusedFile: string | undefined;
 let losesMaking = false;
@@ -73,7 +77,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (id !== undefined) {
     const form = await new Response(body, { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
     if (form.get("file_name") === refusedFile) return json({ success: false, errors: [{ message: "internal server error" }] }, 500);
-    uploads.push({ id, file: form.get("file_name") as string, content: await (form.get("file") as File).text() });
+    const content = new Uint8Array(await (form.get("file") as File).arrayBuffer());
+    uploads.push({ id, file: form.get("file_name") as string, content });
     return json({ success: true });
   }
   if (request.method === "GET") return json({ success: true, result: [fineTunes] });
@@ -140,7 +145,7 @@ it("takes an adapter into a slot, whole, and answers with it; the slots left are
   const name = `nextstate-${version.policyDigest}`;
   expect(fineTunes).toMatchObject([{ name, model: MODEL }]);
   expect(uploads.map(({ id, file }) => [id, file])).toEqual([["ft-0", "adapter_model.safetensors"], ["ft-0", "adapter_config.json"]]); // prettier-ignore
-  expect(JSON.parse(uploads[1]?.content ?? "")).toMatchObject({ model_type: "llama", peft_type: "LORA", r: 1 });
+  expect(JSON.parse(Buffer.from(uploads[1]?.content ?? []).toString())).toMatchObject({ model_type: "llama", peft_type: "LORA", r: 1 });
   script = { text: ["Tuned"] };
   const talk = talkTo(edge, "tuned");
   await talk.ask([says("hi")]);
@@ -187,6 +192,17 @@ it("spends one slot where the answer to its making is lost", async () => {
   expect([body.status, makings - before]).toEqual(["published", 1]);
   expect(uploads.filter(({ id }) => id === fineTunes.at(-1)?.id)).toHaveLength(2);
 });
+
+it("takes an adapter that is larger than an isolate holds, byte for byte", async () => {
+  const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+  await putAgent(edge, "large", { engine: settings({ adapters: { ...adapters, slots: 9 } }) });
+  const files = await uploadAdapter(client, largeAdapter(16));
+  const before = uploads.length;
+  expect((await publishOn(edge, "large", files)).body).toMatchObject({ status: "published", version: 1 });
+  const sent = uploads.slice(before);
+  expect(sent.map(({ file }) => file)).toEqual(["adapter_model.safetensors", "adapter_config.json"]);
+  expect(await sha256(sent[0]?.content ?? new Uint8Array())).toBe(files.weightsDigest);
+}, 120_000);
 
 it("says in its own words what it refuses", async () => {
   await putAgent(edge, "unknown", { engine: settings({ model: "@cf/none/such" }) });
