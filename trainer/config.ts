@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { z } from "zod";
 import { capabilitiesOf, type EngineSettings } from "../shared/engine.ts";
 import { LEASE_MS } from "../shared/lease.ts";
+import { ROW_TOKENS } from "./learn/rows.ts";
 import { Compute, DeviceChoice } from "./onnx/device.ts";
 
 const count = z.number().int().min(0);
@@ -17,6 +18,8 @@ export const UpdateSettings = z.object({
    * said before to the base; engines that know none of these would act on every token. Absent: what the line's engine can serve.
    */
   actsOn: z.enum(["answers", "everything"]).optional(),
+  /** Tokens of the longest row that is trained on, prompt and answer; the base's context where that is shorter. */
+  rowTokens: z.coerce.number().int().min(256).max(131_072).default(ROW_TOKENS),
   /** AdamW, per step. */
   lr: z.number().positive().default(2e-3),
   /** Optimizer steps at most; the best look among them is taken. */

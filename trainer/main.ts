@@ -55,13 +55,13 @@ async function main(): Promise<void> {
   const edge = createEdgeClient({ edge: url, key, signal: stop.signal });
   const folder = config.base ?? (await fetchServed(edge, config, { metrics, signal: stop.signal }));
   if (folder === undefined) return; // it was told to stop
-  const base = loadBase(folder);
+  const base = loadBase(folder, config.update);
   const engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles, device, compute });
   // An update under way is given up: nothing of it is published, its events are still beyond the cursor.
   stop.signal.addEventListener("abort", () => void engine.close());
   try {
     await engine.loadCheckpoint(base.folder);
-    metrics("trainer:started", { url, name, base: folder, threads, seed });
+    metrics("trainer:started", { url, name, base: folder, rowTokens: base.rowTokens, threads, seed });
     await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
     const sampler = await openJudge(engine, base);
     const learner = createLearner({
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
       onTaught: (counts) => metrics("update:taught", counts),
     });
     const loadAdapter = createParentLoader(edge, { base, folder });
-    const gate = createGate({ engine, base });
+    const gate = createGate({ engine, base, onLeftOut: (cases) => metrics("gate:left", cases) });
     const inTurn = createQueue();
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
@@ -211,6 +211,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --name <name>     what its leases run under; no two trainers may have the same (host and process)
   --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
   --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (what the agent's engine can serve)
+  --row-tokens <n>  tokens of the longest row that is trained on, where the base's context has more (4096)
   --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU (NEXTSTATE_DEVICE, auto)
   --compute <type>  what frozen matrices of bases over 100M are multiplied in: float32, or what the device has of float16 and bfloat16 (float32)
   --threads <n>     threads that compute (2)
@@ -221,12 +222,15 @@ npm run trainer -- import --agent <name> --adapter <folder> publishes an adapter
 npm run trainer -- tinker --agent <name> --model <name> trains such an adapter on Tinker
 npm run trainer -- upload --base <folder> stores a base where trainers fetch it`;
 
-const Options = TrainerConfig.omit({ update: true, cacheTurns: true }).extend({ actsOn: UpdateSettings.shape.actsOn });
+const Options = TrainerConfig.omit({ update: true, cacheTurns: true }).extend({
+  actsOn: UpdateSettings.shape.actsOn,
+  rowTokens: UpdateSettings.shape.rowTokens,
+});
 
 function readConfig(argv: readonly string[]): TrainerConfig {
   const { NEXTSTATE_TRAINER_KEY: key, NEXTSTATE_DEVICE: device } = process.env;
-  const { actsOn, ...config } = parseOptions(argv, Options, USAGE, { key, device });
-  return TrainerConfig.parse({ ...config, update: { actsOn } });
+  const { actsOn, rowTokens, ...config } = parseOptions(argv, Options, USAGE, { key, device });
+  return TrainerConfig.parse({ ...config, update: { actsOn, rowTokens } });
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -27,6 +27,7 @@ export type MetricName =
   | "policy:stale"
   | "cursor:advanced"
   | "defaults:left"
+  | "gate:left"
   | "gate:unprepared"
   | "rebuild:begun"
   | "rebuild:finished"

@@ -8,6 +8,7 @@ export const REFUSAL_CODES = [
   "turn/untold",
   "turn/otherBase",
   "turn/lengths",
+  "turn/tooLong",
   "user/waiting",
   "event/quarantined",
   "judge/notNegative",

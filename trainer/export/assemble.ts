@@ -38,7 +38,7 @@ export type ExportDependencies = Pick<SignalDependencies, "judge" | "metrics" | 
     | "readReopened"
     | "postJudgements"
   >;
-  readonly base: Pick<Base, "tokenizer" | "grammars" | "name">;
+  readonly base: Pick<Base, "tokenizer" | "grammars" | "name" | "rowTokens">;
   readonly loadAdapter: GatherPorts["loadAdapter"];
   /** Absent: corrections are exported by their reward alone. */
   readonly credit?: Credit | undefined;

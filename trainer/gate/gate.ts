@@ -46,7 +46,9 @@ export type OpenGate = {
 
 type GateDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
-  readonly base: Pick<Base, "tokenizer" | "config">;
+  readonly base: Pick<Base, "tokenizer" | "config" | "rowTokens">;
+  /** Told of cases of a suite that leave no room for an answer in the longest row, and are not asked. */
+  readonly onLeftOut?: (cases: { readonly left: number; readonly of: number }) => void;
 };
 type Question = Pick<Probe, "messages" | "tools"> & Pick<Asked, "supposed">;
 
@@ -63,7 +65,7 @@ type Probed = { readonly held: readonly Answered[]; readonly free: readonly Answ
 export function createGate(deps: GateDependencies): OpenGate {
   const { engine } = deps;
   const { vocabSize } = deps.base.config;
-  const probes = drawProbes().filter((probe) => fits(promptOf(deps, probe).length, PROBE_TOKENS));
+  const probes = drawProbes().filter((probe) => fits(deps.base, promptOf(deps, probe).length, PROBE_TOKENS));
   const ready = probes.filter(({ kind }) => kind === "ready");
   // A candidate is the parent of the next, so what it said is asked for once; and most of what the base says they all say.
   const known = new Map<string, Probed>();
@@ -110,7 +112,8 @@ export function createGate(deps: GateDependencies): OpenGate {
       const { rows, likely } = await askBase();
       const now = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
       const sides = { before: await probe(parent, before), after: await probeCandidate(candidate, rows, now) };
-      const cases = suite.filter((each) => fits(promptOf(deps, each).length, ANSWER_TOKENS));
+      const cases = suite.filter((each) => fits(deps.base, promptOf(deps, each).length, ANSWER_TOKENS));
+      if (cases.length < suite.length) deps.onLeftOut?.({ left: suite.length - cases.length, of: suite.length });
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
       const kept = pairUp(cases, first, then, ({ name }) => name);

@@ -13,11 +13,11 @@ import type { Refusal } from "../data/refusal.ts";
 import { checkArguments } from "../judge/schema-check.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { SuppliedAnswer } from "./learner.ts";
-import { fits, packRows, type Row } from "./rows.ts";
+import { fits, packRows, tooLong, type Row } from "./rows.ts";
 import { scoreRows, totalLogProb, type Scoring } from "./scores.ts";
 import { tokensOf, type MoreLoss } from "./train.ts";
 
-type Base = Pick<LearnerDependencies["base"], "tokenizer" | "grammars">;
+type Base = Pick<LearnerDependencies["base"], "tokenizer" | "grammars" | "rowTokens">;
 
 export type AnswerRow = {
   readonly supplied: SuppliedAnswer;
@@ -42,7 +42,7 @@ export function answerRows(supplied: readonly SuppliedAnswer[], base: Base): { r
   return { rows, refused };
 }
 
-function toRow(supplied: SuppliedAnswer, { tokenizer, grammars }: Base): AnswerRow | Refusal {
+function toRow(supplied: SuppliedAnswer, { tokenizer, grammars, rowTokens }: Base): AnswerRow | Refusal {
   const { eventId, answer } = supplied;
   const { messages, tools, answer: given, rollout } = supplied.turn.payload;
   const unfit = (detail: string): Refusal => ({ eventId, code: "answer/unfit", detail });
@@ -65,8 +65,9 @@ function toRow(supplied: SuppliedAnswer, { tokenizer, grammars }: Base): AnswerR
   if (answerMasks(grammars, { tools, form: FREE_FORM, tokens }) === undefined)
     return unfit("an answer that the tools' schemas let through expected, got another");
   const rejected = rollout.responseTokens;
-  if (!fits(prompt.length, Math.max(tokens.length, rejected.length)))
-    return unfit(`request and answer within the longest row expected, got ${prompt.length} and ${tokens.length} tokens`);
+  const longest = Math.max(tokens.length, rejected.length);
+  if (!fits({ rowTokens }, prompt.length, longest))
+    return { eventId, code: "turn/tooLong", detail: tooLong({ rowTokens }, prompt.length, longest) };
   return { supplied, tools, chosen: { prompt, answer: tokens }, rejected: { prompt, answer: rejected } };
 }
 

@@ -18,7 +18,7 @@ import { type Asked, type AskPolicy, leadToCalls } from "../teacher/lead.ts";
 import { sayAgreement } from "../teacher/phrases.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { isUnasked } from "./aspect-contexts.ts";
-import { fits } from "./rows.ts";
+import { fits, type RowLimit } from "./rows.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
 
 export type AspectLessons = {
@@ -26,14 +26,16 @@ export type AspectLessons = {
   /** Contexts in which the policy passes over the aspect, and those of them in which the teacher does, too. */
   readonly asked: number;
   readonly failed: number;
+  /** Contexts that left no room for an answer in the longest row. */
+  readonly tooLong: number;
 };
 
 type Answered = { readonly context: Context; readonly prompt: readonly number[]; readonly own: readonly number[] };
-type AspectTeacher = { readonly correction: Correction; readonly tokenizer: Tokenizer; readonly ask: AskPolicy };
+type AspectTeacher = RowLimit & { readonly correction: Correction; readonly tokenizer: Tokenizer; readonly ask: AskPolicy };
 
 export async function askAspect(contexts: readonly Context[], teacher: AspectTeacher, random: Random): Promise<AspectLessons> {
   const { correction, tokenizer, ask } = teacher;
-  const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
+  const roomy = (promptTokens: number): boolean => fits(teacher, promptTokens, ANSWER_TOKENS);
   const leads = correction.parameter.name === "@tool";
   const prompts = new Map(contexts.map((context) => [context, promptOf(tokenizer, context)]));
   const open = contexts.filter((context) => roomy(prompts.get(context)?.length ?? 0));
@@ -61,7 +63,12 @@ export async function askAspect(contexts: readonly Context[], teacher: AspectTea
     ),
   ];
   const agreed = correction.hint.value === ASK_FIRST && !leads ? await afterAgreement(taught, teacher, random) : [];
-  return { lessons: [...lessons, ...agreed], asked: passed.length, failed: passed.length - taught.length };
+  return {
+    lessons: [...lessons, ...agreed],
+    asked: passed.length,
+    failed: passed.length - taught.length,
+    tooLong: contexts.length - open.length,
+  };
 }
 
 /**
@@ -88,7 +95,7 @@ async function withoutConfirmations(answered: readonly Answered[], teacher: Aspe
 export function isRight(
   { context, own }: Pick<Answered, "context" | "own">,
   answer: readonly number[],
-  { correction, tokenizer }: Omit<AspectTeacher, "ask">,
+  { correction, tokenizer }: Pick<AspectTeacher, "correction" | "tokenizer">,
 ): boolean {
   const [before, after] = [saidBy(tokenizer, own), saidBy(tokenizer, answer)];
   if (after === undefined || before === undefined) return false;
@@ -117,9 +124,10 @@ export function headOf(tokenizer: Tokenizer, answer: readonly number[]): readonl
 /** The conversation after the teacher's question and a yes: the call is due, and who asks once more is held to it. */
 async function afterAgreement(
   taught: readonly { readonly each: Answered; readonly answer: readonly number[] }[],
-  { correction, tokenizer, ask }: AspectTeacher,
+  teacher: AspectTeacher,
   random: Random,
 ): Promise<Lesson[]> {
+  const { correction, tokenizer, ask } = teacher;
   const contexts = taught.map(({ each: { context }, answer }): Context => {
     const said: ChatMessage[] = [
       { role: "assistant", content: readAnswer(tokenizer, answer).text },
@@ -129,9 +137,8 @@ async function afterAgreement(
   });
   const asked = contexts
     .map((context) => ({ context, prompt: promptOf(tokenizer, context), tools: context.tools }))
-    .filter(({ prompt }) => fits(prompt.length, ANSWER_TOKENS));
+    .filter(({ prompt }) => fits(teacher, prompt.length, ANSWER_TOKENS));
   const calls = (tokens: readonly number[]): boolean => saidBy(tokenizer, tokens)?.calls[0]?.name === correction.tool.function.name;
-  const teacher = { correction, tokenizer, ask };
   const answers = await ask(asked.map(({ prompt, tools }) => ({ prompt, tools })));
   const answered = zipStrict(asked, answers).map(([{ context, prompt }, own]): Answered => ({ context, prompt, own }));
   const again = answered.filter((each) => passes(each, teacher));

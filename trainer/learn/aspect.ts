@@ -51,12 +51,21 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
-    return askAspect(aspectContexts(group, { correction, counts, own, random }), { correction, tokenizer, ask: askParent }, random);
+    return askAspect(
+      aspectContexts(group, { correction, counts, own, random }),
+      { correction, tokenizer, rowTokens: base.rowTokens, ask: askParent },
+      random,
+    );
   };
   const training = await collect(request.seed, { counts: settings.contexts, own: true });
   const held = without(await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false }), training);
   deps.onTaught?.(
-    countLessons({ training: training.lessons, heldBack: held.lessons, silentAsked: training.asked, silentFailed: training.failed }),
+    countLessons({
+      training: training.lessons,
+      heldBack: held.lessons,
+      silentFailed: training.failed,
+      tooLong: training.tooLong + held.tooLong,
+    }),
   );
   const failure = teacherFailure(training, held, correction);
   if (failure !== undefined) return failure;

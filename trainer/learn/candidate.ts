@@ -9,12 +9,12 @@ import type { Base } from "../policy/base.ts";
 import type { Asked, AskPolicy } from "../teacher/lead.ts";
 import type { ErrandPools } from "./errand-pool.ts";
 import { ANSWER_TOKENS } from "./lessons.ts";
-import { fits } from "./rows.ts";
+import { isPackable } from "./rows.ts";
 import { scoreRows } from "./scores.ts";
 
 export type LearnerDependencies = {
   readonly engine: TrainingPort;
-  readonly base: Pick<Base, "tokenizer" | "config" | "grammars">;
+  readonly base: Pick<Base, "tokenizer" | "config" | "grammars" | "rowTokens">;
   readonly errandPools: ErrandPools;
   readonly settings: UpdateSettings;
   /** A monotone clock, ms. */
@@ -74,7 +74,7 @@ async function confirmSupposed(
 ): Promise<Map<Asked, readonly number[]>> {
   const rows = asked.flatMap((each) => {
     const { prompt, supposed: answer = [] } = each;
-    return answer.length > 0 && answer.length <= maxTokens && fits(prompt.length, answer.length) ? [{ each, prompt, answer }] : [];
+    return answer.length > 0 && answer.length <= maxTokens && isPackable(prompt.length, answer.length) ? [{ each, prompt, answer }] : [];
   });
   const scores = await scoreRows(engine, rows, { adapter, vocabSize: 0 });
   return new Map(

@@ -50,20 +50,25 @@ export async function correctedRows(
   engine: Scoring,
   corrected: readonly CorrectedExchange[],
   {
-    base: { tokenizer, grammars, config },
+    base,
     parent,
     objective,
     baseline,
     hints,
+    onTaught,
   }: {
     base: LearnerDependencies["base"];
     parent: string | undefined;
     objective: Objective;
     baseline: number;
     hints: SignalSettings["hints"];
+    /** Told how many turns are too long for a row, where any is. */
+    onTaught?: LearnerDependencies["onTaught"];
   },
 ): Promise<CorrectedRow[]> {
+  const { tokenizer, grammars, config } = base;
   const { vocabSize } = config;
+  let leftOut = 0;
   // Aspects are learned from answers, not from the tokens of one argument.
   const turns = corrected
     .filter(({ correction: { parameter } }) => !isAspect(parameter.name))
@@ -83,8 +88,11 @@ export async function correctedRows(
         const messages = withGuidance(payload.messages, { hint });
         return tokenizer.encodePrompt({ messages, tools: payload.tools, addGenerationPrompt: true });
       })
-      .filter((prompt) => fits(prompt.length, responseTokens.length));
-    if (teacherPrompts.length === 0 || !fits(promptTokens.length, responseTokens.length)) return [];
+      .filter((prompt) => fits(base, prompt.length, responseTokens.length));
+    if (teacherPrompts.length === 0 || !fits(base, promptTokens.length, responseTokens.length)) {
+      leftOut += 1;
+      return [];
+    }
     const masks = sampling.masked ? masksOf(payload, grammars) : [];
     const comparable = sampling.topP >= 1 && masks !== undefined;
     return [
@@ -100,6 +108,7 @@ export async function correctedRows(
       },
     ];
   });
+  if (leftOut > 0) onTaught?.({ "corrected too long": leftOut });
   const choosing = pairs.some(({ teachers }) => teachers.length > 1);
   const students = await scoreRows(
     engine,

@@ -34,7 +34,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     correction,
     replay: request.replay,
     settings,
-    tokenizer,
+    base,
     ask: askParent,
     seed: request.seed,
   });
@@ -64,6 +64,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
     objective: OBJECTIVES.hybrid,
     baseline: request.baseline,
     hints: request.signals.hints,
+    onTaught: deps.onTaught,
   });
   const run = await trainUntilShown(deps, {
     taught,
@@ -111,11 +112,18 @@ export function taughtBy(group: readonly CorrectedExchange[]): LearnedDefault {
 }
 
 /** No update is better than its teacher: too few silent contexts in which the guided policy does what it is told end it here. */
-function teacherFailure({ training, heldBack, silentAsked, silentFailed }: Lessons, { hint }: Correction): RefusedCorrection | undefined {
+function teacherFailure(
+  { training, heldBack, silentAsked, silentFailed, tooLong }: Lessons,
+  { hint }: Correction,
+): RefusedCorrection | undefined {
   const taught = silentAsked - silentFailed;
   const enough = countKinds(training).silent >= MIN_SILENT_LESSONS && countKinds(heldBack).silent > 0;
   if (enough && taught >= MIN_TEACHER_SHARE * silentAsked) return undefined;
-  return refuse("teacher/fails", `under "${hintText(hint)}" the teacher uses the value in ${taught} of ${silentAsked} silent contexts`);
+  const long = tooLong === 0 ? "" : `; ${tooLong} contexts were too long for a row`;
+  return refuse(
+    "teacher/fails",
+    `under "${hintText(hint)}" the teacher uses the value in ${taught} of ${silentAsked} silent contexts${long}`,
+  );
 }
 
 function latest(group: readonly CorrectedExchange[]): CorrectedExchange {

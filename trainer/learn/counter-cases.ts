@@ -30,7 +30,7 @@ export async function counterCases(
   const { tokenizer } = base;
   const { vocabSize } = base.config;
   const ask = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed });
-  const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
+  const roomy = (promptTokens: number): boolean => fits(base, promptTokens, ANSWER_TOKENS);
   const taught: TaughtLesson[] = [];
   const held: HeldBack[] = [];
   for (const [index, { correction, row }] of changedArguments(rows).entries()) {

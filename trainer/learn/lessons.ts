@@ -8,7 +8,7 @@ import { generateContexts, type Context, type Correction } from "../teacher/cont
 import { type AskPolicy, leadToCalls } from "../teacher/lead.ts";
 import { replayContext, reread, withStatement, type ReplayTurn } from "../teacher/replay.ts";
 import type { CorrectedExchange } from "./learner.ts";
-import { fits } from "./rows.ts";
+import { fits, type RowLimit } from "./rows.ts";
 
 export type Lessons = {
   readonly training: readonly Lesson[];
@@ -16,6 +16,8 @@ export type Lessons = {
   /** Silent contexts asked and those the teacher failed on. */
   readonly silentAsked: number;
   readonly silentFailed: number;
+  /** Prompts that left no room for an answer in the longest row. */
+  readonly tooLong: number;
 };
 
 export const ANSWER_TOKENS = 96; // a call with a handful of arguments
@@ -28,18 +30,19 @@ export async function collectLessons(
     correction,
     replay,
     settings,
-    tokenizer,
+    base,
     ask,
     seed,
   }: {
     correction: Correction;
     replay: readonly ReplayTurn[];
     settings: UpdateSettings;
-    tokenizer: Tokenizer;
+    base: RowLimit & { readonly tokenizer: Tokenizer };
     ask: AskPolicy;
     seed: number;
   },
 ): Promise<Lessons> {
+  const { tokenizer } = base;
   const random = new Random(seed);
   const source = { correction, tools: toolsOf(corrected, correction), system: systemOf(corrected) };
   const own = correctedContexts(corrected, { correction, replay });
@@ -54,7 +57,12 @@ export async function collectLessons(
   ];
   const drawn = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
   const { training: learnt, heldBack } = apart(training, drawn);
-  const roomy = (promptTokens: number): boolean => fits(promptTokens, ANSWER_TOKENS);
+  let tooLong = 0;
+  const roomy = (promptTokens: number): boolean => {
+    const isRoomy = fits(base, promptTokens, ANSWER_TOKENS);
+    if (!isRoomy) tooLong += 1;
+    return isRoomy;
+  };
   const led = await leadToCalls([...learnt, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
   const held = new Set(led.slice(learnt.length).map((each) => each?.context));
   const { lessons, failed } = await askLessons(
@@ -67,6 +75,7 @@ export async function collectLessons(
     heldBack: lessons.filter(({ context }) => held.has(context)),
     silentAsked: silentFailed + lessons.filter(({ context }) => context.kind === "silent").length,
     silentFailed,
+    tooLong,
   };
 }
 
@@ -88,9 +97,9 @@ export function keyOf({ messages, tools }: Pick<Context, "messages" | "tools">):
   return JSON.stringify([messages, tools.map((tool) => tool.function.name).toSorted()]);
 }
 
-/** Lessons by context and guidance, e.g. `silent by note`, and the silent contexts that gave none. */
-export function countLessons({ training, heldBack, silentFailed }: Lessons): Record<string, number> {
-  const counts: Record<string, number> = { "silent failed": silentFailed };
+/** Lessons by context and guidance, e.g. `silent by note`, the silent contexts that gave none, and the prompts that were too long. */
+export function countLessons({ training, heldBack, silentFailed, tooLong }: Omit<Lessons, "silentAsked">): Record<string, number> {
+  const counts: Record<string, number> = { "silent failed": silentFailed, "too long": tooLong };
   for (const { context, guidance } of [...training, ...heldBack]) {
     const key = `${context.kind} by ${guidance}`;
     counts[key] = (counts[key] ?? 0) + 1;

@@ -17,6 +17,7 @@ export async function learnAsPublished(deps: LearnerDependencies, { group, adapt
     objective,
     baseline: request.baseline,
     hints: request.signals.hints,
+    onTaught: deps.onTaught,
   });
   if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };

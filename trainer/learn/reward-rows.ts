@@ -13,7 +13,7 @@ import type { LearnerDependencies } from "./candidate.ts";
 import { masksOf } from "./corrected-rows.ts";
 import type { RewardedExchange } from "./learner.ts";
 import { CLIP } from "./objective.ts";
-import { fits, packRows, type Row } from "./rows.ts";
+import { fits, packRows, tooLong, type Row } from "./rows.ts";
 import { maskedLogProbs, scoreRows, sharpen, type Scoring } from "./scores.ts";
 import { CALL_TOKENS, tokensOf, type MoreLoss } from "./train.ts";
 
@@ -39,10 +39,10 @@ type Usable = { readonly exchange: RewardedExchange; readonly masks: readonly (r
 export function usableExchanges(
   rewarded: readonly RewardedExchange[],
   {
-    grammars,
+    base,
     parentVersion,
     maxStaleness,
-  }: { grammars: LearnerDependencies["base"]["grammars"]; parentVersion: number; maxStaleness: number },
+  }: { base: Pick<LearnerDependencies["base"], "grammars" | "rowTokens">; parentVersion: number; maxStaleness: number },
 ): { usable: Usable[]; refused: Refusal[]; staleness: number[] } {
   const usable: Usable[] = [];
   const refused: Refusal[] = [];
@@ -50,11 +50,16 @@ export function usableExchanges(
   for (const exchange of rewarded) {
     const { eventId, steps } = exchange;
     const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn.payload, parentVersion)));
-    const masks = steps.map(({ turn }) => stepMasks(turn.payload, grammars));
+    const masks = steps.map(({ turn }) => stepMasks(turn.payload, base.grammars));
+    const long = steps
+      .map(({ turn }) => turn.payload.rollout)
+      .find((each) => !fits(base, each.promptTokens.length, each.responseTokens.length));
     const bad = steps.find(({ turn }) => untrainable(turn.payload) !== undefined);
     if (behind > maxStaleness)
       refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
     else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
+    else if (long !== undefined)
+      refused.push({ eventId, code: "turn/tooLong", detail: tooLong(base, long.promptTokens.length, long.responseTokens.length) });
     else if (masks.some((each) => each === undefined))
       refused.push({
         eventId,
@@ -73,8 +78,8 @@ function stepMasks(
   payload: RewardedExchange["steps"][number]["turn"]["payload"],
   grammars: LearnerDependencies["base"]["grammars"],
 ): readonly (TokenMask | undefined)[] | undefined {
-  const { sampling, promptTokens, responseTokens } = payload.rollout;
-  if (sampling.topP < 1 || !fits(promptTokens.length, responseTokens.length)) return undefined;
+  const { sampling, responseTokens } = payload.rollout;
+  if (sampling.topP < 1) return undefined;
   return sampling.masked ? masksOf(payload, grammars) : responseTokens.map(() => undefined);
 }
 

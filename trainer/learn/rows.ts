@@ -19,8 +19,23 @@ export type PackedRows = {
   readonly offsets: readonly number[];
 };
 
-const LENGTHS = [256, 512, 768, 1024] as const; // T of a bucket; a graph or two each, and a third of a second to build one
+/** T of a bucket, a graph or two each: close together where most rows are, and a third or a half more where few are. */
+const LENGTHS = [
+  ...[256, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384],
+  ...[24_576, 32_768, 49_152, 65_536, 98_304, 131_072],
+] as const;
 const TOKENS_PER_BATCH = 16_384; // B·T, of which an activated adapter computes the answers alone
+const SCORES_PER_BATCH = 2 ** 24; // B·T² of a head, which attention holds: one row of 4,096 tokens, or sixteen of 1,024
+
+/** Where the settings say nothing: longer ones would take more memory than a batch of short ones. */
+export const ROW_TOKENS = 4_096;
+/** Tokens of the longest row of a base that is trained or scored; see `rowTokensOf`. */
+export type RowLimit = { readonly rowTokens: number };
+
+/** The longest bucket within the base's context and what the settings allow. */
+export function rowTokensOf({ contextTokens }: { readonly contextTokens: number }, most = ROW_TOKENS): number {
+  return LENGTHS.findLast((length) => length <= Math.min(contextTokens, most)) ?? at(LENGTHS, 0);
+}
 // What B and N are rounded up to: few compiled graphs.
 const ROWS_ROUND = 2;
 const POSITIONS_ROUND = 64;
@@ -32,11 +47,15 @@ export function packRows(rows: readonly Row[]): PackedRows[] {
   const packed: PackedRows[] = [];
   for (let start = 0; start < rows.length;) {
     const length = at(lengths, at(longestFirst, start));
-    const indices = longestFirst.slice(start, start + Math.max(1, Math.floor(TOKENS_PER_BATCH / length)));
+    const indices = longestFirst.slice(start, start + rowsPerBatch(length));
     packed.push(packBatch(rows, indices, length));
     start += indices.length;
   }
   return packed;
+}
+
+function rowsPerBatch(length: number): number {
+  return Math.max(1, Math.floor(Math.min(TOKENS_PER_BATCH, SCORES_PER_BATCH / length) / length));
 }
 
 function packBatch(rows: readonly Row[], rowIndices: readonly number[], length: number): PackedRows {
@@ -74,7 +93,17 @@ function bucketLength({ prompt, answer }: Row, index: number): number {
   return length;
 }
 
-/** Whether a bucket holds a row of this many prompt and answer tokens. */
-export function fits(promptTokens: number, answerTokens: number): boolean {
-  return promptTokens + answerTokens - 1 <= at(LENGTHS, LENGTHS.length - 1);
+/** Whether there is a bucket for a row, on whatever base. */
+export function isPackable(promptTokens: number, answerTokens: number): boolean {
+  return fits({ rowTokens: at(LENGTHS, LENGTHS.length - 1) }, promptTokens, answerTokens);
+}
+
+/** Why a row is left out that does not fit. */
+export function tooLong({ rowTokens }: RowLimit, promptTokens: number, answerTokens: number): string {
+  return `request and answer of at most ${rowTokens} tokens expected, got ${promptTokens} and ${answerTokens}`;
+}
+
+/** Whether a row of this many prompt and answer tokens is trained on. */
+export function fits({ rowTokens }: RowLimit, promptTokens: number, answerTokens: number): boolean {
+  return promptTokens + answerTokens - 1 <= rowTokens;
 }

@@ -18,11 +18,14 @@ const UNSEEN = 1_009; // apart from every seed that an update draws its own erra
 
 /** Replayed turns, but for those that are learned from, with the parent's own answers and distributions. */
 export async function stayingLessons(
-  { engine, base: { tokenizer, config }, settings }: LearnerDependencies,
+  { engine, base: { tokenizer, config, rowTokens }, settings, onTaught }: LearnerDependencies,
   { request, own, adapters }: { request: Pick<UpdateRequest, "replay" | "seed">; own: ReadonlySet<string>; adapters: Adapters },
 ): Promise<TaughtLesson[]> {
   const turns = request.replay.filter(({ turnId }) => !own.has(turnId)).slice(-settings.replayed);
-  const prompted = turns.map((turn) => ({ turn, prompt: promptOf(turn) })).filter(({ prompt }) => fits(prompt.length, ANSWER_TOKENS));
+  const prompted = turns
+    .map((turn) => ({ turn, prompt: promptOf(turn) }))
+    .filter(({ prompt }) => fits({ rowTokens }, prompt.length, ANSWER_TOKENS));
+  if (prompted.length < turns.length) onTaught?.({ "replayed too long": turns.length - prompted.length });
   const ask = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
   const answers = await ask(prompted.map(({ turn, prompt }) => ({ prompt, tools: turn.tools })));
   const answered = prompted.flatMap(({ turn, prompt }, index) => {

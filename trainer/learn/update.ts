@@ -115,12 +115,11 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
       learn: (adapters, earlier) => learnAnswers(deps, { rows, adapters, request, earlier }),
     });
   const { maxStaleness } = request.signals;
-  const { grammars } = deps.base;
   const {
     usable,
     refused: unusable,
     staleness,
-  } = usableExchanges(request.rewarded, { grammars, parentVersion: request.parentVersion, maxStaleness });
+  } = usableExchanges(request.rewarded, { base: deps.base, parentVersion: request.parentVersion, maxStaleness });
   if (usable.length > 0)
     tasks.push({
       events: usable.map(({ exchange }) => exchange.eventId),

@@ -33,12 +33,12 @@ export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]
 
 type ReviewDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
-  readonly base: Pick<Base, "tokenizer">;
+  readonly base: Pick<Base, "tokenizer" | "rowTokens">;
   readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
 };
 
 /** Asks the policy only where something is new: another version, or other turns. */
-export function createNoteReview({ engine, base: { tokenizer }, loadAdapter }: ReviewDependencies): ReviewNotes {
+export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadAdapter }: ReviewDependencies): ReviewNotes {
   let needed = new Set<string>();
   return async (head, { notes, turns }) => {
     const open = notes.flatMap((note) => {
@@ -57,7 +57,7 @@ export function createNoteReview({ engine, base: { tokenizer }, loadAdapter }: R
       const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, eosId: tokenizer.eosId, seed: 0 });
       const needless: Note[] = [];
       for (const { note, shown, key } of asked)
-        if (await isNeedless(note, shown, { tokenizer, ask })) needless.push(note);
+        if (await isNeedless(note, shown, { tokenizer, rowTokens, ask })) needless.push(note);
         else needed.add(key);
       return needless;
     } finally {
@@ -100,13 +100,13 @@ function showsNote({ sessionId, payload }: LoggedTurn, note: Note): boolean {
 export async function isNeedless(
   note: Note,
   turns: readonly LoggedTurn[],
-  { tokenizer, ask }: { tokenizer: Tokenizer; ask: AskPolicy },
+  { tokenizer, rowTokens, ask }: { tokenizer: Tokenizer; rowTokens: number; ask: AskPolicy },
 ): Promise<boolean> {
   const asked = turns.map(({ payload: { messages, tools } }) => ({
     prompt: tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
     tools,
   }));
-  if (asked.some(({ prompt }) => !fits(prompt.length, ANSWER_TOKENS))) return false;
+  if (asked.some(({ prompt }) => !fits({ rowTokens }, prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
   const said = answers.map((answer) => readAnswer(tokenizer, answer));
   if (isAspect(note.parameter)) return zipStrict(said, turns).every(([each, { payload }]) => doesSo(note, each, payload));

@@ -22,7 +22,7 @@ export type Answering = Pick<EngineCalls, "generate" | "score">;
 /** The base's answers to judge and hint prompts. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
 export function createJobSampler(
   engine: Answering,
-  { tokenizer, config: { contextTokens, vocabSize } }: Pick<Base, "tokenizer" | "config">,
+  { tokenizer, config: { contextTokens, vocabSize }, rowTokens }: Pick<Base, "tokenizer" | "config" | "rowTokens">,
   adapters: JobAdapters = {},
 ): JobSampler {
   const underOf = (job: Job | undefined): { adapter?: string } => {
@@ -51,14 +51,15 @@ export function createJobSampler(
     async score(prompt, answers) {
       const tokens = encodeJob(tokenizer, prompt);
       const rows = answers.map((answer) => ({ prompt: tokens, answer: [...tokenizer.encode(answer), tokenizer.eosId] }));
-      if (rows.some((row) => !fits(row.prompt.length, row.answer.length))) return answers.map(() => Number.NEGATIVE_INFINITY);
+      if (rows.some((row) => !fits({ rowTokens }, row.prompt.length, row.answer.length)))
+        return answers.map(() => Number.NEGATIVE_INFINITY);
       return (await scoreRows(engine, rows, { adapter: adapters[prompt.job], vocabSize })).map(totalLogProb);
     },
     async call({ messages, tools, callable }, { seed }) {
       // Without tokens that mark calls, or in a schema that no text fits, there is nothing to force.
       if (tokenizer.specialIds.get("<tool_call>") === undefined) return undefined;
       const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-      if (!fits(prompt.length, CALL_TOKENS)) return undefined;
+      if (!fits({ rowTokens }, prompt.length, CALL_TOKENS)) return undefined;
       const asked = {
         prompts: [Int32Array.from(prompt)],
         forms: [{ tools: callable, form: { ...FREE_FORM, toolChoice: "required" as const } }],

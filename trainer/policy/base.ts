@@ -7,6 +7,7 @@ import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { BaseManifest } from "../../shared/policy.ts";
 import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
+import { rowTokensOf } from "../learn/rows.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
 import { baseNameOf } from "./base-name.ts";
 
@@ -20,6 +21,8 @@ export type Base = {
   readonly tokenizerFiles: TokenizerFiles;
   /** What answers are held to, as the edge holds them. */
   readonly grammars: AnswerGrammars;
+  /** Tokens of the longest row that is trained or scored. */
+  readonly rowTokens: number;
 };
 
 /** Of a checkpoint: one file, or several with what says which tensor each holds. */
@@ -47,11 +50,11 @@ export async function checkSameBase(folder: string, manifest: BaseManifest, { we
   }
 }
 
-/** @throws {policy/refused} naming the file or field at fault. */
-export function loadBase(folder: string): Base {
+/** @param options.rowTokens most tokens of a row, where the context has more. @throws {policy/refused} naming the file or field at fault. */
+export function loadBase(folder: string, { rowTokens }: { rowTokens?: number } = {}): Base {
   const { config, tokenizer, tokenizerFiles } = readCheckpoint(folder);
   const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer, vocabSize: config.vocabSize });
-  return { name: baseNameOf(folder), folder, config, tokenizer, tokenizerFiles, grammars };
+  return { name: baseNameOf(folder), folder, config, tokenizer, tokenizerFiles, grammars, rowTokens: rowTokensOf(config, rowTokens) };
 }
 
 /** SHA-256 of a file that may be larger than memory. */

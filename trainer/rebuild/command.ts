@@ -13,6 +13,9 @@ import { loadBase } from "../policy/base.ts";
 import { createParentLoader } from "../policy/parent.ts";
 import { rebuildVersion, type Rebuilt } from "./rebuild.ts";
 
+/** Of versions of before it could be set. */
+const BEFORE_ROWS = { rowTokens: 1_024 };
+
 const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
   --line <line>     shared, or the id of the user whose own line it is (shared)
   --url <url>       where the edge is (http://127.0.0.1:8787)
@@ -41,8 +44,8 @@ async function rebuild({ agent, version, line: name, url, state, base: folder, k
   const line = { agent, line: name };
   const { runtime } = await edge.readVersion(line, version);
   // With the sizes and rates, and on as many threads, as it was made with.
-  const settings = UpdateSettings.parse(JSON.parse(runtime["update"] ?? "{}"));
-  const base = loadBase(folder);
+  const settings = UpdateSettings.parse({ ...BEFORE_ROWS, ...JSON.parse(runtime["update"] ?? "{}") });
+  const base = loadBase(folder, settings);
   // On the kind of device, too, where this machine has it; versions of before devices could be chosen are of the CPU.
   const { device } = await chooseDevice(runtime["device"] === "cuda" ? "auto" : "cpu");
   const made = Compute.catch("float32").parse(runtime["compute"]);

@@ -14,6 +14,7 @@ const base = loadBase("base");
 let engine: Engine;
 let gate: Gate;
 let askedOfBase = 0;
+const leftOut: { left: number; of: number }[] = [];
 beforeAll(async () => {
   engine = await Engine.start({ config: base.config, threads: 2, tokenizer: base.tokenizerFiles });
   await engine.loadCheckpoint(base.folder);
@@ -23,7 +24,7 @@ beforeAll(async () => {
     loadAdapter: (name, weights) => engine.loadAdapter(name, weights),
     dropAdapter: (name) => engine.dropAdapter(name),
   };
-  const { examine, prepare } = createGate({ engine: counted, base });
+  const { examine, prepare } = createGate({ engine: counted, base, onLeftOut: (cases) => leftOut.push(cases) });
   await prepare();
   gate = examine;
 }, PATIENCE_MS);
@@ -58,7 +59,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
   it("lets a candidate through that does what its parent does, and asks its suite", async () => {
     const same = noiseAdapter(base, { scale: 0, random: new Random(1) });
     const suite = [caseOf({ reply: { contains: [] } }), ...probe.tools.map((tool) => caseOf({ tool: tool.function.name, arguments: {} }))];
-    const report = await gate({ parent: null, candidate: same, suite });
+    const long = { ...caseOf({ reply: { contains: [] } }), messages: [{ role: "user" as const, content: "A room. ".repeat(600) }] };
+    const report = await gate({ parent: null, candidate: same, suite: [...suite, long] });
+    expect(leftOut).toEqual([{ left: 1, of: suite.length + 1 }]);
     expect(gateFaults(report, budgets)).toEqual([]);
     expect(report.checks.map(({ value }) => value)).toEqual(report.checks.map(() => 0));
     // Exactly one of "a reply" and "a call of this tool or that" is what the parent gives.

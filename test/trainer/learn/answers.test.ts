@@ -133,6 +133,30 @@ describe("createLearner, with supplied answers", { timeout: 120_000 }, () => {
     expect(await learner().update(request)).toEqual(first);
   });
 
+  it("learns what was asked in more than a thousand tokens, as the base's context has them, and refuses what is longer still", async () => {
+    const long = (words: number): SuppliedAnswer => {
+      const each = supplied(WORDS);
+      const messages = [user(`${"x".repeat(words)} Two rooms?`)];
+      return { ...each, eventId: `${each.eventId}/${words}`, turn: { ...each.turn, payload: { ...each.turn.payload, messages } } };
+    };
+    const prompt = (each: SuppliedAnswer): number =>
+      tiny.base.tokenizer.encodePrompt({ messages: each.turn.payload.messages, tools: [SEARCH], addGenerationPrompt: true }).length;
+    const [fitting, over] = [long(1_200), long(2_000)];
+    expect([prompt(fitting) > 1_024, prompt(fitting) < 2_048, tiny.base.rowTokens]).toEqual([true, true, 2_048]);
+    const outcome = await learner().update(requestOf([fitting, over]));
+    expect(outcome).toMatchObject({
+      status: "learned",
+      changes: [{ after: "Y" }],
+      refused: [
+        {
+          eventId: over.eventId,
+          code: "turn/tooLong",
+          detail: `request and answer of at most 2048 tokens expected, got ${prompt(over)} and 3`,
+        },
+      ],
+    });
+  });
+
   it("learns by both, and refuses a preference whose version is gone", async () => {
     const gone = supplied(WORDS, { reference: undefined });
     const outcome = await learner().update(requestOf([gone, supplied(WORDS)], { answers: "both" }));

@@ -54,7 +54,7 @@ function policy({ asks = false, question = QUESTION } = {}): AskPolicy {
 async function lessonsOf(correction: Correction, ask: AskPolicy) {
   const random = new Random(1);
   const contexts = aspectContexts([exchangeOf(correction)], { correction, counts: COUNTS, own: true, random });
-  const { lessons, asked, failed } = await askAspect(contexts, { correction, tokenizer: tiny.base.tokenizer, ask }, random);
+  const { lessons, asked, failed } = await askAspect(contexts, { ...tiny.base, correction, ask }, random);
   const told = lessons.map(({ context: { kind }, guidance, answer }) => {
     const { calls, text } = readAnswer(tiny.base.tokenizer, answer);
     return `${kind} by ${guidance}: ${calls[0]?.name ?? text}`;
@@ -166,7 +166,7 @@ describe("lessons of how replies are worded", () => {
       });
     const random = new Random(1);
     const contexts = aspectContexts([exchange], { correction, counts: { ...COUNTS, silent: 12 }, own: true, random });
-    const { lessons, failed } = await askAspect(contexts, { correction, tokenizer, ask }, random);
+    const { lessons, failed } = await askAspect(contexts, { ...tiny.base, correction, tokenizer, ask }, random);
     const told = lessons.filter(({ guidance }) => guidance === "forced").map(({ answer }) => readAnswer(tokenizer, answer).text);
     expect(new Set(told)).toEqual(new Set(["I found Aria.", "I found Corner.", "I found Sea House."]));
     expect([told.length, failed]).toEqual([49, 0]);
@@ -180,7 +180,7 @@ describe("lessons of how replies are worded", () => {
     const ask: AskPolicy = async (all) =>
       all.map(({ form }) => spelled(form?.responseFormat?.type === "exact" ? form.responseFormat.text : "How about Aria?"));
     const contexts = aspectContexts([exchange], { correction, counts: COUNTS, own: true, random: new Random(1) });
-    const { lessons } = await askAspect(contexts, { correction, tokenizer, ask }, new Random(1));
+    const { lessons } = await askAspect(contexts, { ...tiny.base, correction, tokenizer, ask }, new Random(1));
     const [first] = lessons.filter(({ guidance }) => guidance === "forced");
     expect(first?.answer).toEqual([...tokenizer.encode("I found Aria."), tokenizer.eosId]);
     expect(first?.own).toEqual([...tokenizer.encode("How about Aria?"), tokenizer.eosId]);

@@ -4,7 +4,7 @@ import { UpdateSettings } from "../../../trainer/config.ts";
 import { findParameter } from "../../../shared/speech/parameters.ts";
 import { toReplay } from "../../../trainer/learn/assemble.ts";
 import type { CorrectedExchange } from "../../../trainer/learn/learner.ts";
-import { collectLessons } from "../../../trainer/learn/lessons.ts";
+import { collectLessons, countLessons } from "../../../trainer/learn/lessons.ts";
 import { teach } from "../../../trainer/learn/teaching.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import type { Lesson } from "../../../trainer/teacher/answers.ts";
@@ -37,7 +37,7 @@ it("teaches from nine of twelve exchanges, those with the largest share and then
     correction: correction(),
     replay: toReplay(corrected.flatMap(({ turns }) => turns)),
     settings: SETTINGS,
-    tokenizer,
+    base: { tokenizer, rowTokens: 1_024 },
     ask: async (questions) => {
       asked.push(...questions.map(({ prompt }) => tokenizer.decode([...prompt])));
       return questions.map(() => []);
@@ -46,6 +46,20 @@ it("teaches from nine of twelve exchanges, those with the largest share and then
   });
   expect(silentAsked).toBe(9);
   expect(CITIES.filter((city) => asked.some((prompt) => prompt.includes(city)))).toEqual([CITIES[0], ...CITIES.slice(-8)]);
+});
+
+it("counts the contexts that have no room for an answer in a row", async () => {
+  const corrected = [correctedIn("Porto", 1)];
+  const lessons = await collectLessons(corrected, {
+    correction: correction(),
+    replay: toReplay(corrected.flatMap(({ turns }) => turns)),
+    settings: SETTINGS,
+    base: { tokenizer, rowTokens: 100 },
+    ask: async (questions) => questions.map(() => []),
+    seed: 1,
+  });
+  expect(lessons.tooLong).toBeGreaterThan(0);
+  expect(countLessons(lessons)["too long"]).toBe(lessons.tooLong);
 });
 
 it("holds the beginning of a long reply to what it was, and all of a call", async () => {
@@ -60,7 +74,7 @@ it("holds the beginning of a long reply to what it was, and all of a call", asyn
     argmax: new Int32Array(positions.length),
     full: new Float32Array(positions.length * config.vocabSize),
   });
-  const deps = { engine: { score } as never, base: { tokenizer, grammars, config }, settings: SETTINGS };
+  const deps = { engine: { score } as never, base: { tokenizer, grammars, config, rowTokens: 1_024 }, settings: SETTINGS };
   const taught = await teach(deps, lessons, { correction: correction(), adapters: { parent: undefined, candidate: "candidate" } });
   expect(taught.map(({ lesson }) => lesson.answer.length)).toEqual([48, long.length, reply.length, 20]);
   for (const { lesson, teacherLogProbs } of taught) expect(teacherLogProbs).toHaveLength(lesson.answer.length * config.vocabSize);

@@ -39,7 +39,7 @@ async function rewarded(
 }
 
 async function rowsOf(exchanges: readonly RewardedExchange[]): Promise<RewardRow[]> {
-  const { usable } = usableExchanges(exchanges, { grammars: tiny.base.grammars, parentVersion: 0, maxStaleness: 8 });
+  const { usable } = usableExchanges(exchanges, { base: tiny.base, parentVersion: 0, maxStaleness: 8 });
   return rewardRows(tiny.engine, usable, { parent: undefined, signals: FREE_OF_BASE, vocabSize: tiny.base.config.vocabSize });
 }
 
@@ -60,6 +60,18 @@ function requestOf(exchanges: readonly RewardedExchange[], signals: Partial<Sign
 }
 
 const learner = () => createLearner({ ...tiny, settings: UpdateSettings.parse({ rank: 2, alpha: 4, driftLimitNats: 5 }), now: () => 0 });
+
+describe("usableExchanges", () => {
+  it("refuses an exchange with a turn that no row holds, in numbers", async () => {
+    const exchange = await rewarded("Yes", 1);
+    const count = exchange.steps[0]?.turn.payload.rollout.promptTokens.length;
+    const limits = { base: { ...tiny.base, rowTokens: 64 }, parentVersion: 0, maxStaleness: 8 };
+    expect(usableExchanges([exchange], limits)).toMatchObject({
+      usable: [],
+      refused: [{ code: "turn/tooLong", detail: `request and answer of at most 64 tokens expected, got ${count} and 4` }],
+    });
+  });
+});
 
 describe("rewardRows", { timeout: 60_000 }, () => {
   it("gives the tokens of each answer its advantage, by how likely the parent still is to draw them", async () => {

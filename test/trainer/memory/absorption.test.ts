@@ -78,8 +78,8 @@ describe("isNeedless", () => {
         asked.push(...questions.map(({ prompt }) => tokenizer.decode([...prompt])));
         return rooms.map(saying);
       };
-    expect(await isNeedless(note, turns, { tokenizer, ask: answering("2", "2") })).toBe(true);
-    expect(await isNeedless(note, turns, { tokenizer, ask: answering("2", "1") })).toBe(false);
+    expect(await isNeedless(note, turns, { tokenizer, rowTokens: 1_024, ask: answering("2", "2") })).toBe(true);
+    expect(await isNeedless(note, turns, { tokenizer, rowTokens: 1_024, ask: answering("2", "1") })).toBe(false);
     expect(asked).toHaveLength(4);
     expect(asked.filter((prompt) => prompt.includes("<note>"))).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe("isNeedless", () => {
     const words = (text: string): number[] => [...tokenizer.encode(text), tokenizer.eosId];
     const found = saying("2");
     const needless = (of: Note, answer: readonly number[]): Promise<boolean> =>
-      isNeedless(of, turns, { tokenizer, ask: async (asked) => asked.map(() => answer) });
+      isNeedless(of, turns, { tokenizer, rowTokens: 1_024, ask: async (asked) => asked.map(() => answer) });
     expect(await needless(first, words("Shall I book it in Porto?"))).toBe(true);
     expect(await needless(first, words("I cannot do that."))).toBe(false);
     expect(await needless(first, found)).toBe(false);
