@@ -3,7 +3,7 @@ import { gradients } from "../../trainer/autodiff/grad.ts";
 import { Graph } from "../../trainer/autodiff/graph.ts";
 import type { OpName } from "../../trainer/autodiff/op-table.ts";
 import { type FloatType, sizeOf } from "../../trainer/autodiff/shape.ts";
-import { SessionCache } from "../../trainer/engine/session-cache.ts";
+import { ResidentSessions } from "../../trainer/engine/resident-sessions.ts";
 import { buildLayerGradients, COTANGENT } from "../../trainer/model/layered.ts";
 import { encodeModel, graphInputs } from "../../trainer/onnx/encode.ts";
 import type { Device } from "../../trainer/onnx/device.ts";
@@ -81,9 +81,9 @@ async function runLayer(device: Device, compute: FloatType): Promise<Outputs> {
     return [name, { values, shape }] as const;
   });
   const part = (frozen: boolean): Feeds => Object.fromEntries(feeds.filter(([name]) => name.startsWith("model.") === frozen));
-  const cache = new SessionCache({ threads: 2, device });
-  const outputs = await cache.run("layer", graph, part(false), { id: "0", feeds: part(true) });
-  await cache.close();
+  const sessions = new ResidentSessions({ threads: 2, device });
+  const outputs = await sessions.run("layer", () => [graph()], { feeds: part(false), resident: { id: "0", tensors: [part(true)] } });
+  await sessions.close();
   return outputs;
 }
 

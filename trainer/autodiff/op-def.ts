@@ -9,11 +9,13 @@ export type Attribute =
   | { readonly ints: readonly number[] }
   | { readonly text: string };
 
-/** How an operator is written: attributes, and int64 vectors appended to its inputs. */
+/** How an operator is written: attributes, and int64 vectors appended to its inputs, those that say sizes first. */
 export type Emission = {
   readonly domain?: "com.microsoft";
   readonly attributes?: Readonly<Record<string, Attribute>>;
-  readonly vectors?: readonly (readonly number[])[];
+  /** Dimensions and ranges: another bucket has others. */
+  readonly sizes?: readonly (readonly number[])[];
+  readonly axes?: readonly number[];
 };
 
 /**

@@ -28,7 +28,8 @@ export class EngineCore implements EngineCalls {
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
 
-  constructor({ config, threads, tokenizer, device = "cpu", compute = "float32", byLayer = layerOptions(config, device) }: EngineOptions) {
+  constructor({ config, threads, tokenizer, device = "cpu", placement, compute = "float32", ...options }: EngineOptions) {
+    const { byLayer = layerOptions(config, device) } = options;
     checkCompute(compute, device);
     const reader = tokenizer === undefined ? undefined : new Tokenizer(tokenizer);
     const grammars =
@@ -37,15 +38,14 @@ export class EngineCore implements EngineCalls {
         : new AnswerGrammars(tokenizer, { tokenizer: reader, vocabSize: config.vocabSize });
     const layers = byLayer === false ? undefined : byLayer;
     // Layers come one after the other, and are large enough for all threads.
-    const lanes = layers === undefined && device === "cpu" ? Math.min(threads, MOST_LANES) : 1;
-    const sessions = new SessionCache({ threads, lanes, device });
-    const parts = { config, parameters: new ParameterBuffer(listParameters(config), { shared: true }), sessions };
+    const lanes = layers === undefined && device === "cpu" && placement !== "device" ? Math.min(threads, MOST_LANES) : 1;
+    const sessions = new SessionCache({ threads, lanes, device, ...(placement && { placement }) });
+    const parameters = new ParameterBuffer(listParameters(config), { shared: true });
+    const parts = { config, parameters, sessions, byLayer: layers, compute };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
     this.#context = {
       ...parts,
-      byLayer: layers,
-      compute,
       prefixes: new PrefixStore(parts),
       pool: new SharedPool(),
       grammars,
@@ -59,6 +59,11 @@ export class EngineCore implements EngineCalls {
   /** Bytes that graphs were fed and gave back so far. */
   get bytesMoved(): number {
     return this.#context.sessions.bytesMoved;
+  }
+
+  /** Bytes of frozen tensors that sessions hold on a device. */
+  get bytesHeld(): number {
+    return this.#context.sessions.residents?.bytesHeld ?? 0;
   }
 
   async initialise({ seed }: { seed: number }): Promise<void> {

@@ -2,6 +2,7 @@
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import type { FloatType } from "../autodiff/shape.ts";
 import type { AdapterShape } from "../model/adapter.ts";
+import { layerOf, sharedName } from "../model/layered.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import type { Invocation } from "../../shared/lora.ts";
@@ -42,6 +43,11 @@ export function tensorFeeds(buffer: ParameterBuffer, nameOf: (name: string) => s
       return name === undefined ? [] : [[name, { values: buffer.view(parameter), shape: parameter.shape }]];
     }),
   );
+}
+
+/** Views of one layer's tensors under the names that all layers share. */
+export function ofLayer(buffer: ParameterBuffer, layer: number): Feeds {
+  return tensorFeeds(buffer, (name) => (layerOf(name) === layer ? sharedName(name) : undefined));
 }
 
 /** The part of a session's key that says which adapter its graph is for. */

@@ -14,7 +14,7 @@ const ROUND = 16; // few compiled graphs
 export type HeadRows = { readonly rows: Float32Array; readonly feeds: Feeds };
 
 /** Outputs of `buildHeadTraining` over all positions. */
-export function trainHead(context: EngineContext, given: HeadRows, terms: TermOptions): Promise<Record<string, Float32Array>> {
+export function trainHead(context: HeadContext, given: HeadRows, terms: TermOptions): Promise<Record<string, Float32Array>> {
   const { config, compute } = context;
   return overChunks(context, given, (count) => ({
     key: `head ${count} ${JSON.stringify(terms)}`,
@@ -23,31 +23,55 @@ export function trainHead(context: EngineContext, given: HeadRows, terms: TermOp
 }
 
 /** Outputs of `buildHeadScoring` over all positions. */
-export function scoreHead(context: EngineContext, given: HeadRows, { full }: { full: boolean }): Promise<Record<string, Float32Array>> {
-  const { config, compute } = context;
+export function scoreHead(context: HeadContext, given: HeadRows, { full }: { full: boolean }): Promise<Record<string, Float32Array>> {
+  const { config, compute, sessions } = context;
+  // Where the head is resident one graph does for both: what is not wanted does not cross.
+  const all = full || sessions.residents !== undefined;
   return overChunks(context, given, (count) => ({
-    key: `head scores ${count} ${full}`,
-    build: () => buildHeadScoring(config, { count, compute }, { full }),
+    key: `head scores ${count} ${all}`,
+    build: () => buildHeadScoring(config, { count, compute }, { full: all }),
+    wanted: ["logProbs", "argmax", ...(full ? ["full"] : [])],
   }));
 }
 
-type Graph = { readonly key: string; readonly build: () => ReturnType<typeof buildHeadTraining> };
+/** ln π [N, V] after every row, of a few. */
+export async function logProbsAfter(context: HeadContext, rows: Float32Array): Promise<Float32Array> {
+  const count = rows.length / context.config.hiddenSize;
+  const feeds = { targets: { values: new Int32Array(count), shape: [count, 1] } };
+  const { full } = await scoreHead(context, { rows, feeds }, { full: true });
+  invariant(full !== undefined, "whole distributions expected");
+  return full;
+}
+
+export type HeadContext = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
+
+type Graph = {
+  readonly key: string;
+  readonly build: () => ReturnType<typeof buildHeadTraining>;
+  /** Outputs; by default all. */
+  readonly wanted?: readonly string[];
+};
 
 async function overChunks(
-  { config, parameters, sessions, byLayer }: EngineContext,
+  { config, parameters, sessions, byLayer }: HeadContext,
   { rows, feeds }: HeadRows,
   graphOf: (count: number) => Graph,
 ): Promise<Record<string, Float32Array>> {
   const total = rows.length / config.hiddenSize;
   const size = chunkSize(config, { total, bytes: byLayer?.logitBytes ?? Infinity });
-  const { key, build } = graphOf(size);
+  const { key, build, wanted } = graphOf(size);
   const weights = tensorFeeds(parameters, (name) => ([EMBEDDING, FINAL_NORM, HEAD].includes(name) ? name : undefined));
+  const { residents } = sessions;
+  const run = (own: Feeds): Promise<Record<string, Float32Array>> =>
+    residents === undefined
+      ? sessions.run(key, build, { ...weights, ...own })
+      : residents.run(key, () => [build()], { ...(wanted && { wanted }), feeds: own, resident: { id: "head", tensors: [weights] } });
   const all = { ...feeds, [HIDDEN]: { values: rows, shape: [total, config.hiddenSize] } };
   const joined: Record<string, Float32Array> = {};
   for (let start = 0; start < total; start += size) {
     const range = { start, end: Math.min(total, start + size), size };
     const own = Object.fromEntries(Object.entries(all).map(([name, tensor]) => [name, chunkOf(tensor, range)]));
-    for (const [name, values] of Object.entries(await sessions.run(key, build, own, { id: "head", feeds: weights }))) {
+    for (const [name, values] of Object.entries(await run(own))) {
       const width = values.length / size;
       joined[name] ??= new Float32Array(total * width);
       joined[name].set(values.subarray(0, (range.end - start) * width), start * width);
@@ -56,8 +80,9 @@ async function overChunks(
   return joined;
 }
 
-/** Chunks of one size, as few as the bytes allow. */
+/** Chunks of one size, as few as the bytes allow; a few rows, as an answer's next tokens are, as many as they are. */
 function chunkSize({ vocabSize }: ModelConfig, { total, bytes }: { total: number; bytes: number }): number {
+  if (total < ROUND && Number.isInteger(Math.log2(total))) return total;
   const most = Math.max(ROUND, Math.floor(bytes / (4 * vocabSize * ROUND)) * ROUND);
   return Math.ceil(total / Math.ceil(total / most) / ROUND) * ROUND;
 }

@@ -10,6 +10,7 @@ import type { PositionBatch, TokenBatch } from "./batch.ts";
 import type { LayerOptions } from "./feeds.ts";
 import type { GenerateOptions, Generation } from "./generator.ts";
 import type { ScoreOptions, Scores } from "./scorer.ts";
+import type { Placement } from "./session-cache.ts";
 
 export type EngineOptions = {
   readonly config: ModelConfig;
@@ -21,6 +22,8 @@ export type EngineOptions = {
   readonly byLayer?: LayerOptions | false;
   /** Where graphs run. Default: the CPU. */
   readonly device?: Device;
+  /** Where the frozen tensors of a base that is run by layer are. Default: fed on the CPU, else held on the device. */
+  readonly placement?: Placement;
   /** What frozen matrices of a base that is run by layer are multiplied in; has to be among the device's. Default float32. */
   readonly compute?: FloatType;
 };

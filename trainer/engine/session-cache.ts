@@ -1,30 +1,28 @@
 /** Open sessions by key, the least recently used closed first. */
 import { at, invariant } from "../../shared/assert.ts";
-import { encodeBfloat16, encodeFloat16 } from "../../shared/float16.ts";
 import type { Node } from "../autodiff/graph.ts";
-import type { ElementType } from "../autodiff/shape.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
 import { largestBytes, peakBytes } from "../onnx/peak.ts";
 import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
 import { GraphRunner } from "../onnx/runner.ts";
-import { type Feeds, GraphSession, HEAP_BYTES, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
+import { type Feeds, GraphSession, HEAP_BYTES, type OpenGraph, type SessionOptions } from "../onnx/session.ts";
+import { ResidentSessions } from "./resident-sessions.ts";
 
-/** Tensors that stay as they are from run to run: `id` says which, where graphs of one key are run with several. */
-export type Resident = { readonly id: string; readonly feeds: Feeds };
+export type Placement = "inputs" | "device";
 
 export type CacheOptions = Omit<SessionOptions, "arena" | "external"> & {
   /**
-   * `inputs`: graphs read resident tensors in place, at each run. `device`: each session holds its own on the device, and only
-   * what else it is fed crosses. Default: inputs on the CPU, else device.
+   * Of the frozen tensors of a base that is run by layer. `inputs`: graphs read them in place, at each run. `device`: sessions
+   * hold them where they run, and only what else a run is fed crosses. Default: inputs on the CPU, else device.
    */
-  readonly placement?: "inputs" | "device";
+  readonly placement?: Placement;
   /** Graphs that are run at once, each on a thread of its own with its part of `threads`. Default 1, on the calling thread; more need the CPU. */
   readonly lanes?: number;
 };
 
 /** Where graphs are run one at a time. */
 type Lane = {
-  readonly open: (model: Uint8Array, options: Pick<SessionOptions, "arena" | "external">) => Promise<OpenGraph>;
+  readonly open: (model: Uint8Array, options: Pick<SessionOptions, "arena">) => Promise<OpenGraph>;
   running: number;
 };
 type Encoded = { readonly model: Uint8Array; readonly inputs: ReadonlySet<string>; readonly arena: boolean; readonly bytes: number };
@@ -37,7 +35,9 @@ const SESSION_BYTES = 10 * 1024 ** 2;
 const MAX_SESSIONS = 250; // of a lane; where it has several threads, each has its own
 
 export class SessionCache {
-  readonly #onDevice: boolean;
+  /** Where frozen tensors stay on a device; absent where graphs read them in place. */
+  readonly residents: ResidentSessions | undefined;
+  readonly #keepsArena: boolean;
   readonly #runners: readonly GraphRunner[];
   readonly #lanes: readonly Lane[];
   // In order of use: the first is the oldest.
@@ -48,8 +48,10 @@ export class SessionCache {
 
   constructor({ placement, lanes = 1, ...options }: CacheOptions) {
     const { device = "cpu" } = options;
-    this.#onDevice = (placement ?? (device === "cpu" ? "inputs" : "device")) === "device";
-    invariant(lanes === 1 || (device === "cpu" && !this.#onDevice), "several lanes on the CPU expected");
+    const onDevice = (placement ?? (device === "cpu" ? "inputs" : "device")) === "device";
+    invariant(lanes === 1 || (device === "cpu" && !onDevice), "several lanes on the CPU expected");
+    this.residents = onDevice ? new ResidentSessions(options) : undefined;
+    this.#keepsArena = device !== "cpu";
     this.#runners =
       lanes === 1 ? [] : Array.from({ length: lanes }, (_, lane) => new GraphRunner({ threads: partOf(options.threads, lane, lanes) }));
     const here: Lane["open"] = (model, own) => GraphSession.open(model, { ...options, ...own });
@@ -66,16 +68,14 @@ export class SessionCache {
 
   /** Bytes that runs were fed and gave back so far: on another device than the CPU, what crossed. */
   get bytesMoved(): number {
-    return this.#bytesMoved;
+    return this.#bytesMoved + (this.residents?.bytesMoved ?? 0);
   }
 
   /** Runs the graph of `key`, built on first use; feeds the graph does not read are left out. */
-  async run(key: string, build: () => Record<string, Node>, feeds: Feeds, resident?: Resident): Promise<Record<string, Float32Array>> {
-    const held = resident === undefined || !this.#onDevice ? undefined : resident;
+  async run(key: string, build: () => Record<string, Node>, feeds: Feeds): Promise<Record<string, Float32Array>> {
     const lane = this.#leastBusy();
-    const entry = this.#entry(lane, held === undefined ? key : `${key} ${held.id}`, build, held?.feeds);
-    const all = held === undefined ? { ...resident?.feeds, ...feeds } : feeds;
-    const read = Object.fromEntries(Object.entries(all).filter(([name]) => entry.inputs.has(name)));
+    const entry = this.#entry(lane, key, build);
+    const read = Object.fromEntries(Object.entries(feeds).filter(([name]) => entry.inputs.has(name)));
     const outputs = await use([this.#lane(lane), entry], async () => (await entry.session).run(read));
     for (const { byteLength } of [...Object.values(read).map(({ values }) => values), ...Object.values(outputs)])
       this.#bytesMoved += byteLength;
@@ -96,20 +96,17 @@ export class SessionCache {
 
   /** After resident tensors have changed. */
   async forgetResident(): Promise<void> {
-    if (this.#onDevice) await this.#closeSessions();
+    await this.residents?.close();
   }
 
   /** Closes every session, and ends the threads of the lanes. */
   async close(): Promise<void> {
-    await this.#closeSessions();
-    for (const runner of this.#runners) await runner.close();
-  }
-
-  async #closeSessions(): Promise<void> {
+    await this.residents?.close();
     const open = [...this.#entries.values()];
     this.#entries.clear();
     this.#bytes = 0;
     for (const { session } of open) await (await session).close();
+    for (const runner of this.#runners) await runner.close();
   }
 
   #leastBusy(): number {
@@ -120,19 +117,19 @@ export class SessionCache {
     return at(this.#lanes, lane);
   }
 
-  #entry(lane: number, key: string, build: () => Record<string, Node>, resident?: Feeds): Entry {
+  #entry(lane: number, key: string, build: () => Record<string, Node>): Entry {
     const own = `${lane} ${key}`;
-    const entry = this.#entries.get(own) ?? this.#open(lane, key, build, resident);
+    const entry = this.#entries.get(own) ?? this.#open(lane, key, build);
     this.#entries.delete(own);
     this.#entries.set(own, entry);
     return entry;
   }
 
-  #open(lane: number, key: string, build: () => Record<string, Node>, resident?: Feeds): Entry {
-    const { external, ...encoded } = this.#encoded(key) ?? encode(build(), { resident, onDevice: this.#onDevice });
+  #open(lane: number, key: string, build: () => Record<string, Node>): Entry {
+    const encoded = this.#encoded(key) ?? encode(build(), this.#keepsArena);
     const closed: Promise<void>[] = [];
     for (const [oldKey, oldest] of this.#entries) {
-      if ((this.#onDevice || this.#bytes + encoded.bytes <= BUDGET_BYTES) && this.#entries.size < MAX_SESSIONS * this.lanes) break;
+      if (this.#bytes + encoded.bytes <= BUDGET_BYTES && this.#entries.size < MAX_SESSIONS * this.lanes) break;
       if (oldest.running > 0) continue;
       this.#entries.delete(oldKey);
       this.#bytes -= oldest.bytes;
@@ -140,9 +137,7 @@ export class SessionCache {
     }
     this.#bytes += encoded.bytes;
     // What is given up makes room first.
-    const session = Promise.all(closed).then(() =>
-      this.#lane(lane).open(encoded.model, { arena: encoded.arena, ...(external && { external }) }),
-    );
+    const session = Promise.all(closed).then(() => this.#lane(lane).open(encoded.model, { arena: encoded.arena }));
     const entry = { ...encoded, session, running: 0 };
     session.catch(() => {
       if (this.#entries.get(`${lane} ${key}`) !== entry) return;
@@ -153,7 +148,7 @@ export class SessionCache {
   }
 
   /** The same graph as another lane has it. */
-  #encoded(key: string): (Encoded & { external?: undefined }) | undefined {
+  #encoded(key: string): Encoded | undefined {
     const found = this.#lanes.map((_, lane) => this.#entries.get(`${lane} ${key}`)).find((entry) => entry !== undefined);
     return found && { model: found.model, inputs: found.inputs, arena: found.arena, bytes: found.bytes };
   }
@@ -174,27 +169,12 @@ async function use<Result>(busy: readonly { running: number }[], run: () => Prom
   }
 }
 
-function encode(
-  outputs: Record<string, Node>,
-  { resident, onDevice }: { resident: Feeds | undefined; onDevice: boolean },
-): Encoded & { readonly external: SessionOptions["external"] } {
-  const inputs = graphInputs(outputs);
-  const held = inputs.filter(({ name }) => resident?.[name] !== undefined);
-  const external = new Map(held.map(({ name, type }) => [name, bytesAs(type.element, resident?.[name]?.values)]));
-  const arena = onDevice || largestBytes(outputs) >= HEAP_BYTES;
+function encode(outputs: Record<string, Node>, keepsArena: boolean): Encoded {
+  const arena = keepsArena || largestBytes(outputs) >= HEAP_BYTES;
   return {
     arena,
-    model: encodeModel(outputs, new Set(external.keys())),
-    inputs: new Set(inputs.map(({ name }) => name).filter((name) => !external.has(name))),
-    bytes: SESSION_BYTES + (arena ? peakBytes(outputs) : 0) + [...external.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
-    external: external.size > 0 ? external : undefined,
+    model: encodeModel(outputs),
+    inputs: new Set(graphInputs(outputs).map(({ name }) => name)),
+    bytes: SESSION_BYTES + (arena ? peakBytes(outputs) : 0),
   };
-}
-
-/** Float32 values as a graph that computes in `element` holds them. */
-function bytesAs(element: ElementType, values: TensorValues | undefined): Uint8Array {
-  invariant(values instanceof Float32Array, "resident tensors of float32 expected");
-  const narrow = { float16: encodeFloat16, bfloat16: encodeBfloat16 };
-  const held = element === "float16" || element === "bfloat16" ? narrow[element](values) : values;
-  return new Uint8Array(held.buffer, held.byteOffset, held.byteLength);
 }

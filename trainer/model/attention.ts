@@ -135,16 +135,18 @@ export type Cached = { readonly keys: Node; readonly values: Node; readonly mask
 
 /**
  * Attention of S new tokens per row to a cache, to what came before among themselves, and to themselves → [S, B·J, G, K].
- * `query` [S, B·J, G, K]; new `key`, `value` [S, B·J, 1, K]. The cache is given: no gradient reaches it.
+ * `query` [S, B·J, G, K]; new `key`, `value` [S, B·J, 1, K]. The cache is given: no gradient reaches it. `ownMask`, where it is not
+ * that alone which hides what comes later, is added to the scores among the new tokens: [B·J, 1, S, S].
  */
-export function continuedAttention({ query, key, value }: Operands, cached: Cached): Node {
+export function continuedAttention({ query, key, value }: Operands, cached: Cached, ownMask?: Node): Node {
   const [steps = 0, batch = 0, groups = 0] = query.type.shape;
   const slots = dimOf(cached.keys.type.shape, 1);
   const [keys, values] = [withoutGroups(key), withoutGroups(value)];
   const queries = foldGroups(query, { start: 0, end: steps });
   const alpha = scaleOf(queries);
   const own = reshape(fusedMatMul(queries, keys, { transBatchB: true, transB: true, alpha }), [batch, groups, steps, steps]);
-  const causal = steps === 1 ? own : add(own, causalMask(query.graph, 0, steps));
+  const hidden = ownMask ?? (steps === 1 ? undefined : causalMask(query.graph, 0, steps));
+  const causal = hidden === undefined ? own : add(own, hidden);
   const overSlots = add(fusedMatMul(queries, cached.keys, { transB: true, alpha }), cached.mask);
   const attention = softmax(concat([overSlots, reshape(causal, [batch, groups * steps, steps])], 2));
   const [overCache, overOwn] = [slice(attention, 2, [0, slots]), slice(attention, 2, [slots, slots + steps])];

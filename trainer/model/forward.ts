@@ -71,7 +71,7 @@ export function sequenceInputs(graph: Graph, config: ModelConfig, bucket: Bucket
  * Attention over cells [T·B] of tokens [M] that hold no padding. Inputs `cells` [M], the cell of each token or T·B, and `held` [T·B], the
  * token in each cell or M: a row that is in no place is zero there, and gets no gradient.
  */
-function layOut(graph: Graph, { cells: cellCount, tokens }: { cells: number; tokens: number }, attend: Attend): Attend {
+export function layOut(graph: Graph, { cells: cellCount, tokens }: { cells: number; tokens: number }, attend: Attend): Attend {
   const cells = graph.input("cells", [tokens], "int32");
   const held = graph.input("held", [cellCount], "int32");
   const intoCells = (x: Node): Node => moveRows(x, { to: held, back: cells });

@@ -9,7 +9,8 @@ import type { FloatType, Shape } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { TermOptions } from "../loss/terms.ts";
 import type { AdapterShape } from "./adapter.ts";
-import { buildBlock, headWeight } from "./decoder.ts";
+import { type Attend, buildBlock, headWeight } from "./decoder.ts";
+import { keysOf, valuesOf } from "./decoding.ts";
 import { type Bucket, sequenceInputs, tokenCount } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 import { multiply, type Weights } from "./linear.ts";
@@ -56,13 +57,15 @@ export function shapeInLayer(adapter: AdapterShape | undefined, layer: number): 
 type LayerOptions = {
   readonly adapter: AdapterShape | undefined;
   readonly keeps: boolean;
+  /** Whether the layer's keys and values are outputs. */
+  readonly caches?: boolean;
   /** Of frozen matrices. */ readonly compute: FloatType;
 };
 
-/** Output `output` [M, D] of one layer and, where it `keeps`, every one of `keptProducts`. */
-export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps, compute }: LayerOptions): Outputs {
+/** Output `output` [M, D] of one layer and, where it `keeps`, every one of `keptProducts`; where it `caches`, keys and values [M, J·K]. */
+export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps, caches = false, compute }: LayerOptions): Outputs {
   const products = new Map<string, Node>();
-  const { output } = oneLayer(config, bucket, {
+  const { output, keys, values } = oneLayer(config, bucket, {
     adapter,
     compute,
     kept: (layer, product) => {
@@ -71,7 +74,11 @@ export function buildLayer(config: ModelConfig, bucket: Bucket, { adapter, keeps
     },
   });
   const names = keeps ? keptProducts(config, bucket) : new Map<string, Shape>();
-  return { [LAYER_OUTPUT]: output, ...Object.fromEntries([...products].filter(([name]) => names.has(name))) };
+  return {
+    [LAYER_OUTPUT]: output,
+    ...(caches && { [keysOf(0)]: keys, [valuesOf(0)]: values }),
+    ...Object.fromEntries([...products].filter(([name]) => names.has(name))),
+  };
 }
 
 /**
@@ -94,14 +101,20 @@ function oneLayer(
   config: ModelConfig,
   bucket: Bucket,
   { adapter, compute, kept }: Omit<LayerOptions, "keeps"> & { readonly kept?: Weights["kept"] },
-): { graph: Graph; hidden: Node; output: Node; tensors: ReadonlyMap<string, Node> } {
+): { graph: Graph; hidden: Node; output: Node; keys: Node; values: Node; tensors: ReadonlyMap<string, Node> } {
   const graph = new Graph();
   const one = { ...config, layerCount: 1 };
   const inputs = modelInputs(graph, one, adapter, compute);
   const hidden = graph.input(HIDDEN, [tokenCount(bucket), config.hiddenSize]);
   const weights = { ...inputs, ...(kept && { kept }) };
-  const output = buildBlock(hidden, { config: one, layer: 0, weights, ...sequenceInputs(graph, one, bucket) });
-  return { graph, hidden, output, tensors: inputs.adapter };
+  const { rotary, attend } = sequenceInputs(graph, one, bucket);
+  let cached: { keys: Node; values: Node } = { keys: hidden, values: hidden };
+  const keeping: Attend = (operands, layer) => {
+    cached = { keys: operands.key, values: operands.value };
+    return attend(operands, layer);
+  };
+  const output = buildBlock(hidden, { config: one, layer: 0, weights, rotary, attend: keeping });
+  return { graph, hidden, output, ...cached, tensors: inputs.adapter };
 }
 
 /** Positions C of a chunk. */

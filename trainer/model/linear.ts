@@ -1,9 +1,9 @@
 /** Linear layers over rows, with an optional low-rank adapter beside the matrix (LoRA, arXiv:2106.09685). */
-import { add, cast, gemm } from "../autodiff/build.ts";
+import { add, cast, gemm, mul } from "../autodiff/build.ts";
 import type { Node } from "../autodiff/graph.ts";
 
-/** A [R, in] and B [out, R]; the layer adds scale · B A. */
-export type LowRank = { readonly a: Node; readonly b: Node; readonly scale: number };
+/** A [R, in] and B [out, R]; the layer adds scale · B A, with a scale that is part of the graph or one that it is fed. */
+export type LowRank = { readonly a: Node; readonly b: Node; readonly scale: number | Node };
 
 /** Where graph code finds parameters: each becomes a graph input when first asked for. */
 export interface Weights {
@@ -24,9 +24,15 @@ export function linear(x: Node, layer: string, weights: Weights): Node {
     const shifted = bias === undefined ? product : add(product, bias);
     const lowRank = weights.lowRank(layer);
     if (lowRank === undefined) return shifted;
-    return add(shifted, gemm(gemm(x, lowRank.a, { transB: true }), lowRank.b, { transB: true, alpha: lowRank.scale }));
+    return add(shifted, multiplyLowRank(x, lowRank));
   });
   return weights.kept?.(layer, product) ?? product;
+}
+
+function multiplyLowRank(x: Node, { a, b, scale }: LowRank): Node {
+  const inner = gemm(x, a, { transB: true });
+  if (typeof scale === "number") return gemm(inner, b, { transB: true, alpha: scale });
+  return gemm(mul(inner, scale), b, { transB: true });
 }
 
 /** x Wᵀ in the type of W; `x` [M, in] and what comes out are float32. */

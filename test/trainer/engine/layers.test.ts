@@ -7,6 +7,7 @@ import type { AdapterWeights } from "../../../trainer/engine/adapters.ts";
 import { EngineCore } from "../../../trainer/engine/core.ts";
 import type { LayerOptions } from "../../../trainer/engine/feeds.ts";
 import { layerOptions } from "../../../trainer/engine/layers.ts";
+import type { Placement } from "../../../trainer/engine/session-cache.ts";
 import type { ModelConfig } from "../../../shared/model-config.ts";
 import { randomBatch, relativeError, spreadWeights, tinyConfig } from "../tiny.ts";
 
@@ -24,12 +25,14 @@ const batch: LossBatch = {
 const LAYER_BYTES = 4 * ROWS * LENGTH * 64;
 const CHUNKS = { logitBytes: 4 * 19 * 16 }; // two chunks of 16 positions, the second padded
 
+type Engined = { readonly byLayer: LayerOptions | false; readonly adapter: AdapterWeights; readonly placement?: Placement };
+
 /** What an engine makes of `batch` and of an adapter's tensors, which it moves by their gradient. */
 async function outcome(
   config: ModelConfig,
-  { byLayer, adapter }: { byLayer: LayerOptions | false; adapter: AdapterWeights },
+  { byLayer, adapter, placement = "inputs" }: Engined,
 ): Promise<{ logProbs: Float32Array; losses: number[]; moved: Map<string, Float32Array>; full: Float32Array; top: Int32Array }> {
-  const engine = new EngineCore({ config, threads: 1, byLayer });
+  const engine = new EngineCore({ config, threads: 1, byLayer, placement });
   try {
     await engine.initialise({ seed: 1 });
     await engine.loadWeights(spreadWeights(await engine.readWeights()));
@@ -60,8 +63,11 @@ async function adapterFor(config: ModelConfig, chosen = (_name: string): boolean
   return { ...shape, tensors: new Map([...spreadWeights(tensors, 0.1)].filter(([name]) => chosen(name))) };
 }
 
-async function expectSame(config: ModelConfig, { byLayer, adapter }: { byLayer: LayerOptions; adapter: AdapterWeights }): Promise<void> {
-  const [layered, whole] = [await outcome(config, { byLayer, adapter }), await outcome(config, { byLayer: false, adapter })];
+async function expectSame(config: ModelConfig, { byLayer, adapter, placement }: Engined): Promise<void> {
+  const [layered, whole] = [
+    await outcome(config, { byLayer, adapter, ...(placement && { placement }) }),
+    await outcome(config, { byLayer: false, adapter }),
+  ];
   expect(relativeError(layered.logProbs, whole.logProbs)).toBeLessThan(1e-6);
   expect(relativeError(layered.losses, whole.losses)).toBeLessThan(1e-6);
   expect(relativeError(layered.full, whole.full)).toBeLessThan(1e-6);
@@ -91,6 +97,13 @@ describe("a layer at a time", () => {
     const other = tinyConfig({ model_type: "qwen2", num_hidden_layers: 4, tie_word_embeddings: false });
     const some = await adapterFor(other, (name) => /layers\.1\.mlp|layers\.2\.self_attn\.[qo]/.test(name));
     await expectSame(other, { byLayer: { keptBytes: LAYER_BYTES, ...CHUNKS }, adapter: some });
+  });
+
+  it("is the same where frozen tensors are held on the device", async () => {
+    await expectSame(config, { byLayer: { keptBytes: 0, ...CHUNKS }, adapter: await adapterFor(config), placement: "device" });
+    const other = tinyConfig({ model_type: "qwen2", num_hidden_layers: 4, tie_word_embeddings: false });
+    const some = await adapterFor(other, (name) => /layers\.1\.mlp|layers\.2\.self_attn\.[qo]/.test(name));
+    await expectSame(other, { byLayer: { keptBytes: 0, ...CHUNKS }, adapter: some, placement: "device" });
   });
 
   it("is how bases of more than 100 million parameters run, and no smaller ones", () => {

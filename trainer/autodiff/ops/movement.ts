@@ -37,7 +37,7 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
       return { element: x.element, shape };
     },
     vjp: ({ inputs, cotangent }) => [reshape(cotangent, at(inputs, 0).type.shape)],
-    emit: ({ shape }) => ({ vectors: [shape] }),
+    emit: ({ shape }) => ({ sizes: [shape] }),
   },
   Expand: {
     infer: (inputs, { shape }) => {
@@ -47,7 +47,7 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
       return { element: x.element, shape };
     },
     vjp: ({ cotangent }) => [cotangent], // summed back by unbroadcast
-    emit: ({ shape }) => ({ vectors: [shape] }),
+    emit: ({ shape }) => ({ sizes: [shape] }),
   },
   Transpose: {
     infer: (inputs, { perm }) => ({ element: at(inputs, 0).element, shape: permute(at(inputs, 0).shape, perm) }),
@@ -69,7 +69,7 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
     vjp: ({ inputs, cotangent, attrs: { axis, start, end } }) => [
       pad(cotangent, axis, [start, dimOf(at(inputs, 0).type.shape, axis) - end]),
     ],
-    emit: ({ axis, start, end }) => ({ vectors: [[start], [end], [axis]] }),
+    emit: ({ axis, start, end }) => ({ sizes: [[start], [end]], axes: [axis] }),
   },
   Pad: {
     infer: (inputs, { axis, before, after }) => {
@@ -79,7 +79,7 @@ export const MOVEMENT: { readonly [K in keyof MovementAttrs]: OpDef<MovementAttr
     vjp: ({ inputs, cotangent, attrs: { axis, before } }) => [
       slice(cotangent, axis, [before, before + dimOf(at(inputs, 0).type.shape, axis)]),
     ],
-    emit: (attrs, inputs) => ({ vectors: [padding(at(inputs, 0).shape, attrs)] }),
+    emit: (attrs, inputs) => ({ sizes: [padding(at(inputs, 0).shape, attrs)] }),
   },
   Concat: {
     infer: (inputs, { axis }) => {

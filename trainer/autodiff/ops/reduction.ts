@@ -16,7 +16,7 @@ function infer(inputs: readonly ValueType[], { axes, keepdims }: Axes): ValueTyp
 
 function emit({ axes, keepdims }: Axes): Emission {
   const attributes: Record<string, Attribute> = { keepdims: { int: keepdims ? 1 : 0 } };
-  return { attributes, vectors: [axes] };
+  return { attributes, axes };
 }
 
 const kept = (shape: Shape, axes: readonly number[]): Shape => shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
