@@ -8,12 +8,15 @@ import { applyMask } from "../../shared/grammar/token-grammar.ts";
 import { activatedFrom } from "../../shared/lora.ts";
 import { MASKED } from "../model/attention.ts";
 import { buildDecodeStep, buildPrefill } from "../model/decoding.ts";
+import type { Bucket } from "../model/forward.ts";
 import { Random } from "../random.ts";
-import type { Feeds, Tensor } from "../onnx/session.ts";
+import type { Feeds } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { expectBelow, expectLength, roundUp } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { logProbsAfter } from "./head.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
+import { forwardLayers } from "./layers.ts";
 import type { Prefix } from "./prefix.ts";
 import { sampleToken } from "./sampling.ts";
 import { together } from "./shares.ts";
@@ -173,7 +176,7 @@ export class Generator {
   }
 
   async #prefill({ rows, length }: Group, cache: KeyValueCache): Promise<Float32Array> {
-    const { config, sessions } = this.#context;
+    const { config, sessions, byLayer } = this.#context;
     const count = bucketRows(rows);
     const tokens = new Int32Array(length * count);
     const times = new BigInt64Array(length * count);
@@ -185,12 +188,18 @@ export class Generator {
       });
     });
     const mask = this.#mask(rows, { length, slots: length, filled: length });
-    const feeds = this.#feeds({ tokens, times, mask: { values: mask, shape: [count * config.kvHeadCount, 1, 1, length] } });
+    const lines = count * config.kvHeadCount;
+    const feeds = inputsOf(tokens, times);
+    if (byLayer) {
+      // What is read alone sees what is read alone, and padding itself.
+      const segments = { values: mask.map((value) => (value === 0 ? 1 : 0)), shape: [lines, 1, length] };
+      return this.#byLayer({ rows: count, length, positions: 0, packed: true }, { feeds: { ...feeds, segments }, cache });
+    }
     const shape = this.#adapter?.shape;
     const outputs = await sessions.run(
       `prefill ${count} ${length} ${adapterKey(shape)}`,
       () => buildPrefill(config, { rows: count, length }, { adapter: shape }),
-      feeds,
+      { ...this.#weights(), ...feeds, mask: { values: mask, shape: [lines, 1, 1, length] } },
     );
     cache.append(outputs, length);
     return logitsOf(outputs);
@@ -198,7 +207,7 @@ export class Generator {
 
   /** The logits after the next tokens of every row, as many of each. */
   async #decode({ rows, length }: Group, cache: KeyValueCache, next: (row: Row) => readonly number[]): Promise<Float32Array> {
-    const { config, sessions } = this.#context;
+    const { config, sessions, byLayer } = this.#context;
     const count = bucketRows(rows);
     const { slots } = cache;
     const steps = next(at(rows, 0)).length;
@@ -215,25 +224,28 @@ export class Generator {
     });
     const batch = count * config.kvHeadCount;
     const mask = this.#mask(rows, { length, slots, filled: cache.filled });
-    const feeds = { ...this.#feeds({ tokens, times, mask: { values: mask, shape: [batch, 1, slots] } }), ...cache.feeds() };
+    const feeds = { ...inputsOf(tokens, times), mask: { values: mask, shape: [batch, 1, slots] }, ...cache.feeds() };
+    if (byLayer) return this.#byLayer({ rows: count, length: steps, slots, positions: 0 }, { feeds, cache });
     const shape = this.#adapter?.shape;
     const outputs = await sessions.run(
       `decode ${count} ${slots} ${steps} ${adapterKey(shape)}`,
       () => buildDecodeStep(config, { rows: count, slots, steps }, { adapter: shape }),
-      feeds,
+      { ...this.#weights(), ...feeds },
     );
     cache.append(outputs, steps);
     return logitsOf(outputs);
   }
 
-  #feeds({ tokens, times, mask }: { tokens: Int32Array; times: BigInt64Array; mask: Tensor }): Feeds {
-    return {
-      ...tensorFeeds(this.#context.parameters),
-      ...(this.#adapter ? tensorFeeds(this.#adapter.parameters) : {}),
-      tokens: { values: tokens, shape: [tokens.length] },
-      times: { values: times, shape: [times.length, 1] },
-      mask,
-    };
+  /** The same a layer at a time; logits up to a constant of each row. */
+  async #byLayer(bucket: Bucket, { feeds, cache }: { feeds: Feeds; cache: KeyValueCache }): Promise<Float32Array> {
+    const context = this.#context;
+    const trail = await forwardLayers({ context, bucket, feeds, adapter: this.#adapter }, { caches: true });
+    cache.append(trail.cache, bucket.length);
+    return logProbsAfter(context, trail.hidden.subarray(-bucket.rows * context.config.hiddenSize));
+  }
+
+  #weights(): Feeds {
+    return { ...tensorFeeds(this.#context.parameters), ...(this.#adapter ? tensorFeeds(this.#adapter.parameters) : {}) };
   }
 
   /** [B·J, slots]: a large negative number over the left padding of each row and over slots not yet filled. */
@@ -247,6 +259,10 @@ export class Generator {
     }
     return mask;
   }
+}
+
+function inputsOf(tokens: Int32Array, times: BigInt64Array): Feeds {
+  return { tokens: { values: tokens, shape: [tokens.length] }, times: { values: times, shape: [times.length, 1] } };
 }
 
 function logitsOf({ logits }: Readonly<Record<string, Float32Array>>): Float32Array {

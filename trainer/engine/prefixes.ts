@@ -3,16 +3,14 @@
  * (activated LoRA, arXiv:2504.12397), so they are computed once and serve every step, score and answer that goes on from there.
  */
 import { invariant } from "../../shared/assert.ts";
-import type { ModelConfig } from "../../shared/model-config.ts";
 import { MASKED } from "../model/attention.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { buildDecodeStep, buildPrefill, keysOf, valuesOf } from "../model/decoding.ts";
-import type { ParameterBuffer } from "../model/parameters.ts";
 import { type Feeds, sharedFloats, type Tensor } from "../onnx/session.ts";
 import { roundUp } from "./batch.ts";
-import { tensorFeeds } from "./feeds.ts";
+import { type EngineContext, tensorFeeds } from "./feeds.ts";
+import { forwardLayers } from "./layers.ts";
 import { type Beginning, begins, bytesOf, gatherRow, partAt, placePrefix, type Prefix, shorten } from "./prefix.ts";
-import type { SessionCache } from "./session-cache.ts";
 import { together } from "./shares.ts";
 
 // What an update goes back to, its contexts and its errands, at 8 KB per token of the shipped base. They are asked for in turn: a budget a little
@@ -30,7 +28,7 @@ const EMPTY: Prefix = { tokens: new Int32Array(0), head: undefined, shared: 0, k
 /** What is to be read. */
 type Start = Beginning & { readonly tokens: Int32Array };
 
-type Parts = { readonly config: ModelConfig; readonly parameters: ParameterBuffer; readonly sessions: SessionCache };
+type Parts = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
 
 export class PrefixStore {
   readonly #parts: Parts;
@@ -140,7 +138,7 @@ export class PrefixStore {
 
   /** Reads what follows each head, rows padded on the right, where nothing looks. */
   async #compute(group: readonly Start[], lane: number): Promise<Prefix[]> {
-    const { config, parameters, sessions } = this.#parts;
+    const { config } = this.#parts;
     const length = lengthFor(Math.max(...group.map(restOf)));
     const rows = group.length;
     const tokens = new Int32Array(length * rows);
@@ -150,20 +148,9 @@ export class PrefixStore {
       for (let time = 0; time < length; time += 1)
         times[time * rows + row] = BigInt(Math.min(start.shared + time, config.contextTokens - 1));
     });
-    const feeds = {
-      ...tensorFeeds(parameters),
-      tokens: { values: tokens, shape: [tokens.length] },
-      times: { values: times, shape: [times.length, 1] },
-    };
-    const outputs = await this.#run(group, {
-      rows,
-      length,
-      slots: roundUp(Math.max(...group.map(({ shared }) => shared)), SLOT_ROUND),
-      lane,
-      feeds,
-      sessions,
-      config,
-    });
+    const feeds = { tokens: { values: tokens, shape: [tokens.length] }, times: { values: times, shape: [times.length, 1] } };
+    const slots = roundUp(Math.max(...group.map(({ shared }) => shared)), SLOT_ROUND);
+    const outputs = await this.#read(group, { rows, length, slots, lane, feeds });
     const layers = Array.from({ length: config.layerCount }, (_, layer) => layer);
     return group.map((start, row) => {
       const part = (name: string): Float32Array => gatherRow(outputs[name], { ...config, row, rows, length: restOf(start) });
@@ -175,29 +162,28 @@ export class PrefixStore {
     });
   }
 
-  #run(
+  /** Every layer's keys and values [T·B, J·K]. */
+  async #read(
     group: readonly Start[],
-    {
-      rows,
-      length,
-      slots,
-      lane,
-      feeds,
-      sessions,
-      config,
-    }: { rows: number; length: number; slots: number; lane: number; feeds: Feeds } & Pick<Parts, "sessions" | "config">,
+    { rows, length, slots, lane, feeds }: { rows: number; length: number; slots: number; lane: number; feeds: Feeds },
   ): Promise<Record<string, Float32Array>> {
-    if (slots === 0) {
-      const batch = rows * config.kvHeadCount;
-      const mask = { values: new Float32Array(batch * length), shape: [batch, 1, 1, length] };
-      return sessions.run(`prefill ${rows} ${length} base`, () => buildPrefill(config, { rows, length }, {}), { ...feeds, mask });
-    }
+    const { config, parameters, sessions, byLayer } = this.#parts;
     const heads = group.map(({ tokens, head, shared }) => ({ ...(head ?? EMPTY), tokens: tokens.subarray(0, shared) }));
-    const cached = this.feeds(heads, { rows, slots, lane });
-    return sessions.run(`decode ${rows} ${slots} ${length} base`, () => buildDecodeStep(config, { rows, slots, steps: length }, {}), {
-      ...feeds,
-      ...cached,
-    });
+    const cached = slots === 0 ? {} : this.feeds(heads, { rows, slots, lane });
+    if (byLayer) {
+      const bucket = { rows, length, positions: 0, ...(slots > 0 && { slots }) };
+      const pass = { context: this.#parts, bucket, feeds: { ...feeds, ...cached }, adapter: undefined };
+      return (await forwardLayers(pass, { caches: true })).cache;
+    }
+    const all = { ...tensorFeeds(parameters), ...feeds };
+    if (slots > 0)
+      return sessions.run(`decode ${rows} ${slots} ${length} base`, () => buildDecodeStep(config, { rows, slots, steps: length }, {}), {
+        ...all,
+        ...cached,
+      });
+    const batch = rows * config.kvHeadCount;
+    const mask = { values: new Float32Array(batch * length), shape: [batch, 1, 1, length] };
+    return sessions.run(`prefill ${rows} ${length} base`, () => buildPrefill(config, { rows, length }, {}), { ...all, mask });
   }
 }
 

@@ -16,7 +16,7 @@ it("goes on from what begins alike, over and over, and gives what a reading from
   initialiseParameters(parameters, { layerCount: config.layerCount, random: new Random(1) });
   parameters.load(spreadWeights(parameters.read()));
   const sessions = new SessionCache({ threads: 1 });
-  const parts = { config, parameters, sessions };
+  const parts = { config, parameters, sessions, byLayer: undefined, compute: "float32" as const };
   // 300 tokens; 160 of them and 60 others; 190 of those and 40 others; and 140, which the first begin with.
   const first = draw(300);
   const second = [...first.slice(0, 160), ...draw(60)];
