@@ -1,14 +1,17 @@
 /**
- * `npm run check:gpu [-- --device cuda|webgpu --base <folder> --rehearse]`: a device against the CPU. Gradients of every operator
- * and of one layer, a step of an adapter at Qwen3-0.6B's sizes with the bytes that cross for it, and one whole loop: a started
- * system is corrected, learns and takes it back. Without the device nothing is measured. `--rehearse` runs all of it on the CPU,
- * which shows that the check itself works, and of a device nothing.
+ * `npm run check:gpu [-- --device cuda|webgpu --base <folder> --rehearse]`: a device against the CPU. Every operator, layers in each
+ * type that the device multiplies in, steps of an adapter and an answer at Qwen3-0.6B's sizes with the bytes that cross for them, a
+ * loop of a small base that is run by layer, and one whole loop: a started system is corrected, learns and takes it back. Without
+ * the device nothing is measured. `--rehearse` runs all of it on the CPU, frozen tensors held as on a device, which shows that the
+ * check itself works, and of a device nothing; `--without-system` leaves out what starts one.
  */
 import { readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
-import { chooseDevice, Device } from "../trainer/onnx/device.ts";
+import type { FloatType } from "../trainer/autodiff/shape.ts";
+import { chooseDevice, COMPUTES, Device } from "../trainer/onnx/device.ts";
 import { atLeast, atMost, type Bar, report, say } from "./bench.ts";
-import { compareLayer, compareOperators, type Worst } from "./gpu/compare.ts";
+import { compareLayers, compareOperators, type Worst } from "./gpu/compare.ts";
+import { loopByLayer } from "./gpu/layers-loop.ts";
 import { runLoop } from "./gpu/loop.ts";
 import { measureStep, type Step } from "./gpu/step.ts";
 
@@ -19,15 +22,18 @@ const { values: options } = readCommandLine({
     /** A smaller model in place of Qwen3-0.6B's sizes, for a rehearsal: layers. */
     layers: { type: "string", default: "28" },
     rehearse: { type: "boolean", default: false },
+    "without-system": { type: "boolean", default: false },
   },
 });
 
 type Figures = {
   readonly operators: Worst;
-  readonly layer: Worst;
-  readonly halfLayer: Worst | null;
+  /** By the type of the matrices, of those that the device has. */
+  readonly layers: Partial<Record<FloatType, Worst>>;
   readonly step: Step;
-  readonly loop: boolean;
+  readonly layersLoop: boolean;
+  /** null where it was left out. */
+  readonly loop: boolean | null;
 };
 
 async function main(): Promise<void> {
@@ -57,27 +63,39 @@ async function whatIsMissing(device: Device): Promise<string | undefined> {
 }
 
 async function measure(device: Device): Promise<Figures> {
-  say("gradients of every operator");
+  say("every operator");
   const operators = await compareOperators(device);
-  say("gradients of one layer");
-  const layer = await compareLayer(device, "float32");
-  const halfLayer = device === "cpu" ? null : await compareLayer(device, "float16");
-  say("steps of an adapter");
+  const layers: Partial<Record<FloatType, Worst>> = {};
+  let layersLoop = true;
+  for (const compute of COMPUTES[device]) {
+    say(`layers in ${compute}`);
+    layers[compute] = await compareLayers(device, compute);
+    say(`a loop by layer in ${compute}`);
+    if (!(await loopByLayer(device, compute))) layersLoop = false;
+  }
+  say("steps of an adapter, and an answer under it");
   const step = await measureStep(device, Number(options.layers));
+  if (options["without-system"]) return { operators, layers, step, layersLoop, loop: null };
   say("a whole loop");
-  return { operators, layer, halfLayer, step, loop: await runLoop(options.base, device) };
+  return { operators, layers, step, layersLoop, loop: await runLoop(options.base, device) };
 }
 
 /** A rehearsal meets no bar: what ran was the CPU. */
 function barsOf(figures: Figures | null): Bar[] {
   const measured = options.rehearse ? null : figures;
   const step = measured?.step ?? null;
+  const ofWeights = (bytes: number | null): number | null => (step && bytes !== null ? bytes / step.weightBytes : null);
+  const layers = (compute: FloatType): number | null => measured?.layers[compute]?.relativeError ?? null;
   return [
-    atMost("gradients of every operator, device against CPU", measured?.operators.relativeError ?? null, 1e-4, "relative error"),
-    atMost("gradients of one layer, device against CPU", measured?.layer.relativeError ?? null, 1e-3, "relative error"),
-    atMost("gradients of one layer with matrices of 16 bits", measured?.halfLayer?.relativeError ?? null, 2e-2, "relative error"),
-    atMost("bytes that cross per step, of the frozen weights' bytes", step && step.bytesPerStep / step.weightBytes, 0.25, "ratio"),
-    atLeast("whole loops: corrected, learned, taken back", measured && Number(measured.loop), 1, "loops"),
+    atMost("every operator, device against CPU", measured?.operators.relativeError ?? null, 1e-4, "relative error"),
+    atMost("gradients of layers, device against CPU", layers("float32"), 1e-3, "relative error"),
+    atMost("gradients of layers with matrices of float16", layers("float16"), 2e-2, "relative error"),
+    atMost("gradients of layers with matrices of bfloat16", layers("bfloat16"), 5e-2, "relative error"),
+    atMost("bytes that cross per step, of the frozen weights' bytes", ofWeights(step?.bytesPerStep ?? null), 0.25, "ratio"),
+    atMost("bytes that cross per token of an answer, of the frozen weights' bytes", ofWeights(step?.bytesPerToken ?? null), 0.1, "ratio"),
+    atMost("bytes of frozen tensors that are held, of the frozen weights' bytes", ofWeights(step?.bytesHeld ?? null), 2, "ratio"),
+    atLeast("loops by layer, in every type: corrected, learned, taken back", measured && Number(measured.layersLoop), 1, "loops"),
+    atLeast("whole loops: corrected, learned, taken back", measured?.loop == null ? null : Number(measured.loop), 1, "loops"),
   ];
 }
 

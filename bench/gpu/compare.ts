@@ -1,40 +1,37 @@
-/** The same graphs on a device and on the CPU: how far their gradients are apart. */
+/** The same graphs on a device and on the CPU: how far what they give is apart. */
 import { gradients } from "../../trainer/autodiff/grad.ts";
-import { Graph } from "../../trainer/autodiff/graph.ts";
+import { Graph, type Node } from "../../trainer/autodiff/graph.ts";
 import type { OpName } from "../../trainer/autodiff/op-table.ts";
 import { type FloatType, sizeOf } from "../../trainer/autodiff/shape.ts";
-import { ResidentSessions } from "../../trainer/engine/resident-sessions.ts";
-import { buildLayerGradients, COTANGENT } from "../../trainer/model/layered.ts";
+import { Adapter } from "../../trainer/engine/adapters.ts";
+import { backwardLayers, forwardLayers } from "../../trainer/engine/layers.ts";
+import { type Placement, SessionCache } from "../../trainer/engine/session-cache.ts";
+import { targetedLayers } from "../../trainer/model/adapter.ts";
+import { listParameters, type Parameter, ParameterBuffer } from "../../trainer/model/parameters.ts";
 import { encodeModel, graphInputs } from "../../trainer/onnx/encode.ts";
 import type { Device } from "../../trainer/onnx/device.ts";
-import { type Feeds, GraphSession } from "../../trainer/onnx/session.ts";
+import { GraphSession } from "../../trainer/onnx/session.ts";
 import { parseModelConfig } from "../../shared/model-config.ts";
 import { Random } from "../../trainer/random.ts";
 import { say } from "../bench.ts";
 import { QWEN3_0_6B } from "../train-shapes.ts";
-import { node, OP_CASES, type OpCase, project } from "./op-cases.ts";
+import { INDEX_CASES, node, OP_CASES, type OpCase, project } from "./op-cases.ts";
+import { TARGETS } from "./step.ts";
 
-/** The largest ‖device − CPU‖ / ‖CPU‖ over the gradients, and where it is. */
+/** The largest ‖device − CPU‖ / ‖CPU‖ over all outputs, and where it is. */
 export type Worst = { readonly relativeError: number; readonly where: string };
 
 type Outputs = Record<string, Float32Array>;
 
 const LENGTH = 256;
-const SHAPE = {
-  rank: 16,
-  alpha: 32,
-  layers: ["q_proj", "k_proj", "v_proj", "o_proj"]
-    .map((name) => `model.layers.0.self_attn.${name}`)
-    .concat(["gate_proj", "up_proj", "down_proj"].map((name) => `model.layers.0.mlp.${name}`)),
-};
-
-/** Every case of every differentiable operator. */
+/** Every case of every operator: gradients where it has them, else what it gives. */
 export async function compareOperators(device: Device): Promise<Worst> {
   let worst: Worst = { relativeError: 0, where: "" };
-  for (const [name, cases] of Object.entries(OP_CASES) as [OpName, OpCase | readonly OpCase[]][]) {
+  for (const [name, cases] of [...Object.entries(OP_CASES), ...Object.entries(INDEX_CASES)] as [OpName, OpCase | readonly OpCase[]][]) {
     let largest = 0;
     for (const each of [cases].flat() as OpCase[]) {
-      const { relativeError } = worstOf(await runCase(each, device), await runCase(each, "cpu"));
+      const outputsOf = name in INDEX_CASES ? valueOf : gradientsOf;
+      const { relativeError } = worstOf(await runCase(each, outputsOf, device), await runCase(each, outputsOf, "cpu"));
       largest = Math.max(largest, relativeError);
       if (relativeError > worst.relativeError) worst = { relativeError, where: name };
     }
@@ -43,11 +40,19 @@ export async function compareOperators(device: Device): Promise<Worst> {
   return worst;
 }
 
-async function runCase({ shapes, build, domain = (value) => value }: OpCase, device: Device): Promise<Outputs> {
+type OutputsOf = (inputs: readonly Node[], build: OpCase["build"]) => Record<string, Node>;
+
+const valueOf: OutputsOf = (inputs, build) => ({ value: build(inputs) });
+
+const gradientsOf: OutputsOf = (inputs, build) => {
+  const found = gradients(project(build(inputs)), inputs);
+  return Object.fromEntries(found.map((gradient, index) => [`gradient${index}`, node(gradient ?? undefined)]));
+};
+
+async function runCase({ shapes, build, domain = (value) => value }: OpCase, outputsOf: OutputsOf, device: Device): Promise<Outputs> {
   const graph = new Graph();
   const inputs = shapes.map((shape, index) => graph.input(`input${index}`, shape));
-  const found = gradients(project(build(inputs)), inputs);
-  const outputs = Object.fromEntries(found.map((gradient, index) => [`gradient${index}`, node(gradient ?? undefined)]));
+  const outputs = outputsOf(inputs, build);
   const session = await GraphSession.open(encodeModel(outputs), { threads: 1, device });
   const random = new Random(5);
   const read = new Set(graphInputs(outputs).map(({ name }) => name));
@@ -60,31 +65,54 @@ async function runCase({ shapes, build, domain = (value) => value }: OpCase, dev
   return result;
 }
 
-/** One layer of Qwen3-0.6B's sizes over 256 tokens, its frozen matrices in `compute` and resident on the device. */
-export async function compareLayer(device: Device, compute: FloatType): Promise<Worst> {
-  const worst = worstOf(await runLayer(device, compute), await runLayer("cpu", "float32"));
-  say(`  ${compute}: ${worst.relativeError.toExponential(1)} at ${worst.where}`);
+/** Of the gradient with respect to what the last layer gives: as large as in a sum over few tokens, and as small as in a mean over many. */
+export const COTANGENTS = [1e-2, 1e-6] as const;
+
+/**
+ * What two layers of Qwen3-0.6B's sizes give for 256 tokens, and the gradients of an adapter on them, their frozen matrices in
+ * `compute` and resident on the device, against graphs on the CPU that are fed them.
+ */
+export async function compareLayers(device: Device, compute: FloatType): Promise<Worst> {
+  let worst: Worst = { relativeError: 0, where: "" };
+  for (const cotangents of COTANGENTS) {
+    const each = worstOf(
+      await runLayers({ device, placement: "device", compute, cotangents }),
+      await runLayers({ device: "cpu", placement: "inputs", compute: "float32", cotangents }),
+    );
+    say(`  ${compute}, cotangents of ${cotangents}: ${each.relativeError.toExponential(1)} at ${each.where}`);
+    if (!(each.relativeError <= worst.relativeError)) worst = each;
+  }
   return worst;
 }
 
-async function runLayer(device: Device, compute: FloatType): Promise<Outputs> {
-  const config = parseModelConfig(QWEN3_0_6B);
-  const bucket = { rows: 1, length: LENGTH, positions: 1 };
-  const graph = (): ReturnType<typeof buildLayerGradients> =>
-    buildLayerGradients(config, bucket, { adapter: SHAPE, keeps: false, compute });
+type LayersRun = { readonly device: Device; readonly placement: Placement; readonly compute: FloatType; readonly cotangents: number };
+
+async function runLayers({ device, placement, compute, cotangents }: LayersRun): Promise<Outputs> {
+  const config = parseModelConfig({ ...QWEN3_0_6B, num_hidden_layers: 2, vocab_size: 512 });
   const random = new Random(6);
-  const feeds = graphInputs(graph()).map(({ name, type: { shape } }) => {
-    // About as large as trained weights are, so that no score saturates.
-    const deviation = name === COTANGENT ? 1e-2 : (shape.length > 1 ? 1 : 0.1) / Math.sqrt(shape.at(-1) ?? 1);
-    const centre = name.includes("norm") ? 1 : 0;
-    const values = Float32Array.from({ length: sizeOf(shape) }, () => centre + deviation * random.normal());
-    return [name, { values, shape }] as const;
-  });
-  const part = (frozen: boolean): Feeds => Object.fromEntries(feeds.filter(([name]) => name.startsWith("model.") === frozen));
-  const sessions = new ResidentSessions({ threads: 2, device });
-  const outputs = await sessions.run("layer", () => [graph()], { feeds: part(false), resident: { id: "0", tensors: [part(true)] } });
+  const parameters = new ParameterBuffer(listParameters(config));
+  for (const parameter of parameters.parameters) fill(parameters.view(parameter), parameter, random);
+  const adapter = new Adapter(config, { rank: 16, alpha: 32, layers: targetedLayers(config, TARGETS) }, undefined);
+  for (const parameter of adapter.parameters.parameters) fill(adapter.parameters.view(parameter), parameter, random);
+  const tokens = Int32Array.from({ length: LENGTH }, () => Math.floor(random.next() * config.vocabSize));
+  const cotangent = Float32Array.from({ length: LENGTH * config.hiddenSize }, () => cotangents * random.normal());
+  const sessions = new SessionCache({ threads: 2, device, placement });
+  const pass = {
+    context: { config, parameters, sessions, compute },
+    bucket: { rows: 1, length: LENGTH, positions: 1 },
+    feeds: { tokens: { values: tokens, shape: [LENGTH] } },
+    adapter,
+  };
+  const trail = await forwardLayers(pass, { keptBytes: 0 });
+  const found = await backwardLayers(pass, trail, cotangent);
   await sessions.close();
-  return outputs;
+  return { hidden: trail.hidden, ...found };
+}
+
+/** About as large as trained weights are, so that no score saturates. */
+function fill(values: Float32Array, { kind, shape }: Parameter, random: Random): void {
+  const [centre, deviation] = kind === "norm" ? [1, 0.1] : [0, kind === "embedding" ? 1 : 1 / Math.sqrt(shape.at(-1) ?? 1)];
+  for (let index = 0; index < values.length; index += 1) values[index] = centre + deviation * random.normal();
 }
 
 function worstOf(got: Outputs, expected: Outputs): Worst {

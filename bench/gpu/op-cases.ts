@@ -14,7 +14,7 @@ export type OpCase = {
 };
 
 const positive = (value: number): number => 0.5 + Math.abs(value);
-export const indices = (graph: Graph, values: readonly number[], shape: Shape): Node => graph.constant(Int32Array.from(values), shape);
+const indices = (graph: Graph, values: readonly number[], shape: Shape): Node => graph.constant(Int32Array.from(values), shape);
 const binary = (apply: (a: Node, b: Node) => Node, domain?: OpCase["domain"]): OpCase => ({
   shapes: [
     [3, 1, 4],
@@ -130,6 +130,15 @@ export const OP_CASES: Partial<Record<OpName, OpCase | readonly OpCase[]>> = {
   },
   // x² with a rule of its own that says 2x
   CustomGradient: unary((x) => build.customGradient(build.mul(x, x), [x], (g) => [build.mul(g, build.add(x, x))])),
+};
+
+/** Operators that give or take indices and conditions, and have no derivative. */
+export const INDEX_CASES: Partial<Record<OpName, OpCase | readonly OpCase[]>> = {
+  Gather: { shapes: [[4, 5]], build: ([x]) => build.gather(node(x), indices(node(x).graph, [3, 0, 0], [3])) },
+  Less: binary((a, b) => build.cast(build.less(a, b), "float32")),
+  // Of values that are often equal.
+  Equal: binary((a, b) => build.cast(build.equal(a, b), "float32"), Math.round),
+  ArgMax: [unary((x) => build.cast(build.argMax(x), "float32")), unary((x) => build.cast(build.argMax(x), "float32"), Math.round)],
 };
 
 /** A scalar that weighs every element of `output` differently. */
