@@ -14,8 +14,8 @@ export type TrainShape = {
   readonly rounds: number;
   readonly steps: number;
   readonly warmup: number;
-  /** Our speed over PyTorch's at least, our peak memory over PyTorch's at most. */
-  readonly bars: { readonly speed: number; readonly memory: number };
+  /** Our speed over PyTorch's at least, by kind, our peak memory over PyTorch's at most. */
+  readonly bars: { readonly speed: { readonly full: number; readonly adapter: number }; readonly memory: number };
 };
 
 const BASE_CONFIG = new URL("../base/config.json", import.meta.url);
@@ -52,7 +52,7 @@ export const SHAPES: { readonly [name: string]: TrainShape } = {
     rounds: 5,
     steps: 8,
     warmup: 2,
-    bars: { speed: 1, memory: 1 },
+    bars: { speed: { full: 1, adapter: 1.2 }, memory: 0.7 },
   },
   "qwen3-0.6b": {
     config: QWEN3_0_6B,
@@ -63,6 +63,6 @@ export const SHAPES: { readonly [name: string]: TrainShape } = {
     rounds: 3,
     steps: 3,
     warmup: 1,
-    bars: { speed: 1.2, memory: 0.75 },
+    bars: { speed: { full: 1, adapter: 1.2 }, memory: 0.75 },
   },
 };

@@ -89,7 +89,12 @@ function summarise(runs: ReadonlyMap<string, StepTimes[]>, { peak, torch, thread
     const share = ours === null ? null : (productFlops(sizes, kind) * ours.tokensPerSecond) / (rows * length) / peak;
     figures[kind] = { ours, torch: theirs, gemmShare: share };
     bars.push(
-      atLeast(`${kind}: speed against PyTorch`, ours && theirs && ours.tokensPerSecond / theirs.tokensPerSecond, shape.bars.speed, "ratio"),
+      atLeast(
+        `${kind}: speed against PyTorch`,
+        ours && theirs && ours.tokensPerSecond / theirs.tokensPerSecond,
+        shape.bars.speed[kind],
+        "ratio",
+      ),
     );
     const memory = ours && theirs && ours.peakRssBytes / theirs.peakRssBytes;
     bars.push(atMost(`${kind}: peak memory against PyTorch`, memory, shape.bars.memory, "ratio"));
