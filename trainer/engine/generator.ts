@@ -12,7 +12,8 @@ import type { Bucket } from "../model/forward.ts";
 import { Random } from "../random.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
-import { expectBelow, expectLength, roundUp } from "./batch.ts";
+import { bucketRows, type Group, type Row, takeGroups } from "./answer-rows.ts";
+import { expectBelow, expectLength } from "./batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
 import { logProbsAfter } from "./head.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
@@ -44,21 +45,7 @@ export type Generation = {
   readonly logProbs: Float32Array;
 };
 
-// Rounding sizes up keeps the number of compiled graphs small.
-const PROMPT_ROUND = 64;
-const MAX_ROWS = 32;
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
-
-type Row = {
-  readonly index: number;
-  readonly prompt: Int32Array;
-  readonly random: Random;
-  readonly tokens: number[];
-  readonly logProbs: number[];
-  readonly constraint: Constraint | undefined;
-  finished: boolean;
-};
-type Group = { readonly rows: readonly Row[]; readonly length: number };
 
 export class Generator {
   readonly #context: EngineContext;
@@ -268,30 +255,4 @@ function inputsOf(tokens: Int32Array, times: BigInt64Array): Feeds {
 function logitsOf({ logits }: Readonly<Record<string, Float32Array>>): Float32Array {
   invariant(logits !== undefined, "logits expected");
   return logits;
-}
-
-/** Takes from the front of `sorted` what is run at once: dealt out to as many batches as there are lanes, each of at most `mostTokens`, but one row at least. */
-function takeGroups(sorted: Row[], { mostTokens, lanes }: { mostTokens: number; lanes: number }): Group[] {
-  const groups = Array.from({ length: lanes }, (): { rows: Row[]; length: number } => ({ rows: [], length: 0 }));
-  let taken = 0;
-  for (const row of sorted) {
-    const group = at(groups, taken % lanes);
-    const length = roundUp(row.prompt.length, PROMPT_ROUND);
-    const count = group.rows.length + 1;
-    if (count > MAX_ROWS || (count > 1 && powerOfTwo(count) * length > mostTokens)) break;
-    group.rows.push(row);
-    group.length = length;
-    taken += 1;
-  }
-  sorted.splice(0, taken);
-  return groups.filter(({ rows }) => rows.length > 0);
-}
-
-function powerOfTwo(value: number): number {
-  return 2 ** Math.ceil(Math.log2(value));
-}
-
-/** Rows of the compiled graph: the power of two that holds them. */
-function bucketRows(rows: readonly Row[]): number {
-  return powerOfTwo(rows.length);
 }
