@@ -98,7 +98,7 @@ async function runLayers({ device, placement, compute, cotangents }: LayersRun):
   const cotangent = Float32Array.from({ length: LENGTH * config.hiddenSize }, () => cotangents * random.normal());
   const sessions = new SessionCache({ threads: 2, device, placement });
   const pass = {
-    context: { config, parameters, sessions, compute },
+    context: { config, parameters, sessions, byLayer: undefined, compute },
     bucket: { rows: 1, length: LENGTH, positions: 1 },
     feeds: { tokens: { values: tokens, shape: [LENGTH] } },
     adapter,

@@ -16,6 +16,8 @@ export type LayerOptions = {
   readonly keptBytes: number;
   /** Of one chunk's logits, at most, from 16 positions on; two or three arrays of the size are there at a time. */
   readonly logitBytes: number;
+  /** Of the float32 values of layers that one session holds, at most but for one layer, where sessions hold them. Default 1 GiB. */
+  readonly groupBytes?: number;
 };
 
 export type EngineContext = {

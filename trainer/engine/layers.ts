@@ -50,7 +50,7 @@ export type LayerPass = {
   readonly adapter: Adapter | undefined;
 };
 
-export type LayerContext = Pick<EngineContext, "config" | "parameters" | "sessions" | "compute">;
+export type LayerContext = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
 
 /** What a forward pass leaves for the backward pass, which takes it apart as it goes. */
 export type Trail = {

@@ -8,15 +8,14 @@ import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { keysOf, valuesOf } from "../model/decoding.ts";
 import { type Bucket, tokenCount } from "../model/forward.ts";
 import { COTANGENT, HIDDEN, LAYER_OUTPUT } from "../model/layered.ts";
-import type { ParameterBuffer } from "../model/parameters.ts";
 import { gradientOf } from "../model/training.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { ofLayer } from "./feeds.ts";
-import type { ForwardOptions, LayerPass, Trail } from "./layers.ts";
+import type { ForwardOptions, LayerContext, LayerPass, Trail } from "./layers.ts";
 import type { Branches, Resident, ResidentRun, ResidentSessions } from "./resident-sessions.ts";
 
-/** Of the float32 values of a session's layers, at most. While a session is opened they are on the host up to three times more; after that each run of one layer needs one layer's beside them. */
+/** While a session is opened its layers are on the host up to three times more; a run needs its own layer beside them all. */
 const GROUP_BYTES = 2 ** 30;
 
 type ResidentPass = LayerPass & { readonly residents: ResidentSessions };
@@ -79,9 +78,9 @@ function anyBucket(bucket: Bucket): AnyBucket {
 }
 
 /** The layer's tensors among those of its session. */
-function residentOf({ config, parameters }: { config: ModelConfig; parameters: ParameterBuffer }, layer: number): Resident {
+function residentOf({ config, parameters, byLayer }: LayerContext, layer: number): Resident {
   const layerBytes = 4 * Object.values(ofLayer(parameters, layer)).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-  const most = Math.max(1, Math.floor(GROUP_BYTES / layerBytes));
+  const most = Math.max(1, Math.floor((byLayer?.groupBytes ?? GROUP_BYTES) / layerBytes));
   const first = layer - (layer % most);
   const count = Math.min(most, config.layerCount - first);
   return {

@@ -104,6 +104,8 @@ describe("a layer at a time", () => {
     const other = tinyConfig({ model_type: "qwen2", num_hidden_layers: 4, tie_word_embeddings: false });
     const some = await adapterFor(other, (name) => /layers\.1\.mlp|layers\.2\.self_attn\.[qo]/.test(name));
     await expectSame(other, { byLayer: { keptBytes: 0, ...CHUNKS }, adapter: some, placement: "device" });
+    const groupBytes = 4 * 3_000; // of layers of 992 values: three to a session, and the last by itself
+    await expectSame(other, { byLayer: { keptBytes: 0, ...CHUNKS, groupBytes }, adapter: some, placement: "device" });
   });
 
   it("is how bases of more than 100 million parameters run, and no smaller ones", () => {
