@@ -120,7 +120,7 @@ testEngine(edge, {
     const before = aborted;
     return { hasGivenUp: () => aborted === before + 1 };
   },
-    asked: () => runs.length,
+  asked: () => runs.length,
 });
 
 it("is sent the limit of the answer, which it would set low by itself, and nothing that it does not know", async () => {
