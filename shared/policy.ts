@@ -93,6 +93,8 @@ export const Origin = z.object({
   export: Digest.nullable(),
   /** For whom the export was written: verl, slime or tinker. */
   format: z.string().nullable(),
+  /** Where the service that trained it keeps what it goes on from; null where there is none. */
+  state: z.string().max(500).nullable().default(null),
 });
 export type Origin = z.infer<typeof Origin>;
 

@@ -23,6 +23,8 @@ export const ExportManifest = z.object({
   /** What the adapter that comes back must descend from, and be trained on from. */
   parent: Version,
   parentAdapter: AdapterFiles.nullable(),
+  /** Where the service that trained on it keeps what it goes on from. */
+  state: z.string().max(500).optional(),
   baseDigest: Digest,
   baseName: z.string(),
   fromSeq: z.number().int(),

@@ -62,7 +62,11 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     changes: [],
     gate,
     inputs: null,
-    imported: { export: from === undefined ? null : await exportDigest(from), format: from?.format ?? null },
+    imported: {
+      export: from === undefined ? null : await exportDigest(from),
+      format: from?.format ?? null,
+      state: from?.state ?? null,
+    },
     seed: deps.seed,
     runtime: { ...deps.runtime },
   };

@@ -5,9 +5,10 @@ import { z } from "zod";
 import { linearNames } from "../../shared/lora.ts";
 import { EDGE_OPTIONS, tell } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
-import { refuseFor } from "../engine/training-port.ts";
+import { refuseFor, type TrainingCapabilities } from "../engine/training-port.ts";
 import { checkFolder, prepareExport, writeExport } from "../export/command.ts";
-import { exportDigest } from "../export/manifest.ts";
+import { exportDigest, type ExportManifest } from "../export/manifest.ts";
+import type { EdgePort } from "../feed/edge-port.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
 import { TinkerClient } from "./client.ts";
 import { TinkerEngine } from "./engine.ts";
@@ -16,7 +17,7 @@ import { trainRows } from "./train-rows.ts";
 const USAGE = `TINKER_API_KEY=… npm run trainer -- tinker --agent <name> --model <name> [options]
   --model <name>         the agent's base as the service names it, such as Qwen/Qwen3-8B
   --out <folder>         a new folder for the export and the adapter (tinker-<agent>)
-  --rank <n>             of the adapter (32)
+  --rank <n>             of a first adapter (32); the next ones have its rank
   --steps <n>            optimizer steps (4)
   --lr <rate>            of AdamW (1e-4)
   --most <n>             signals at most (1000)
@@ -44,26 +45,49 @@ const ADAPTER = "candidate";
 /** Prints one JSON object; returns the exit code. */
 export async function tinkerCommand(argv: readonly string[], print: (line: string) => void): Promise<number> {
   const options = parseOptions(argv, Options, USAGE);
-  const { agent, model, out = `tinker-${options.agent}`, rank, seed, steps, lr } = options;
+  const { agent, model, out = `tinker-${options.agent}`, seed, steps, lr } = options;
   const client = new TinkerClient({ environment: process.env });
   checkFolder(out);
-  const { base, assembled } = await prepareExport({ ...options, advantages: "rewards", threads: 1 });
+  const { edge, base, assembled } = await prepareExport({ ...options, advantages: "rewards", threads: 1 });
   const engine = new TinkerEngine(client, { baseModel: model, config: base.config });
-  if (assembled.manifest.parentAdapter !== null)
-    refuseFor(engine.capabilities, "a line at its bare base", `version ${assembled.manifest.parent}, whose adapter it cannot take`);
-  tell(`training ${assembled.rows.length} rows on ${model}`);
+  const parent = await parentOf(edge, assembled.manifest, engine.capabilities);
+  // Weights that go on are of the rank that they were made with.
+  const { rank = options.rank } = parent ?? {};
+  tell(`training ${assembled.rows.length} rows on ${model} at rank ${rank}, from ${parent?.state ?? "the bare base"}`);
   await engine.createAdapter(ADAPTER, { rank, alpha: 2 * rank, targets: linearNames(), seed });
+  if (parent !== undefined) await engine.loadState(ADAPTER, parent.state);
   const losses = await trainRows(engine, assembled.rows, {
     ...{ adapter: ADAPTER, steps, lr },
     onStep: ({ done, of, loss }) => tell(`step ${done} of ${of}: loss ${loss.toFixed(4)}`),
   });
   const { configBytes, weightBytes } = writeAdapterFiles(base.config, await engine.readAdapter(ADAPTER), base.name);
+  const state = await engine.saveState(ADAPTER);
   await engine.dropAdapter(ADAPTER);
-  const manifest = writeExport(out, "tinker", { files: [], manifest: assembled.manifest });
+  const manifest = writeExport(out, "tinker", { files: [], manifest: { ...assembled.manifest, state } });
   mkdirSync(join(out, "adapter"));
   writeFileSync(join(out, "adapter", "adapter_config.json"), configBytes);
   writeFileSync(join(out, "adapter", "adapter_model.safetensors"), weightBytes);
   print(JSON.stringify({ folder: out, digest: await exportDigest(manifest), rows: assembled.rows.length, losses }, null, 2));
   tell(`publish it with: npm run trainer -- import --agent ${agent} --adapter ${join(out, "adapter")} --from ${out}`);
   return 0;
+}
+
+/**
+ * Where the service keeps what the parent was trained to; undefined for the bare base.
+ * @throws {train/refused} for a parent that it has not trained itself
+ */
+async function parentOf(
+  edge: EdgePort,
+  { agent, line, parent, parentAdapter }: Pick<ExportManifest, "agent" | "line" | "parent" | "parentAdapter">,
+  capabilities: TrainingCapabilities,
+): Promise<{ state: string; rank: number } | undefined> {
+  if (parentAdapter === null) return undefined;
+  const { imported } = await edge.readVersion({ agent, line }, parent);
+  if (imported === null || imported.state === null)
+    return refuseFor(
+      capabilities,
+      "a line at its bare base, or at a version that was trained here",
+      `version ${parent}, whose adapter it cannot take`,
+    );
+  return { state: imported.state, rank: parentAdapter.rank };
 }

@@ -82,6 +82,27 @@ export class TinkerEngine implements TrainingPort {
     this.#models.set(name, { id, seq: 1 });
   }
 
+  /** What training goes on from: weights as the service keeps them, under an address of its own. */
+  async saveState(name: string): Promise<string> {
+    const model = this.#model(name);
+    const { path } = await this.#client.run(Saved, "/api/v1/save_weights", {
+      type: "save_weights",
+      model_id: model.id,
+      path: `nextstate-${model.seq}`,
+      seq_id: model.seq++,
+    });
+    return path;
+  }
+
+  /** Puts an adapter that was just made where an earlier one has stopped; its moments begin at zero. */
+  async loadState(name: string, path: string): Promise<void> {
+    const model = this.#model(name);
+    await this.#client.run(z.unknown(), "/api/v1/load_weights", {
+      ...{ type: "load_weights", model_id: model.id, path, optimizer: false },
+      seq_id: model.seq++,
+    });
+  }
+
   async loadAdapter(): Promise<void> {
     return refuseFor(TINKER, "an adapter that it has made itself", "one from elsewhere, which no published call takes");
   }

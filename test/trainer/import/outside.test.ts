@@ -174,7 +174,7 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
     expect((await call(edge, "trainer", "GET /trainer/v1/agents/gated/lines/shared/head")).body).toMatchObject({ stable: 0 });
   });
 
-  it("has a line trained on Tinker, and publishes what comes back", async () => {
+  it("has a line trained on Tinker, publishes what comes back, and has it trained on from there", async () => {
     await putAgent(edge, "tinkered", SETTINGS);
     await converse("tinkered", "ana5", 1);
     await converse("tinkered", "ben5", -1);
@@ -193,16 +193,33 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
       expect([trained.code, JSON.parse(trained.out)]).toMatchObject([0, { rows: 2, losses: [expect.any(Number), expect.any(Number)] }]);
       expect(replay.asked.map(({ path }) => path.slice("/api/v1/".length))).toEqual([
         ...["create_session", "create_model", "forward", "forward_backward", "optim_step", "forward_backward", "optim_step"],
-        ...["save_weights_for_sampler", "unload_model"],
+        ...["save_weights_for_sampler", "save_weights", "unload_model"],
       ]);
+      const state = `tinker://m-1/weights/${replay.asked.find(({ path }) => path === "/api/v1/save_weights")?.body["path"]}`;
       const back = await importTo("tinkered", join(out, "adapter"), "tinkered");
       expect(JSON.parse(back.out)).toMatchObject({ version: 1, release: "stable" });
-      expect((await versions("tinkered"))[0]).toMatchObject({ imported: { export: JSON.parse(trained.out).digest, format: "tinker" } });
-      // Its own adapter is from elsewhere for the service.
+      expect((await versions("tinkered"))[0]).toMatchObject({
+        imported: { export: JSON.parse(trained.out).digest, format: "tinker", state },
+      });
       await converse("tinkered", "ana5", -1, "Faro");
       await converse("tinkered", "ben5", 1, "Faro");
+      replay.asked = [];
       const next = await run(tinkerCommand, "--agent", "tinkered", "--model", "Qwen/Qwen3-8B", "--out", join(folder, "tinkered2"));
-      expect(next).toMatchObject({ code: 1, err: expect.stringContaining("Tinker: a line at its bare base expected, got version 1") });
+      expect([next.code, next.err]).toEqual([0, expect.stringContaining(`at rank 2, from ${state}`)]);
+      const bodies = replay.asked.map(({ body }) => body);
+      expect(bodies[1]).toMatchObject({ type: "create_model", lora_config: { rank: 2 } });
+      expect(bodies[2]).toEqual({ type: "load_weights", model_id: "m-1", path: state, optimizer: false, seq_id: 1 });
+      expect(JSON.parse((await importTo("tinkered", join(folder, "tinkered2", "adapter"), "tinkered2")).out)).toMatchObject({ version: 2 });
+      // What another has trained is from elsewhere for the service.
+      await putAgent(edge, "taken", SETTINGS);
+      await converse("taken", "ana6", 1);
+      await converse("taken", "ben6", -1);
+      expect((await run(importCommand, "--agent", "taken", "--adapter", place, "--threads", "1")).code).toBe(0);
+      const refused = await run(tinkerCommand, "--agent", "taken", "--model", "Qwen/Qwen3-8B", "--out", join(folder, "taken"));
+      expect(refused).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("or at a version that was trained here expected, got version 1"),
+      });
     } finally {
       vi.unstubAllEnvs();
       replay.stop();

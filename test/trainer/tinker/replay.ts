@@ -65,6 +65,8 @@ function resultOf(path: string, body: Body): unknown {
   if (kind === "create_model") return { type: "create_model", model_id: "m-1" };
   if (kind === "optim_step") return { metrics: { "unclipped_grad_l2_norm:mean": 0.5 } };
   if (kind === "save_weights_for_sampler") return { type: kind, path: `tinker://m-1/sampler_weights/${String(body["path"])}` };
+  if (kind === "save_weights") return { type: kind, path: `tinker://m-1/weights/${String(body["path"])}` };
+  if (kind === "load_weights") return { type: kind, path: body["path"] };
   if (kind === "asample") return { type: "sample", sequences: [{ tokens: [7, 2], logprobs: [-0.5, -0.25], stop_reason: "stop" }] };
   if (kind === "unload_model") return { type: kind, model_id: "m-1" };
   const input = body[`${kind}_input`] as { data: { loss_fn_inputs: { target_tokens: { data: number[] } } }[]; loss_fn: string };
