@@ -16,12 +16,13 @@ export type Plan = {
   readonly secrets: readonly string[];
 };
 
-type Change = { what: string; details?: readonly string[]; command: readonly string[] | string };
+/** `commands` are wrangler's, in the order in which they are run, or one request. */
+type Change = { what: string; details?: readonly string[]; commands: readonly (readonly string[])[] | string };
 
 export function describePlan(plan: Plan): string {
-  const changes = changesOf(plan).map(({ what, details = [], command }, index) => {
-    const run = typeof command === "string" ? command : `$ wrangler ${command.map(quoted).join(" ")}`;
-    return [`  ${index + 1}. ${what}`, ...details.map((detail) => `       ${detail}`), `     ${run}`].join("\n");
+  const changes = changesOf(plan).map(({ what, details = [], commands: run }, index) => {
+    const lines = typeof run === "string" ? [run] : run.map((command) => `$ wrangler ${command.map(quoted).join(" ")}`);
+    return [`  ${index + 1}. ${what}`, ...details.map((detail) => `       ${detail}`), ...lines.map((line) => `     ${line}`)].join("\n");
   });
   return [
     "Nothing is changed now. On an account that has none of it, `npm run deploy` makes these changes;",
@@ -37,24 +38,24 @@ function changesOf({ target, base, migrations, size, assets, secretsFile, secret
   const files = Object.entries(base.manifest.files);
   const bytes = files.reduce((sum, [, digest]) => sum + (base.files.get(digest)?.length ?? 0), 0);
   return [
-    { what: `D1 database ${target.name}`, command: commands.createDatabase(target) },
-    { what: `tables, by ${migrations.length} migrations`, details: migrations, command: commands.applyMigrations(target, config) },
+    { what: `D1 database ${target.name}`, commands: [commands.createDatabase(target)] },
+    { what: `tables, by ${migrations.length} migrations`, details: migrations, commands: [commands.applyMigrations(target, config)] },
     {
       what: `one key each for clients, people and trainers: plain in ${target.folder}/keys.json, hashed in the database`,
-      command: commands.runSql(target, config, "INSERT OR IGNORE INTO keys …"),
+      commands: [commands.runSql(target, config, "INSERT OR IGNORE INTO keys …")],
     },
-    { what: `R2 bucket ${target.bucket}`, command: commands.createBucket(target) },
+    { what: `R2 bucket ${target.bucket}`, commands: [commands.createBucket(target)] },
     {
       what: `base ${base.manifest.name}, ${files.length} files of ${(bytes / 1e6).toFixed(1)} MB, each under its SHA-256, and their manifest`,
       details: [...files.map(([name, digest]) => `files/${digest}  ${name}`), `files/${base.digest}  manifest`],
-      command: commands.uploadFiles(target, "<list of the files>"),
+      commands: [commands.uploadFiles(target, "<list of the files>"), commands.uploadManifest(target, "<the manifest>")],
     },
     {
       what: `Worker ${target.name}, ${size}`,
       details: [`dashboard: ${assets.join(", ")}`, ...(secrets.length === 0 ? [] : [`secrets: ${secrets.join(", ")}`])],
-      command: commands.deployWorker(config, secretsFile),
+      commands: [commands.deployWorker(config, secretsFile)],
     },
-    { what: "agent assistant, where there is none", command: "PUT <endpoint>/api/agents/assistant" },
+    { what: "agent assistant, where there is none", commands: "PUT <endpoint>/api/agents/assistant" },
   ];
 }
 

@@ -13,6 +13,9 @@ export const TOKEN = "a-token-of-the-account";
 
 type Account = { id: string; name: string };
 
+/** Which calls fail, by `METHOD /path` below the account and body; before they have changed anything, or with the change made and its answer lost. */
+export type Fault = { readonly when: "before" | "after"; readonly hits: (called: string, body: string) => boolean };
+
 type Call = { path: string; params: readonly string[]; request: Request };
 type Handler = (call: Call) => unknown;
 
@@ -51,6 +54,7 @@ export class Cloudflare {
   readonly uploads: Upload[] = [];
   /** What wrangler takes as CLOUDFLARE_API_BASE_URL. */
   apiUrl = "";
+  fault: Fault | undefined;
   /** Those that the token reaches. */
   accounts: readonly Account[] = [ACCOUNT];
   readonly #worker: CloudflareWorker;
@@ -74,6 +78,12 @@ export class Cloudflare {
   /** Where the uploaded Worker answers. */
   get workerUrl(): string {
     return this.#worker.url;
+  }
+
+  /** What a bucket holds, by its keys. */
+  async objects(bucket: string): Promise<string[]> {
+    const { objects } = await (await this.#worker.bucket(bucket)).list();
+    return objects.map(({ key }) => key);
   }
 
   /** The only database. */
@@ -106,7 +116,7 @@ export class Cloudflare {
     }
   }
 
-  #route(request: Request): unknown {
+  async #route(request: Request): Promise<unknown> {
     const { pathname } = new URL(request.url);
     const path = pathname.replace(/^\/client\/v4/, "");
     const authorization = request.headers.get("authorization");
@@ -120,7 +130,12 @@ export class Cloudflare {
       const match = pattern.exec(called);
       if (match === null) continue;
       if (request.method !== "GET" && below !== undefined) this.changes.push(called);
-      return handler({ path: below ?? path, params: match.slice(1).map(decodeURIComponent), request });
+      const body = await request.clone().text();
+      const fails = (when: Fault["when"]): boolean => this.fault?.when === when && this.fault.hits(called, body);
+      if (fails("before")) throw new ApiError(500, 10_001, "internal error");
+      const result = await handler({ path: below ?? path, params: match.slice(1).map(decodeURIComponent), request });
+      if (fails("after")) throw new ApiError(500, 10_001, "internal error");
+      return result;
     }
     this.unknown.push(called);
     throw new ApiError(404, 7_003, `no route for ${called}`);

@@ -13,12 +13,15 @@ import { readKeys } from "../../cli/keys.ts";
 import { bearer } from "../helpers/edge.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
 import { ACCOUNT, Cloudflare, TOKEN } from "./cloudflare.ts";
+import { callsOf, type Ran, runDeploy, shownIn } from "./run-deploy.ts";
 
 const PATIENCE_MS = 300_000;
 
 let folder = "";
 let baseFolder = "";
 let state = "";
+let calls: string[][] = [];
+let secrets: string[] = [];
 let cloudflare: Cloudflare;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nextstate-deploy-test-"));
@@ -36,7 +39,10 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
   beforeAll(async () => {
     const secretsFile = join(folder, "secrets.json");
     await writeFile(secretsFile, JSON.stringify({ WEATHER_KEY: "rain" }));
-    first = await deploy(["--secrets", secretsFile]);
+    secrets = ["--secrets", secretsFile];
+    const record = join(folder, "calls");
+    first = await deploy(secrets, { WRANGLER_OUTPUT_FILE_DIRECTORY: record });
+    calls = await callsOf(record, join(state, "wrangler.ndjson"));
   }, PATIENCE_MS);
 
   it("makes what an empty account lacks, and says where it answers and with which keys", async () => {
@@ -82,6 +88,13 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
     expect(answer.headers.get("x-policy-digest")).toBe((await readBase(baseFolder)).digest);
     const page = await fetch(cloudflare.workerUrl);
     expect([page.headers.get("content-type"), await page.text()]).toEqual(["text/html; charset=utf-8", expect.stringContaining("<title>")]);
+  });
+
+  it("ran the very commands that --dry-run shows, in their order, and others only to look", async () => {
+    const shown = shownIn((await deploy(["--dry-run", ...secrets], { CLOUDFLARE_API_BASE_URL: NOWHERE })).output);
+    const run = calls.filter((call) => !READS.test(call.join(" ")));
+    expect(shown.map(([first, second]) => `${first} ${second}`)).toContain("r2 object");
+    expect(run).toEqual(shown.map((command) => command.map((word) => expect.stringMatching(toPattern(word)))));
   });
 
   it("is followed by a trainer that is given its address and a key", async () => {
@@ -163,37 +176,28 @@ describe("npm run deploy -- --dry-run", { timeout: PATIENCE_MS }, () => {
     expect(shown.code).toBe(0);
     const { digest, manifest } = await readBase(baseFolder);
     for (const file of [digest, ...Object.values(manifest.files)]) expect(shown.output).toContain(`files/${file}`);
-    for (const command of [
-      "d1 create nextstate",
-      "r2 bucket create nextstate-artifacts",
-      "r2 bulk put",
-      "d1 migrations apply",
-      "d1 execute",
-      "deploy --config",
-    ])
-      expect(shown.output).toContain(`$ wrangler ${command}`);
+    expect(shown.output).toContain(`$ wrangler r2 object put nextstate-artifacts/files/${digest} --file`);
     expect(existsSync(join(folder, "dry"))).toBe(false);
   });
 });
 
+/** Commands that look. */
+const READS = /^(whoami|d1 list|r2 bucket info|r2 object get|d1 execute .* --command SELECT )/;
+
+/** What a plan leaves open: a word in brackets stands for any, and an ellipsis for the rest. */
+function toPattern(word: string): RegExp {
+  if (/^<.*>$/.test(word)) return /./;
+  const literal = word.replace(/…$/, "").replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(word.endsWith("…") ? `^${literal}` : `^${literal}$`);
+}
+
 const NOWHERE = "http://127.0.0.1:9/client/v4"; // whoever asks it is refused
 
-type Ran = { code: number | null; output: string };
-
 function deploy(args: readonly string[] = [], env: Record<string, string | undefined> = {}): Promise<Ran> {
-  const options = ["--base", baseFolder, "--state", state, "--url", cloudflare.workerUrl];
-  const child = spawn(process.execPath, ["cli/deploy.ts", ...options, ...args], {
-    env: {
-      ...process.env,
-      CLOUDFLARE_API_BASE_URL: cloudflare.apiUrl,
-      CLOUDFLARE_API_TOKEN: TOKEN,
-      CLOUDFLARE_ACCOUNT_ID: undefined,
-      ...env,
-    },
+  return runDeploy(["--base", baseFolder, "--state", state, "--url", cloudflare.workerUrl, ...args], {
+    CLOUDFLARE_API_BASE_URL: cloudflare.apiUrl,
+    ...env,
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
 }
 
 async function stored(digest: string): Promise<Uint8Array<ArrayBuffer>> {
