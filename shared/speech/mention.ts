@@ -23,6 +23,58 @@ export function mentions(text: string, { parameter, value }: MentionedValue): bo
   return knownForms(value).some((form) => containsPhrase(words, wordsOf(form)));
 }
 
+/**
+ * Whether the text speaks of the value otherwise than to refuse it: "not Economy" and "rather than Economy" do not. Of a truth what is said of its topic
+ * tells which of the two it is; "one" counts where it is no pronoun.
+ */
+export function isWanted(text: string, { parameter, value }: MentionedValue, options: readonly string[] = []): boolean {
+  const isTruth = parameter.kind === "boolean" || /^(true|false)$/i.test(value);
+  const longer = options.filter((option) => tellingWords(option).length > tellingWords(value).length);
+  return clausesOf(text).some((clause) => {
+    if (isTruth) return truthSaid(clause, parameter) === /^true$/i.test(value);
+    if (writtenForm(value) === "number") return mentions(clause.replaceAll(PRONOUN, " "), { parameter, value });
+    const words = tellingWords(clause);
+    const isPart = (at: number): boolean =>
+      longer.some((option) =>
+        phrasesIn(words, tellingWords(option)).some((start) => start <= at && at < start + tellingWords(option).length),
+      );
+    return knownForms(value)
+      .flatMap((form) => phrasesIn(words, tellingWords(form)).map((at) => ({ at, end: at + tellingWords(form).length })))
+      .some(({ at, end }) => !isPart(at) && !isRefused(words, at) && !REFUSED_AFTER.test(words.slice(end, end + REFUSED_WORDS).join(" ")));
+  });
+}
+
+// "couldn't you", "shouldn't it be" and "don't forget" refuse nothing.
+const ASKING_ANYWAY =
+  /\b(?:ca|could|should|would|wo|was|were|is|are|did|does|do)n't (?:you|we|it|that|this|they|he|she|i|there)\b|\b(?:don't|do not) forget\b/gi;
+const PRONOUN =
+  /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;
+
+function clausesOf(text: string): string[] {
+  return text
+    .replaceAll("’", "'")
+    .replaceAll(ASKING_ANYWAY, " ")
+    .split(/[,;!?\n–—]|:(?!\d)|(?<!\b\p{L})\.(?=\s|$)| but /iu);
+}
+
+const DENIED = /\b(?:no|not|without|never|nothing|avoid|skip|drop|remove|hate)\b|n't\b|\b(?:leave|take) (?:out|off)\b/i;
+const UNNEEDED = /\b(?:don't|do not|doesn't|does not|didn't|won't) (?:\w+ )?(?:have|own|need|care|require|mind)\b|\bno need\b/i;
+const MISSED = /\bthere(?:'s| is| was| are|'re| were) (?:no|not|never)\b|\b(?:forgot|missing)\b/i;
+
+/** Which truth a clause tells of a parameter's topic; undefined where it tells none: what is not needed, or is missing, need not be unwanted. */
+function truthSaid(clause: string, parameter: MentionedValue["parameter"]): boolean | undefined {
+  if (!mentions(clause, { parameter, value: "true" })) return undefined;
+  if (UNNEEDED.test(clause)) return undefined;
+  const words = wordsOf(clause);
+  const at = words.findIndex((word) => topicWords(parameter).some((topic) => sameStem(word, topic)));
+  // Apostrophes part words, so that the clause is read up to where the topic first stands.
+  const topic = words[at] ?? "";
+  const before = clause.slice(0, Math.max(0, clause.toLowerCase().indexOf(topic)));
+  if (MISSED.test(before)) return undefined;
+  if (DENIED.test(before)) return false;
+  return DENIED.test(clause) ? undefined : true;
+}
+
 /** Whether the user said the value for this argument of the call: since the call before it, and for no other argument. */
 export function wasSaid(
   messages: readonly ChatMessage[],
@@ -110,7 +162,15 @@ export function wasAskedFor(
   const isPart = (at: number): boolean =>
     longer.some((option) => phrasesIn(words, option).some((start) => start <= at && at < start + option.length));
   const asked = knownForms(value).flatMap((form) => phrasesIn(words, tellingWords(form)));
-  return asked.some((at) => !isPart(at) && !REFUSING.test(words.slice(Math.max(0, at - REFUSED_WORDS), at).join(" ")));
+  return asked.some((at) => !isPart(at) && !isRefused(words, at));
+}
+
+// "Celsius means nothing to me", "Economy is not for me"
+const REFUSED_AFTER =
+  /^(?:(?:is|was|are|were|s|means|does|did|will|would) (?:\w+ )?(?:not|nothing|no|wrong|too|never|useless|bad)|(?:isn|wasn|aren|doesn|didn|won) t)\b/;
+
+function isRefused(words: readonly string[], at: number): boolean {
+  return REFUSING.test(words.slice(Math.max(0, at - REFUSED_WORDS), at).join(" "));
 }
 
 // "I don't want Economy", "anything but Economy", "rather than Economy": in the words before a value.

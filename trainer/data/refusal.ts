@@ -17,6 +17,7 @@ export const REFUSAL_CODES = [
   "hint/ungrounded",
   "hint/held",
   "hint/spokenBefore",
+  "hint/once",
   "hint/superseded",
   "hint/ofOneUser",
   "teacher/noLift",

@@ -135,11 +135,20 @@ type Asking = {
   /** Probability at which a wish is believed. */ readonly least: number;
 };
 
+// The wish job hears that there is a wish better than which.
+const UNWANTED =
+  /\b(?:stop|quit|don't|do not|no need|needn't|without|never|no more|enough|skip(?:ping)?|tired of|sick of)\b[^.!?]*\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
+const BEFORE =
+  "ask|check|confirm|show|tell|let|run|consult|clear|approv|okay|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk";
+const ASKED_FOR = new RegExp(`\\b(?:${BEFORE})`, "i");
+
 /** Whether the user wants to be asked before such a call, or not to be asked. */
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
   const { wish, chance } = await likeliestWish(signal, asking);
   if (wish === "none" || chance < asking.least) return undefined;
+  const words = wordsBy(signal.exchange.nextState, "user").replaceAll("’", "'");
+  if (wish === "ask" && (UNWANTED.test(words) || !ASKED_FOR.test(words))) return undefined;
   return wish === "ask" ? findAskFirst(signal, { ...asking, chance }) : findAskNever(signal, asking);
 }
 

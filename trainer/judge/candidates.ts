@@ -7,6 +7,7 @@ import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn, writtenForm } from "../../shared/speech/spoken.ts";
+import { wishfulWords } from "./wishful.ts";
 import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
@@ -14,7 +15,7 @@ const SPAN_WORDS = 4;
 
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named; where `named` asks for it those of which an option is named, too. */
 export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">, { named: must = false }: { named?: boolean } = {}): Hint[] {
-  const words = wordsBy(signal.exchange.nextState, "user");
+  const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
   const named = parameters.filter(({ parameter }) => namesTopic(words, parameter) || (must && namesOption(words, parameter)));
   const hints = (must || named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
@@ -25,11 +26,25 @@ export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">, { 
   return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
 }
 
-/** An option says which parameter is meant as well as its name does, unless it is a number. */
+/** An option says which parameter is meant as well as its name does, unless it is a number, or a word among others that wish for nothing: "my first time". */
 function namesOption(words: string, parameter: Parameter): boolean {
   const options = parameter.kind === "boolean" ? [] : parameter.allowed.filter((value) => writtenForm(value) === undefined);
-  return options.some((value) => mentions(words, { parameter, value }));
+  const clauses = words.split(/[,;:.!?\n–—]/).filter((clause) => CUES.test(clause) || isBare(clause, options));
+  return clauses.some((clause) => options.some((value) => mentions(clause, { parameter, value })));
 }
+
+const CUES =
+  /\b(?:always|usually|usual|prefer\w*|please|pls|plz|should\w*|instead|rather|want\w*|like|love|need\w*|use|make|take|give|book|get|choose|pick|fly|stay|ride|drive|go|i'd|i'll|meant|mean|said|told|wrong|not|no|never|only|again|hate|stand|any\w*|every\w*|nothing|but|than|switch|change|have|do|for me|works?|better|best|wish\w*|hop(?:e|ed|ing)|expect\w*|look\w*|favou?r\w*|care|matters?|default|let's|how about|what about|could|can|would|why|supposed)\b|n't\b/i;
+
+/** Whether a clause is an option and next to nothing else: "business class, as usual". */
+function isBare(clause: string, options: readonly string[]): boolean {
+  const said = clause.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const known = new Set([...BESIDE, ...options.flatMap((option) => option.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]);
+  return said.length > (ORDINALS.has(said[0] ?? "") ? 1 : 0) && said.every((word) => known.has(word));
+}
+
+const BESIDE = "class one ones size kind type option version style the a an it is it's s as thanks thank you then me".split(" ");
+const ORDINALS = new Set(["first", "second", "third", "last", "next"]); // "First, tell me about the luggage."
 
 /**
  * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form of the example,
@@ -51,7 +66,7 @@ const STARTERS = new Set(
   (
     "a actually again all always and are as ask at before but can can't change check could couldn't did didn't do does doesn't don't excuse fix " +
     "for from get hello hey hi hmm hold how i if in instead is isn't it just let listen look make my never next no nobody nope not nothing oh on " +
-    "only oops or our please put redo regarding right run seriously set should shouldn't since so sorry stop tell thanks that the their there they " +
+    "only oops or our please put redo regarding right run seriously set show should shouldn't since so sorry stop tell thanks that the their there they " +
     "this try use wait was wasn't we well were what when where which who whoa why with won't would wouldn't wrong yes you your"
   ).split(" "),
 );

@@ -4,6 +4,7 @@
  */
 import type { Signal } from "../data/exchange.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
+import { asksWhat } from "./wishful.ts";
 
 // Of any value at any time: "not on Monday" and "without breakfast" are what a new request asks for.
 const REJECTS = [
@@ -13,12 +14,9 @@ const REJECTS = [
   /\bI (?:don't|do not) (?:ever )?(?:do|like|accept)\b|\bnot a fan of\b|\b(?:sick of|tired of|fed up with|had enough of)\b/i,
 ];
 
-// "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not.
-const ASKS_WHAT = /^\W*(?:and |or |so |but )?(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b/i;
-
 /** The clauses in which the user is against something for good. Who asks what there is is against nothing. */
 export function rejections({ exchange }: Pick<Signal, "exchange">): string[] {
   const words = wordsBy(exchange.nextState, "user").replaceAll("’", "'");
-  const told = words.split(/(?<=[.!?\n])/).filter((sentence) => !sentence.includes("?") || !ASKS_WHAT.test(sentence.trim()));
+  const told = words.split(/(?<=[.!?\n])/).filter((sentence) => !asksWhat(sentence));
   return told.flatMap((sentence) => sentence.split(/[,;:–—]/)).filter((clause) => REJECTS.some((each) => each.test(clause)));
 }

@@ -8,10 +8,11 @@ import type { Hint } from "../../shared/jobs.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
 import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { isWanted, mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
+import { wishfulWords } from "./wishful.ts";
 
 export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
@@ -26,7 +27,7 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
   const used = held ?? parameter.fallback;
-  const words = wordsBy(exchange.nextState, "user");
+  const words = wishfulWords(wordsBy(exchange.nextState, "user"));
   const fault =
     misfit(parameter, value, { example: exampleOf(parameter, held, signal), tools: exchange.tools }) ??
     unsaid(words, { owner, parameter, value, used });
@@ -60,8 +61,8 @@ function unsaid(
 ): string | undefined {
   const whole = parameter.allowed.length > 0 ? undefined : wholeName(words, value);
   if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
-  if (!mentions(words, { parameter, value }) && !deniesOnly(words, parameter, used))
-    return `the user's words do not mention ${parameter.name} = ${value}`;
+  if (!isWanted(words, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
+    return `the user's words do not ask for ${parameter.name} = ${value}`;
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return `the user's words name ${named.map(({ name }) => name).join(", ")}, not ${parameter.name}`;
@@ -77,8 +78,15 @@ function deniesOnly(words: string, parameter: Parameter, used: string | undefine
   // "Not that one" is about no number.
   if (writtenForm(used) === "number" && !namesTopic(words, parameter)) return false;
   const named = parameter.allowed.filter((value) => mentions(words, { parameter, value }));
-  return named.length > 0 && named.every((value) => sameText(value, used));
+  if (named.length === 0 || named.some((value) => !sameText(value, used))) return false;
+  const about = words.split(/[.!?\n]/).filter((sentence) => mentions(sentence, { parameter, value: used }));
+  return about.some((sentence) => AGAINST.test(sentence) && !APPROVES.test(sentence));
 }
+
+const AGAINST =
+  /\b(?:not|no|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|too \w+)\b|n't\b/i;
+const APPROVES =
+  /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!not )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
 
 /** The last call of the tool in the exchange. */
 export function lastCall({ answered }: Signal["exchange"], tool: string): Call | undefined {

@@ -1,10 +1,12 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
+import { wordsBy } from "../../shared/speech/mention.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
 import { spokenBefore } from "./standing.ts";
+import { isOnce } from "./wishful.ts";
 
 /** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
 export type WrittenHint = Hint & { readonly tool?: string | undefined };
@@ -35,5 +37,7 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   const spoken = spokenBefore(signal, named);
   if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
   const { hint, toolName } = named;
+  if (isOnce(wordsBy(signal.exchange.nextState, "user")))
+    return { refused: { code: "hint/once", detail: `"${correctionText(hint, toolName)}" is meant for this time, not as a default` } };
   return { hint: { text: correctionText(hint, toolName), hint, toolName } };
 }

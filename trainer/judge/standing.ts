@@ -6,7 +6,8 @@ import type { Hint } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
-import { findParameter } from "../../shared/speech/parameters.ts";
+import { findParameter, humanise } from "../../shared/speech/parameters.ts";
+import type { ToolDefinition } from "../../shared/chat.ts";
 import { heldText, lastCall } from "./ground.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
@@ -19,9 +20,22 @@ export function spokenBefore(
     return `the request already named ${hint.value}: misread, not a default`;
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
   if (parameter === undefined) return undefined;
+  const other = askedOf({ turn, exchange }, toolName).find((each) => findParameter(each, hint.parameter) !== undefined);
+  if (other !== undefined) return `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
   const call = lastCall(exchange, toolName);
   const said = (value: string): boolean => wasSaid(turn.payload.messages, { parameter, value, args: call?.arguments ?? {} });
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
   const held = heldText(call, parameter.name);
   return held !== undefined && said(held) ? `the request said ${hint.parameter} = ${held}: another mind, not a default` : undefined;
+}
+
+const OPENERS =
+  /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|then|and|please|also|so|well|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
+
+/** The other tools that the user's words open with the verb of, and this one does not: "Great, book it for 2 nights" after `find_hotels`. */
+function askedOf({ turn, exchange }: Pick<Signal, "turn" | "exchange">, called: string): ToolDefinition[] {
+  const verb = /^[\p{L}]+/u.exec(wordsBy(exchange.nextState, "user").replace(OPENERS, ""))?.[0].toLowerCase();
+  const verbOf = (name: string): string | undefined => humanise(name).split(" ")[0]?.toLowerCase();
+  if (verb === undefined || verb === verbOf(called)) return [];
+  return turn.payload.tools.filter(({ function: { name } }) => name !== called && verbOf(name) === verb);
 }

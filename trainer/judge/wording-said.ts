@@ -3,7 +3,8 @@
  * anything else that is said after a reply: a shorter flight and the name for a booking are none of it.
  */
 import { COUNT_TOLD, NO_QUESTION, type ReplyAspect, wordsIn } from "../../shared/wording.ts";
-import { ADDRESSES, COUNTS, HAS_QUESTION, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
+import { wishfulWords } from "./wishful.ts";
+import { ADDRESSES, CALLS, COUNTS, HAS_QUESTION, LENGTHENS, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
 
 type Rule = { readonly parameter: ReplyAspect; readonly value: string };
 
@@ -18,13 +19,16 @@ const MOST_SAID = 1_000; // characters: who says more is about something else, a
 export function wordingSaid(words: string, { reply }: { reply: string }): Rule | undefined {
   if (words.length > MOST_SAID) return undefined;
   const said = words.replaceAll("’", "'").replace(/\bdont\b/gi, "don't");
-  const isOf = (kind: readonly RegExp[]): boolean => kind.some((each) => each.test(said));
-  const name = isOf(ADDRESSES) ? nameSaid(said) : undefined;
+  // Who asks what there is, or tells what somebody else said, says no name and no length.
+  const wished = wishfulWords(said);
+  const isOf = (kind: readonly RegExp[], text = said): boolean => kind.some((each) => each.test(text));
+  const name = isOf(ADDRESSES, wished) && !CALLS.test(wished) ? nameSaid(wished) : undefined;
   if (name !== undefined) return { parameter: "@name", value: name };
   if (isOf(COUNTS)) return { parameter: "@count", value: COUNT_TOLD };
   if (reply.includes("?") && isOf(UNASKS) && !isOf([HAS_QUESTION, WANTS_ASKED])) return { parameter: "@question", value: NO_QUESTION };
+  if (LENGTHENS.test(said)) return undefined;
   const most = mostWords(said);
-  if (most === undefined && !isOf(SHORTENS)) return undefined;
+  if (most === undefined && !isOf(SHORTENS, wished)) return undefined;
   return { parameter: "@length", value: String(most ?? Math.max(LEAST_WORDS, Math.floor(wordsIn(reply) / 2))) };
 }
 

@@ -13,7 +13,7 @@ export const SHORTENS: Words = [
   /\b(?:answer|repl[yi]|response|message|text|sentence|explanation)\w*\b.*\b(?:short|brief|small|long)(?:er)?\b/i,
   /\b(?:answer|repl[yi]|response|message|text)\w*\b.*\b(?:size|length|to the point|too much)\b|\b(?:size|length|trim)\b.*\b(?:answer|repl[yi]|response|message)/i,
   // "keep it short", "we do the short version", and no shorter flight
-  /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?:trip|stay|flight|walk|ride|film|movie|queue|stop|way|drive))/i,
+  /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?!(?:please|pls|and|or|from|next|ok|thanks|then|for me|always|in future|too|enough|version|answers?|repl\w+|messages?|texts?|ones?|sentences?|summar\w+|sweet)\b)\p{L})/iu,
   // "way too long."
   /^\W*(?:(?:that's|that is|that was|it's|way|far|much|still|again|sorry|hmm|no|but|ok|this is),? )*too (?:long|much text)(?: for me)?\W*$/i,
   // "fewer words please", "too much text", "you talk too much", "say less"
@@ -28,6 +28,10 @@ export const SHORTENS: Words = [
   /\b(?:stopped reading|a lot to read|who reads)\b/i,
 ];
 
+/** Who finds replies too short, or sends somebody a short one, wishes for no shorter ones. */
+export const LENGTHENS =
+  /\btoo (?:short|brief|terse|concise)\b|\b(?:longer|fuller|full|more detailed) (?:answers?|repl\w+|messages?|responses?)\b|\bmore details?\b|\b(?:send|write|text|email|message|give) (?:(?:me|my|him|her|them|us|a|an|the) ){1,2}(?:\w+ )?(?:message|text|note|mail|email)\b(?=.*\b(?:when|once|to|if|after|before)\b)/i;
+
 export const UNASKS: Words = [
   // "no questions", "drop the question at the end", "another question"
   /\b(?:no|stop|don't|do not|without|w\/o|drop|quit|enough|less|fewer|leave|lose|skip|omit|cut|never|not|hate|instead of)\b.*\bquestions?\b/i,
@@ -36,7 +40,7 @@ export const UNASKS: Words = [
   // "stop asking me stuff", "no need to check with me at the end", "why do you always have to ask"
   /\b(?:stop|don't|do not|quit|no need|cut|why|always|without|less|leave|hate|never|no more|keep|every time)\b.*\b(?:ask(?:ing|ed)?|quizzing|query\w*)\b/i,
   /\b(?:no need|don't|do not|stop|quit|without)\b.*\bcheck(?:ing)? (?:with me|back)\b/i,
-  /\bask(?:ing|ed)?\b.*\b(?:at the end|every time|each time|again|afterwards|not needed|not necessary)\b|\binterrogat\w+|\bquizz\w+/i,
+  /\bask(?:ing|ed)?\b(?! (?:them|him|her|my|the|for)\b).*\b(?:at the end|every time|each time|again|afterwards|not needed|not necessary)\b|\binterrogat\w+|\bquizz\w+/i,
   // "tell me and stop", "just tell me what you found", "a plain statement will do"
   /\b(?:tell|inform|state|report|say|give)\b.*\b(?:don't ask|and stop|full stop|hush|leave it there|nothing else)\b/i,
   /\b(?:only|just) (?:inform|state|report|(?:tell me|say) what (?:you|there))\b|\b(?:plain|only|just|as|a) statements?\b|\bstatements? (?:only|please)\b/i,
@@ -44,7 +48,7 @@ export const UNASKS: Words = [
 
 /** A question of one's own: "I have a question". */
 export const HAS_QUESTION =
-  /\b(?:I have|I've|got|my|one more|another|quick|a) questions?\b(?! (?:at|mark|every))(?!.*\b(?:stop|end|don't|enough|just tell)\b)/i;
+  /\bis there (?:a|any|another) questions?\b|\b(?:I have|I've|got|my|one more|another|quick|(?<!\b(?:with|by|in|as) )a) questions?\b(?! (?:at|mark|every))(?!.*\b(?:stop|end|don't|enough|just tell)\b)/i;
 
 /** Somebody who wants to be asked, before something is done: "You booked it without asking!" */
 export const WANTS_ASKED =
@@ -64,6 +68,10 @@ export const COUNTS: Words = [
   /\b(?:give|tell|say|mention|include|add|put|state|quote|like)\b(?: \w+){0,4} (?:totals?|tally|count|figure)\b(?! (?:price|cost|amount|bill|rental|fare|what|and|I|we)).*\b(?:next time|each time|every time|always|in your|when|as well|found|how many)\b/i,
   /\btotal number\b|\b(?:actual|exact) number\W*$|\bgive totals\b|\b(?:tell|say|give) me the count\b/i,
 ];
+
+/** Who tells of somebody else who is to call, or when to: "tell Anna to call me", "call me on Monday". */
+export const CALLS =
+  /\b(?:tell|ask|have|get|let|make|want|wants|need)\b[^.!?]*\b(?:to )?(?:call|phone|ring)s? me\b(?! (?!please|back|later)\p{Lu}?\p{Ll}+\W*$)|\b(?:they|he|she) calls? me\b|\b(?:call|phone|ring) me (?:the|this|next|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tonight|asap|in|with|about)\b/iu;
 
 export const ADDRESSES: Words = [
   // "call me Priya", "address me as", "I go by"

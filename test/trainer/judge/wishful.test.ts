@@ -1,0 +1,90 @@
+/** What a user's words can wish for, and what they only speak of. */
+import { describe, expect, it } from "vitest";
+import { isWanted } from "../../../shared/speech/mention.ts";
+import { parameterOf } from "../../../shared/speech/parameters.ts";
+import { isOnce, wishfulWords } from "../../../trainer/judge/wishful.ts";
+
+describe("wishfulWords", () => {
+  it.each([
+    "Why Standard?",
+    "Is that Standard or Pool?",
+    "My boss always takes Pool.",
+    "My wife said Pool is nicer.",
+    "If I were rich I'd take Luxury.",
+    "Last year I took Luxury and it was dirty.",
+  ])("leaves out what wishes for nothing: %s", (said) => {
+    expect(wishfulWords(said).trim()).toBe("");
+  });
+
+  it.each([
+    "Pool, please.",
+    "Why not Pool?",
+    "What about Pool?",
+    "Could you make it Pool?",
+    "Didn't I say Pool?",
+    "Last week I told you Pool!",
+    "My favourite is Pool.",
+    "I meant Port S. John.",
+    'It should be "Pool".',
+  ])("keeps what does, to the letter: %s", (said) => {
+    expect(wishfulWords(said)).toBe(said);
+  });
+
+  it("keeps one sentence of two, and what others are quoted with in none", () => {
+    expect(wishfulWords("Why Standard? I want Pool.").trim()).toBe("I want Pool.");
+    expect(wishfulWords('Well, here he said "always Pool" again.')).not.toContain("Pool");
+  });
+});
+
+describe("isOnce", () => {
+  it.each([
+    "This time make it Pool.",
+    "Just this once, Pool.",
+    "Pool for tonight only.",
+    "Only today I need Pool.",
+    "For this trip Pool, please.",
+  ])("hears: %s", (said) => expect(isOnce(said)).toBe(true));
+  it.each([
+    "Pool, please.",
+    "From now on Pool.",
+    "This time too you took Standard, I want Pool.",
+    "Pool every time, for now and ever, in future.",
+  ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
+});
+
+describe("isWanted", () => {
+  const ride = parameterOf("ride_type");
+  const rides = ["Standard", "Pool", "Premium Pool"];
+  const pool = (said: string): boolean => isWanted(said, { parameter: ride, value: "Pool" }, rides);
+
+  it.each(["I never take Standard, Pool it is.", "Couldn't you take Pool?", "Don't forget: Pool!", "Not Standard but Pool"])(
+    "takes what is asked for: %s",
+    (said) => expect(pool(said)).toBe(true),
+  );
+  it.each([
+    "Not Pool.",
+    "I'd rather walk than Pool",
+    "I hate Pool",
+    "Pool is not for me",
+    "Pool means nothing to me",
+    "A Premium Pool, please",
+  ])("takes nothing that is refused, or a part of something else: %s", (said) => expect(pool(said)).toBe(false));
+
+  it("tells truths apart by what is said of their topic", () => {
+    const wifi = { ...parameterOf("has_wifi"), kind: "boolean" as const };
+    const truths = (said: string): string[] => ["True", "False"].filter((value) => isWanted(said, { parameter: wifi, value }));
+    expect(truths("It must have wifi.")).toEqual(["True"]);
+    expect(truths("No wifi, please.")).toEqual(["False"]);
+    expect(truths("Without wifi!")).toEqual(["False"]);
+    // Who needs none need not mind, and who misses some wants it.
+    expect(truths("I don't need wifi.")).toEqual([]);
+    expect(truths("There was no wifi.")).toEqual([]);
+  });
+
+  it("takes a pronoun for no number", () => {
+    const rooms = { ...parameterOf("number_of_rooms"), kind: "number" as const };
+    const one = (said: string): boolean => isWanted(said, { parameter: rooms, value: "1" });
+    expect([one("Just one, please."), one("One room is enough.")]).toEqual([true, true]);
+    expect([one("Ask me before the next one."), one("Show me that one.")]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * Which of a user's sentences can wish for something: none that asks what there is ("Why economy?"), tells what others like or said, what would be if, or
+ * what was last year. And whether what is wished for is meant this once.
+ */
+
+// "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
+const ASKS_WHAT =
+  /^\W*(?:and |or |so |but |hmm,? |wait,? )?(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b(?!['’]| (?:about|not)\b)/i;
+const DENIES = /\bnot\b|n['’]t\b/i;
+const QUOTED = /"[^"\n]*"|“[^”\n]*”/g;
+const OTHERS =
+  "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|roommate|doctor|teacher|cousin|aunt|uncle|family))";
+const DO =
+  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?)";
+const OF_OTHERS = new RegExp(
+  `^\\W*(?:and |but |well |oh )*${OTHERS} (?:(?:always|usually|often|never|only|once|also|really) )?${DO}\\b`,
+  "i",
+);
+const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
+const PAST = /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|\bused to\b/i;
+const SAID = /\b(?:said|told|asked|mentioned|wrote)\b/i;
+
+/** The sentences that can wish for something, in their order, quotations left out. */
+export function wishfulWords(words: string): string {
+  return words
+    .replaceAll("’", "'")
+    .split(SENTENCES)
+    .filter((sentence) => !asksWhat(sentence) && !UNREAL.test(sentence) && !OF_OTHERS.test(sentence))
+    .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
+    .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))
+    .join("");
+}
+
+// Between sentences, not after an initial: "Port S. John".
+const SENTENCES = /(?<=(?<!\b\p{L})[.!?])(?=[^\S\n])|(?<=\n)/u;
+
+/** Whether a sentence asks how something is. Who asks why it is not otherwise wishes that it were. */
+export function asksWhat(sentence: string): boolean {
+  return sentence.includes("?") && ASKS_WHAT.test(sentence) && !DENIES.test(sentence);
+}
+
+/** Whether a quotation is of what the user wants: "I said "business"", "it should be "business"". */
+function isOfOneself(sentence: string): boolean {
+  return !new RegExp(`\\b${OTHERS} ${DO}\\b`, "i").test(sentence);
+}
+
+const ONCE =
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\bas an exception\b|\bfor once\b/i;
+const EVER = /\b(?:from now on|from this time on|every time|each time|in (?:the )?future)\b/i;
+
+/** Whether what is said is meant for this time alone. */
+export function isOnce(words: string): boolean {
+  return ONCE.test(words) && !EVER.test(words);
+}
