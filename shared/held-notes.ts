@@ -13,7 +13,7 @@ import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
-import type { Heard, WrittenAnswer } from "./yielding.ts";
+import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
 type Held = Pick<Note, "tool" | "parameter" | "value">;
 type WrittenCall = NonNullable<WrittenAnswer["call"]>;
@@ -33,7 +33,7 @@ export function mayHold(
 }
 
 /** Whether an answer does otherwise than the note has it, although nobody said so. */
-export function passesOver(note: Held & Pick<Note, "corrected">, { calls, text, heard }: Said & { heard: Heard }): boolean {
+export function passesOver(note: Held, { calls, text, heard }: Said & { heard: Heard }): boolean {
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
@@ -67,18 +67,20 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
   return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
-/** Whether the call of a note's tool leaves its argument out, or has what the note corrects although nobody said that. */
+/** Whether the call of a note's tool has another value for its argument that nobody named, or leaves it out and nobody asks for another option. */
 function passesOverArgument(
-  { tool, parameter, value, corrected }: Held & Pick<Note, "corrected">,
+  { tool, parameter, value }: Held,
   { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
 ): boolean {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
   if (call?.name !== tool || declared === undefined) return false;
   const own = call.arguments[parameter];
+  const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
+  if (asked !== undefined && asked !== value) return false;
   if (own === undefined) return declared.fallback !== value;
   const used = argumentText(own);
-  return used === corrected && used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
+  return used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
 }
 
 /** The calls, wherever in the answer, of tools about which the user is to be asked first and was not. */

@@ -7,7 +7,7 @@ import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { wasAskedFor, wasCounted, wasNamed } from "./speech/mention.ts";
-import { findParameter } from "./speech/parameters.ts";
+import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -33,13 +33,18 @@ export type ValuedDefault = DefaultFor & { readonly value: string };
 
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
-/** Whether what was said overrules a default: the policy, asked without it, calls the same tool and tells another value than under it. */
+/**
+ * Whether what was said overrules a default: the policy, asked without it, calls the same tool and tells another value than under it; or the user
+ * asks by its name for another option than the default, whatever the policy makes of that.
+ */
 export function yields(
   tokenizer: Tokenizer,
-  about: DefaultFor,
+  about: DefaultFor & { readonly value?: string },
   { under, without, heard }: { under: WrittenAnswer; without: WrittenAnswer; heard: Heard },
 ): boolean {
   if (under.call?.name !== about.tool) return false;
+  const asked = about.value === undefined ? undefined : askedOption(about, { args: under.call.arguments, heard });
+  if (asked !== undefined && asked !== about.value) return argumentText(under.call.arguments[about.parameter]) === about.value;
   const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
   return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, { without, heard });
 }
@@ -70,6 +75,23 @@ export function tells(
   const sure = isSureOf(tokenizer, without, parameter);
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
   return isCommon ? named && sure : named || sure;
+}
+
+/** The only one of the parameter's options that the user asks for by its name, for no other argument; undefined where there is none, or several. */
+export function askedOption(
+  { tool, parameter }: Place,
+  { args, heard: { messages, tools } }: { args: Readonly<Record<string, unknown>>; heard: Heard },
+): string | undefined {
+  const owner = findTool(tools, tool);
+  const read = owner && findParameter(owner, parameter);
+  if (owner === undefined || read === undefined) return undefined;
+  // What two parameters list may be said of either.
+  const others = readParameters(owner).filter(({ name }) => name !== parameter);
+  const own = read.allowed.filter((option) => others.every(({ allowed }) => !allowed.includes(option)));
+  const [only, ...more] = own.filter((value) =>
+    wasAskedFor(messages, { parameter: read, value, args: { ...args, [parameter]: value }, tool }),
+  );
+  return more.length === 0 ? only : undefined;
 }
 
 /** Whether an answer's call has the default's value. */

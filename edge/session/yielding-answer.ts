@@ -8,7 +8,7 @@ import { asksFirst, mayHold, passesOver, type Said, standsIn, wordsReply } from 
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
-import { type Heard, samePlace, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { type Heard, samePlace, settle, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -52,6 +52,8 @@ export class YieldingAnswer {
   readonly #signal: AbortSignal;
   /** By version and notes: the same question has the same answer. */
   readonly #known = new Map<string, Answer>();
+  /** Notes about arguments that the policy fills by itself with what was said, whatever words that has. */
+  readonly #told = new Set<string>();
   #completion: YieldingCompletion;
 
   constructor(turn: YieldingTurn, signal: AbortSignal) {
@@ -99,9 +101,11 @@ export class YieldingAnswer {
       under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
     const without = await this.#askBefore(learned(notes), { notes: [] });
     if (without === undefined) return under;
+    const { policy, heard } = this.#turn;
     const yielding = notes.filter((note) => {
       const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
-      return yields(this.#turn.policy.tokenizer, about, { under, without, heard: this.#turn.heard });
+      if (tells(policy.tokenizer, about, { without, heard })) this.#told.add(note.noteId);
+      return yields(policy.tokenizer, about, { under, without, heard });
     });
     if (yielding.length === 0) return under;
     return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
@@ -126,7 +130,7 @@ export class YieldingAnswer {
     for (;;) {
       const { calls, text, completion: by, defaults } = answer;
       const open = by.notes.filter((note) => !tried.has(note) && mayHold(note, completion));
-      const next = heldNext(open.filter((note) => passesOver(note, { calls, text, heard })));
+      const next = heldNext(open.filter((note) => !this.#told.has(note.noteId) && passesOver(note, { calls, text, heard })));
       if (next.every(asksFirst)) {
         const settled = await this.#settleLearned(answer);
         if (settled !== answer) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { readCheckpoint } from "../../trainer/model/checkpoint.ts";
-import { type Heard, holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { askedOption, type Heard, holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 
@@ -40,6 +40,48 @@ const heard: Heard = {
   ],
 };
 const text = (words: string): WrittenAnswer => ({ tokens: tokenizer.encode(words), logProbs: [], call: undefined });
+
+describe("askedOption", () => {
+  const tool = {
+    type: "function" as const,
+    function: {
+      name: "FindFlights",
+      parameters: {
+        type: "object",
+        properties: {
+          seat_class: { type: "string", enum: ["economy", "premium economy", "business"], default: "economy" },
+          outbound: { type: "string", enum: ["early", "late"] },
+          inbound: { type: "string", enum: ["early", "late"] },
+        },
+      },
+    },
+  };
+  const asked = (content: string, parameter = "seat_class"): string | undefined =>
+    askedOption({ tool: "FindFlights", parameter }, { args: {}, heard: { messages: [{ role: "user", content }], tools: [tool] } });
+
+  it("is the one that the user asks for by its name", () => {
+    expect(asked("A business flight to Oslo, please.")).toBe("business");
+    expect(asked("Premium economy to Oslo.")).toBe("premium economy");
+  });
+
+  it("is none where several are named, it is refused, or two parameters have it", () => {
+    expect([asked("Business or economy?"), asked("Anything but business."), asked("An early flight.", "outbound")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("overrules a default, whatever the policy makes of it", () => {
+    const heard: Heard = { messages: [{ role: "user", content: "A business flight." }], tools: [tool] };
+    const about = { tool: "FindFlights", parameter: "seat_class", value: "economy", corrected: [] };
+    const [under, deaf] = [calls("FindFlights", { seat_class: "economy" }), calls("FindFlights", { outbound: "late" })];
+    expect(yields(tokenizer, about, { under, without: deaf, heard })).toBe(true);
+    expect(
+      yields(tokenizer, { ...about, value: "business" }, { under: calls("FindFlights", { seat_class: "business" }), without: deaf, heard }),
+    ).toBe(false);
+  });
+});
 
 describe("a default", () => {
   const under = calls("SearchHotel", { number_of_rooms: "2", location: "Porto" });

@@ -153,7 +153,7 @@ async function afterAgreement(
 
 function passes({ context, own }: Answered, { correction, tokenizer }: AspectTeacher): boolean {
   const said = saidBy(tokenizer, own);
-  return said !== undefined && passesOver({ ...noteOf(correction), corrected: null }, { ...said, heard: context });
+  return said !== undefined && passesOver(noteOf(correction), { ...said, heard: context });
 }
 
 /** What the policy says by itself, where it need not change. */
