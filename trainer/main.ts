@@ -37,6 +37,7 @@ import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
+import { createTurns } from "./turns.ts";
 
 const PARENT_CHECK_MS = 1_000;
 const BARE_VERSION = 0; // what every new agent learns from
@@ -73,7 +74,7 @@ async function main(): Promise<void> {
     });
     const loadAdapter = createParentLoader(edge, { base, folder });
     const gate = createGate({ engine, base, onLeftOut: (cases) => metrics("gate:left", cases) });
-    const inTurn = createQueue();
+    const inTurn = createTurns();
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
@@ -88,7 +89,7 @@ async function main(): Promise<void> {
       config,
       now: () => new Date(),
       loadAdapter,
-      gate: (request) => inTurn(() => gate.examine(request)),
+      gate: (request) => inTurn(() => gate.examine(request), { first: true }),
       reviewNotes: createNoteReview({ engine, base, loadAdapter }),
       writeAdapter,
       runtime: describeRuntime(config, device),
@@ -154,19 +155,6 @@ function createBaseCheck(
 
 function reportRetry(metrics: Metrics): (error: unknown, delayMs: number) => void {
   return (error, delayMs) => metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
-}
-
-/** Updates and their gates share one engine and two cores: each starts when the one before it has ended. */
-function createQueue(): (<T>(work: () => Promise<T>) => Promise<T>) & { idle: () => boolean } {
-  let last: Promise<unknown> = Promise.resolve();
-  let open = 0;
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    open += 1;
-    const next = last.then(work);
-    last = next.catch(() => undefined).finally(() => (open -= 1)); // the caller sees the failure; the queue goes on
-    return next;
-  };
-  return Object.assign(inTurn, { idle: () => open === 0 });
 }
 
 /** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */

@@ -1,0 +1,27 @@
+/** Updates and gates of all lines share one engine: one at a time, in the order in which they come, a gate before every update that waits. */
+export type Turns = {
+  /** A candidate that is finished and waits for its gate serves nobody, while an update that waits has cost nothing yet. @param options.first before all that waits without it */
+  <T>(work: () => Promise<T>, options?: { readonly first?: boolean }): Promise<T>;
+  /** Whether nothing is at work and nothing waits. */
+  idle(): boolean;
+};
+
+export function createTurns(): Turns {
+  const gates: (() => Promise<void>)[] = [];
+  const others: (() => Promise<void>)[] = [];
+  let atWork = false;
+  const next = async (): Promise<void> => {
+    if (atWork) return;
+    atWork = true;
+    for (let work = take(); work !== undefined; work = take()) await work();
+    atWork = false;
+  };
+  const take = (): (() => Promise<void>) | undefined => gates.shift() ?? others.shift();
+  const inTurn = <T>(work: () => Promise<T>, { first = false }: { readonly first?: boolean } = {}): Promise<T> =>
+    new Promise((resolve, reject) => {
+      // The caller hears of a failure; the others go on.
+      (first ? gates : others).push(() => work().then(resolve, reject));
+      void next();
+    });
+  return Object.assign(inTurn, { idle: () => !atWork });
+}
