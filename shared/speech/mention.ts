@@ -61,6 +61,8 @@ const DENIED = /\b(?:no|not|without|never|nothing|avoid|skip|drop|remove|hate)\b
 const UNNEEDED = /\b(?:don't|do not|doesn't|does not|didn't|won't) (?:\w+ )?(?:have|own|need|care|require|mind)\b|\bno need\b/i;
 const MISSED = /\bthere(?:'s| is| was| are|'re| were) (?:no|not|never)\b|\b(?:forgot|missing)\b/i;
 
+const USELESS = /\b(?:useless|pointless|worthless|no (?:use|good)|unacceptable|unthinkable|out of the question|won't do|a nightmare)\b/i; // "no wifi is useless to me"
+
 /** Which truth a clause tells of a parameter's topic; undefined where it tells none: what is not needed, or is missing, need not be unwanted. */
 function truthSaid(clause: string, parameter: MentionedValue["parameter"]): boolean | undefined {
   if (!mentions(clause, { parameter, value: "true" })) return undefined;
@@ -71,6 +73,7 @@ function truthSaid(clause: string, parameter: MentionedValue["parameter"]): bool
   const topic = words[at] ?? "";
   const before = clause.slice(0, Math.max(0, clause.toLowerCase().indexOf(topic)));
   if (MISSED.test(before)) return undefined;
+  if (DENIED.test(before) && USELESS.test(clause)) return true;
   if (DENIED.test(before)) return false;
   return DENIED.test(clause) ? undefined : true;
 }

@@ -9,9 +9,9 @@ const ASKS_WHAT =
 const DENIES = /\bnot\b|n['’]t\b/i;
 const QUOTED = /"[^"\n]*"|“[^”\n]*”/g;
 const OTHERS =
-  "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|roommate|doctor|teacher|cousin|aunt|uncle|family))";
+  "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine)";
 const DO =
-  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?)";
+  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?)";
 const OF_OTHERS = new RegExp(
   `^\\W*(?:and |but |well |oh )*${OTHERS} (?:(?:always|usually|often|never|only|once|also|really) )?${DO}\\b`,
   "i",
@@ -41,12 +41,12 @@ export function asksWhat(sentence: string): boolean {
 
 /** Whether a quotation is of what the user wants: "I said "business"", "it should be "business"". */
 function isOfOneself(sentence: string): boolean {
-  return !new RegExp(`\\b${OTHERS} ${DO}\\b`, "i").test(sentence);
+  return !new RegExp(`\\b(?:${OTHERS} ${DO}|told (?:me|us))\\b`, "i").test(sentence);
 }
 
 const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\bas an exception\b|\bfor once\b/i;
-const EVER = /\b(?:from now on|from this time on|every time|each time|in (?:the )?future)\b/i;
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\bthis (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
+const EVER = /\b(?:from now on|from this time on|from here on|always|usually|every time|each time|in (?:the )?future)\b/i;
 
 /** Whether what is said is meant for this time alone. */
 export function isOnce(words: string): boolean {

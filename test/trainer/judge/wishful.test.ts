@@ -76,6 +76,7 @@ describe("isWanted", () => {
     expect(truths("It must have wifi.")).toEqual(["True"]);
     expect(truths("No wifi, please.")).toEqual(["False"]);
     expect(truths("Without wifi!")).toEqual(["False"]);
+    expect(truths("A room without wifi is useless to me.")).toEqual(["True"]);
     // Who needs none need not mind, and who misses some wants it.
     expect(truths("I don't need wifi.")).toEqual([]);
     expect(truths("There was no wifi.")).toEqual([]);
