@@ -22,5 +22,5 @@ it("lets one work at a time, gates before updates that wait, and goes on after a
   await expect(failing).rejects.toThrow("update 2 fails");
   expect(await Promise.all([first, gate, last])).toEqual(["update 1", "gate", "update 3"]);
   expect(told).toEqual(["update 1", "gate", "update 3"].flatMap((name) => [`${name} begins`, `${name} ends`]));
-  await expect.poll(inTurn.idle).toBe(true);
+  await expect.poll(() => inTurn.idle()).toBe(true);
 });
