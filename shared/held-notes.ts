@@ -12,6 +12,7 @@ import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
+import { writtenForm } from "./speech/spoken.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -33,7 +34,7 @@ export function mayHold(
 }
 
 /** Whether an answer does otherwise than the note has it, although nobody said so. */
-export function passesOver(note: Held, { calls, text, heard }: Said & { heard: Heard }): boolean {
+export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { calls, text, heard }: Said & { heard: Heard }): boolean {
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
@@ -67,9 +68,9 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
   return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
-/** Whether the call of a note's tool has another value for its argument that nobody named, or leaves it out and nobody asks for another option. */
+/** Whether the call of a note's tool has another value for its argument that nobody named, of numbers and truths the corrected one, or leaves it out and nobody asks for another option. */
 function passesOverArgument(
-  { tool, parameter, value }: Held,
+  { tool, parameter, value, corrected }: Held & Partial<Pick<Note, "corrected">>,
   { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
 ): boolean {
   const owner = findTool(tools, tool);
@@ -80,7 +81,10 @@ function passesOverArgument(
   if (asked !== undefined && asked !== value) return false;
   if (own === undefined) return declared.fallback !== value;
   const used = argumentText(own);
-  return used !== value && !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
+  // Numbers and truths are said in words that none of them stands in: "for a couple", "my wife and me".
+  const isCommon = writtenForm(used) === "number" || declared.kind === "boolean";
+  if (used === value || (isCommon && used !== corrected)) return false;
+  return !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
 }
 
 /** The calls, wherever in the answer, of tools about which the user is to be asked first and was not. */

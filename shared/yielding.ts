@@ -77,7 +77,9 @@ export function tells(
   return isCommon ? named && sure : named || sure;
 }
 
-/** The only one of the parameter's options that the user asks for by its name, for no other argument; undefined where there is none, or several. */
+const ORDINALS = new Set(["first", "second", "third", "last", "next"]); // "my first time in Rome" asks for no class
+
+/** The only one of the parameter's options that the user asks for by its name in the request at hand, for no other argument; undefined where there is none, or several. */
 export function askedOption(
   { tool, parameter }: Place,
   { args, heard: { messages, tools } }: { args: Readonly<Record<string, unknown>>; heard: Heard },
@@ -88,9 +90,13 @@ export function askedOption(
   // What two parameters list may be said of either.
   const others = readParameters(owner).filter(({ name }) => name !== parameter);
   const own = read.allowed.filter((option) => others.every(({ allowed }) => !allowed.includes(option)));
-  const [only, ...more] = own.filter((value) =>
-    wasAskedFor(messages, { parameter: read, value, args: { ...args, [parameter]: value }, tool }),
-  );
+  const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+  const settled = asked.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
+  const request = asked.slice(settled + 1);
+  const [only, ...more] = own.filter((value) => {
+    const said = { parameter: read, value, args: { ...args, [parameter]: value }, tool };
+    return !ORDINALS.has(value.toLowerCase()) && wasAskedFor(request, said);
+  });
   return more.length === 0 ? only : undefined;
 }
 

@@ -20,7 +20,13 @@ export function createTurns(): Turns {
   const inTurn = <T>(work: () => Promise<T>, { first = false }: { readonly first?: boolean } = {}): Promise<T> =>
     new Promise((resolve, reject) => {
       // The caller hears of a failure; the others go on.
-      (first ? gates : others).push(() => work().then(resolve, reject));
+      (first ? gates : others).push(async () => {
+        try {
+          resolve(await work());
+        } catch (thrown) {
+          reject(thrown);
+        }
+      });
       void next();
     });
   return Object.assign(inTurn, { idle: () => !atWork });

@@ -14,7 +14,9 @@ it("lets one work at a time, gates before updates that wait, and goes on after a
     return name;
   };
   const first = inTurn(work("update 1"));
-  const failing = inTurn(() => Promise.reject(new Error("update 2 fails")));
+  const failing = inTurn((): Promise<string> => {
+    throw new Error("update 2 fails");
+  });
   const last = inTurn(work("update 3"));
   const gate = inTurn(work("gate"), { first: true });
   expect([inTurn.idle(), told]).toEqual([false, ["update 1 begins"]]);

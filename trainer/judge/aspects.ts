@@ -137,7 +137,7 @@ type Asking = {
 
 // The wish job hears that there is a wish better than which.
 const UNWANTED =
-  /\b(?:stop|quit|don't|do not|no need|needn't|without|never|no more|enough|skip(?:ping)?|tired of|sick of)\b[^.!?]*\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
+  /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
 const BEFORE =
   "ask|check|confirm|show|tell|let|run|consult|clear|approv|okay|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk";
 const ASKED_FOR = new RegExp(`\\b(?:${BEFORE})`, "i");

@@ -34,7 +34,7 @@ function namesOption(words: string, parameter: Parameter): boolean {
 }
 
 const CUES =
-  /\b(?:always|usually|usual|prefer\w*|please|pls|plz|should\w*|instead|rather|want\w*|like|love|need\w*|use|make|take|give|book|get|choose|pick|fly|stay|ride|drive|go|i'd|i'll|meant|mean|said|told|wrong|not|no|never|only|again|hate|stand|any\w*|every\w*|nothing|but|than|switch|change|have|do|for me|taste|from (?:now|here) on|works?|better|best|wish\w*|hop(?:e|ed|ing)|expect\w*|look\w*|favou?r\w*|care|matters?|default|let's|how about|what about|could|can|would|why|supposed)\b|n't\b/i;
+  /\b(?:must|has|had|travel\w*|next time|always|usually|usual|prefer\w*|please|pls|plz|should\w*|instead|rather|want\w*|like|love|need\w*|use|make|take|give|book|get|choose|pick|fly|stay|ride|drive|go|i'd|i'll|meant|mean|said|told|wrong|not|no|never|only|again|hate|stand|any\w*|every\w*|nothing|but|than|switch|change|have|do|for me|taste|from (?:now|here) on|works?|better|best|wish\w*|hop(?:e|ed|ing)|expect\w*|look\w*|favou?r\w*|care|matters?|default|let's|how about|what about|could|can|would|why|supposed)\b|n't\b/i;
 
 /** Whether a clause is an option and next to nothing else: "business class, as usual". */
 function isBare(clause: string, options: readonly string[]): boolean {
@@ -43,7 +43,8 @@ function isBare(clause: string, options: readonly string[]): boolean {
   return said.length > (ORDINALS.has(said[0] ?? "") ? 1 : 0) && said.every((word) => known.has(word));
 }
 
-const BESIDE = "class one ones places size kind type option version style the a an it is it's s as thanks thank you then me".split(" ");
+const BESIDE =
+  "class one ones places size kind type option version style the a an it is it's s as thanks thank you then me in of seat".split(" ");
 const ORDINALS = new Set(["first", "second", "third", "last", "next"]); // "First, tell me about the luggage."
 
 /**

@@ -84,9 +84,9 @@ function deniesOnly(words: string, parameter: Parameter, used: string | undefine
 }
 
 const AGAINST =
-  /\b(?:not|no|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|too \w+)\b|n't\b/i;
+  /\b(?:not|no|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
 const APPROVES =
-  /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!not )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
+  /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!(?:not|no|never|hardly) )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
 
 /** The last call of the tool in the exchange. */
 export function lastCall({ answered }: Signal["exchange"], tool: string): Call | undefined {

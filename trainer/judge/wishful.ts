@@ -6,8 +6,9 @@
 // "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
 const ASKS_WHAT =
   /^\W*(?:and |or |so |but |hmm,? |wait,? )?(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b(?!['’]| (?:about|not)\b)/i;
-const DENIES = /\bnot\b|n['’]t\b/i;
-const QUOTED = /"[^"\n]*"|“[^”\n]*”/g;
+const WISHES_ALL_THE_SAME =
+  /\bnot\b|n['’]t\b|\bI (?:want|need|said|told|asked|always|never|prefer|fly|meant)\b|\bplease\b|\bdo I have to\b|\bkeep \w+ing\b|\bforg[eo]t\b|,? (?:ok|okay)\?/i;
+const QUOTED = /"[^"\n]*"|“[^“”\n]*”/g;
 const OTHERS =
   "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine)";
 const DO =
@@ -17,8 +18,9 @@ const OF_OTHERS = new RegExp(
   "i",
 );
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
-const PAST = /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|\bused to\b/i;
-const SAID = /\b(?:said|told|asked|mentioned|wrote)\b/i;
+const PAST =
+  /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|(?<!(?:'m|am|are|is|get|got) )\bused to\b/i;
+const SAID = /\b(?:said|told|asked|mentioned|wrote|please|now)\b/i;
 
 /** The sentences that can wish for something, in their order, quotations left out. */
 export function wishfulWords(words: string): string {
@@ -36,7 +38,7 @@ const SENTENCES = /(?<=(?<!\b\p{L})[.!?])(?=[^\S\n])|(?<=\n)/u;
 
 /** Whether a sentence asks how something is. Who asks why it is not otherwise wishes that it were. */
 export function asksWhat(sentence: string): boolean {
-  return sentence.includes("?") && ASKS_WHAT.test(sentence) && !DENIES.test(sentence);
+  return sentence.includes("?") && ASKS_WHAT.test(sentence) && !WISHES_ALL_THE_SAME.test(sentence);
 }
 
 /** Whether a quotation is of what the user wants: "I said "business"", "it should be "business"". */
@@ -45,10 +47,13 @@ function isOfOneself(sentence: string): boolean {
 }
 
 const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\bthis (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
-const EVER = /\b(?:from now on|from this time on|from here on|always|usually|every time|each time|in (?:the )?future)\b/i;
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
+const EVER =
+  /\b(?:from now on|from this time on|from here on|always|usually|never|next time|every|all (?:my )?\w+s|every time|each time|in (?:the )?future)\b/i;
+
+const DENIED_ONCE = /\bnot (?:(?:just|only|even) )?(?:for )?(?:this|today|now|once)\b/i;
 
 /** Whether what is said is meant for this time alone. */
 export function isOnce(words: string): boolean {
-  return ONCE.test(words) && !EVER.test(words);
+  return ONCE.test(words) && !EVER.test(words) && !DENIED_ONCE.test(words);
 }

@@ -13,7 +13,7 @@ export const SHORTENS: Words = [
   /\b(?:answer|repl[yi]|response|message|text|sentence|explanation)\w*\b.*\b(?:short|brief|small|long)(?:er)?\b/i,
   /\b(?:answer|repl[yi]|response|message|text)\w*\b.*\b(?:size|length|to the point|too much)\b|\b(?:size|length|trim)\b.*\b(?:answer|repl[yi]|response|message)/i,
   // "keep it short", "we do the short version", and no shorter flight
-  /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?!(?:please|pls|and|or|from|next|ok|thanks|then|for me|always|in future|too|enough|version|answers?|repl\w+|messages?|texts?|ones?|sentences?|summar\w+|sweet)\b)\p{L})/iu,
+  /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?!(?:please|pls|and|or|if|with|but|buddy|mate|from|next|ok|thanks|then|for me|always|in future|too|enough|version|answers?|repl\w+|messages?|texts?|ones?|sentences?|summar\w+|sweet)\b)\p{L})/iu,
   // "way too long."
   /^\W*(?:(?:that's|that is|that was|it's|way|far|much|still|again|sorry|hmm|no|but|ok|this is),? )*too (?:long|much text)(?: for me)?\W*$/i,
   // "fewer words please", "too much text", "you talk too much", "say less"
@@ -30,7 +30,7 @@ export const SHORTENS: Words = [
 
 /** Who finds replies too short, or sends somebody a short one, wishes for no shorter ones. */
 export const LENGTHENS =
-  /\btoo (?:short|brief|terse|concise)\b|\b(?:longer|fuller|full|more detailed) (?:answers?|repl\w+|messages?|responses?)\b|\bmore details?\b|\b(?:send|write|text|email|message|give) (?:(?:me|my|him|her|them|us|a|an|the) ){1,2}(?:\w+ )?(?:message|text|note|mail|email)\b(?=.*\b(?:when|once|to|if|after|before)\b)/i;
+  /\btoo (?:short|brief|terse|concise)\b|(?<!\bno )\b(?:longer|fuller|full|more detailed) (?:answers?|repl\w+|messages?|responses?)\b|(?<!\bno )\bmore details?\b|\b(?:send|write|text|email|message|give) (?:(?:me|my|him|her|them|us|a|an|the) ){1,2}(?:\w+ )?(?:message|text|note|mail|email)\b(?=.*\b(?:when|once|to|if|after|before)\b)/i;
 
 export const UNASKS: Words = [
   // "no questions", "drop the question at the end", "another question"

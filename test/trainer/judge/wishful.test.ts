@@ -24,6 +24,9 @@ describe("wishfulWords", () => {
     "Didn't I say Pool?",
     "Last week I told you Pool!",
     "My favourite is Pool.",
+    "Have it be Pool, ok?",
+    "Why do you keep booking Standard when I want Pool?",
+    "I'm used to Pool.",
     "I meant Port S. John.",
     'It should be "Pool".',
   ])("keeps what does, to the letter: %s", (said) => {
@@ -48,6 +51,8 @@ describe("isOnce", () => {
     "Pool, please.",
     "From now on Pool.",
     "This time too you took Standard, I want Pool.",
+    "Not just this time, Pool.",
+    "This is the third time this week, Pool!",
     "Pool every time, for now and ever, in future.",
   ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
 });
@@ -57,14 +62,20 @@ describe("isWanted", () => {
   const rides = ["Standard", "Pool", "Premium Pool"];
   const pool = (said: string): boolean => isWanted(said, { parameter: ride, value: "Pool" }, rides);
 
-  it.each(["I never take Standard, Pool it is.", "Couldn't you take Pool?", "Don't forget: Pool!", "Not Standard but Pool"])(
-    "takes what is asked for: %s",
-    (said) => expect(pool(said)).toBe(true),
-  );
+  it.each([
+    "I never take Standard, Pool it is.",
+    "Couldn't you take Pool?",
+    "Don't forget: Pool!",
+    "Not Standard but Pool",
+    "it's not Standard it's Pool",
+    "Pool is not negotiable",
+  ])("takes what is asked for: %s", (said) => expect(pool(said)).toBe(true));
   it.each([
     "Not Pool.",
     "I'd rather walk than Pool",
     "I hate Pool",
+    "Anything but Pool!",
+    "Stop booking Pool.",
     "Pool is not for me",
     "Pool means nothing to me",
     "A Premium Pool, please",
@@ -80,6 +91,19 @@ describe("isWanted", () => {
     // Who needs none need not mind, and who misses some wants it.
     expect(truths("I don't need wifi.")).toEqual([]);
     expect(truths("There was no wifi.")).toEqual([]);
+    expect(truths("You never include wifi!")).toEqual([]);
+    // Twice denied is wanted.
+    expect(truths("I can't work without wifi.")).toEqual(["True"]);
+    expect(truths("Leave the wifi out.")).toEqual(["False"]);
+  });
+
+  it("leaves both truths open where the name itself denies", () => {
+    const tolls = { ...parameterOf("avoid_tolls"), kind: "boolean" as const };
+    expect(["True", "False"].map((value) => isWanted("No tolls, please.", { parameter: tolls, value }))).toEqual([true, true]);
+  });
+
+  it("reads a text as long as a request may be before the test's time is over", () => {
+    expect(isWanted("premium pool ".repeat(20_000), { parameter: ride, value: "Pool" }, rides)).toBe(false);
   });
 
   it("takes a pronoun for no number", () => {
