@@ -10,7 +10,7 @@ import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
-import { choosesTool, wasNamed, wordsBy } from "./speech/mention.ts";
+import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
@@ -38,7 +38,7 @@ export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { call
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
-  if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(requestOf(heard), tool);
+  if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
 }
@@ -204,11 +204,4 @@ function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): T
 /** Whether a call has all that its tool needs. */
 export function isWhole(tool: ToolDefinition, args: Readonly<Record<string, unknown>>): boolean {
   return readParameters(tool).every(({ name, required }) => !required || args[name] !== undefined);
-}
-
-/** The user's words of the request at hand: since the last call that was made before them. */
-function requestOf({ messages }: Heard): string {
-  const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
-  const settled = asked.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
-  return wordsBy(asked.slice(settled + 1), "user");
 }

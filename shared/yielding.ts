@@ -6,9 +6,10 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
-import { wasAskedFor, wasCounted, wasNamed } from "./speech/mention.ts";
+import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
+import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */
@@ -77,8 +78,6 @@ export function tells(
   return isCommon ? named && sure : named || sure;
 }
 
-const ORDINALS = new Set(["first", "second", "third", "last", "next"]); // "my first time in Rome" asks for no class
-
 /** The only one of the parameter's options that the user asks for by its name in the request at hand, for no other argument; undefined where there is none, or several. */
 export function askedOption(
   { tool, parameter }: Place,
@@ -90,9 +89,7 @@ export function askedOption(
   // What two parameters list may be said of either.
   const others = readParameters(owner).filter(({ name }) => name !== parameter);
   const own = read.allowed.filter((option) => others.every(({ allowed }) => !allowed.includes(option)));
-  const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
-  const settled = asked.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0);
-  const request = asked.slice(settled + 1);
+  const request = requestOf(messages);
   const [only, ...more] = own.filter((value) => {
     const said = { parameter: read, value, args: { ...args, [parameter]: value }, tool };
     return !ORDINALS.has(value.toLowerCase()) && wasAskedFor(request, said);

@@ -7,6 +7,7 @@ import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn, writtenForm } from "../../shared/speech/spoken.ts";
+import { clausesOf, ORDINALS } from "../../shared/speech/wanted.ts";
 import { wishfulWords } from "./wishful.ts";
 import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
 
@@ -29,7 +30,7 @@ export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">, { 
 /** An option says which parameter is meant as well as its name does, unless it is a number, or a word among others that wish for nothing: "my first time". */
 function namesOption(words: string, parameter: Parameter): boolean {
   const options = parameter.kind === "boolean" ? [] : parameter.allowed.filter((value) => writtenForm(value) === undefined);
-  const clauses = words.split(/[,;:.!?\n–—]/).filter((clause) => CUES.test(clause) || isBare(clause, options));
+  const clauses = clausesOf(words).filter((clause) => CUES.test(clause) || isBare(clause, options));
   return clauses.some((clause) => options.some((value) => mentions(clause, { parameter, value })));
 }
 
@@ -45,7 +46,6 @@ function isBare(clause: string, options: readonly string[]): boolean {
 
 const BESIDE =
   "class one ones places size kind type option version style the a an it is it's s as thanks thank you then me in of seat".split(" ");
-const ORDINALS = new Set(["first", "second", "third", "last", "next"]); // "First, tell me about the luggage."
 
 /**
  * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form of the example,

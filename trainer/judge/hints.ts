@@ -5,7 +5,7 @@ import { wordsBy } from "../../shared/speech/mention.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
 import { groundHint, type Grounded } from "./ground.ts";
 import type { Verdict } from "./judge.ts";
-import { spokenBefore } from "./standing.ts";
+import { askedElsewhere, spokenBefore } from "./standing.ts";
 import { isOnce } from "./wishful.ts";
 
 /** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
@@ -36,6 +36,8 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   if (named.status === "refused") return { refused: { code: named.code, detail: named.detail } };
   const spoken = spokenBefore(signal, named);
   if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
+  const elsewhere = askedElsewhere(signal, named);
+  if (elsewhere !== undefined) return { refused: { code: "hint/ungrounded", detail: elsewhere } };
   const { hint, toolName } = named;
   if (isOnce(wordsBy(signal.exchange.nextState, "user")))
     return { refused: { code: "hint/once", detail: `"${correctionText(hint, toolName)}" is meant for this time, not as a default` } };

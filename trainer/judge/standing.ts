@@ -20,8 +20,6 @@ export function spokenBefore(
     return `the request already named ${hint.value}: misread, not a default`;
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
   if (parameter === undefined) return undefined;
-  const other = askedOf({ turn, exchange }, toolName).find((each) => findParameter(each, hint.parameter) !== undefined);
-  if (other !== undefined) return `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
   const call = lastCall(exchange, toolName);
   const said = (value: string): boolean => wasSaid(turn.payload.messages, { parameter, value, args: call?.arguments ?? {} });
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
@@ -31,6 +29,15 @@ export function spokenBefore(
 
 const OPENERS =
   /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|then|and|please|also|so|well|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
+
+/** What else the user asks for, for people: another tool that has such a parameter, too, and whose verb the words open with. */
+export function askedElsewhere(
+  signal: Pick<Signal, "turn" | "exchange">,
+  { hint, toolName }: { hint: Hint; toolName: string },
+): string | undefined {
+  const other = askedOf(signal, toolName).find((each) => findParameter(each, hint.parameter) !== undefined);
+  return other === undefined ? undefined : `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
+}
 
 /** The other tools that the user's words open with the verb of, and this one does not: "Great, book it for 2 nights" after `find_hotels`. */
 function askedOf({ turn, exchange }: Pick<Signal, "turn" | "exchange">, called: string): ToolDefinition[] {

@@ -84,14 +84,7 @@ export class TinkerEngine implements TrainingPort {
 
   /** What training goes on from: weights as the service keeps them, under an address of its own. */
   async saveState(name: string): Promise<string> {
-    const model = this.#model(name);
-    const { path } = await this.#client.run(Saved, "/api/v1/save_weights", {
-      type: "save_weights",
-      model_id: model.id,
-      path: `nextstate-${model.seq}`,
-      seq_id: model.seq++,
-    });
-    return path;
+    return (await this.#save(name, "save_weights")).path;
   }
 
   /** Puts an adapter that was just made where an earlier one has stopped; its moments begin at zero. */
@@ -109,7 +102,7 @@ export class TinkerEngine implements TrainingPort {
 
   /** As it stands, downloaded. @throws {policy/refused} for files that are not of PEFT's layout */
   async readAdapter(name: string): Promise<AdapterWeights> {
-    const { id, path } = await this.#saveForSampler(name);
+    const { id, path } = await this.#save(name, "save_weights_for_sampler");
     const checkpoint = path.slice(`tinker://${id}/`.length);
     if (!path.startsWith(`tinker://${id}/`)) throw new AppError("upstream/invalid", `tinker: weights of model ${id} expected, got ${path}`);
     const files = filesOfTar(await this.#client.download(`/api/v1/training_runs/${id}/checkpoints/${checkpoint}/archive`));
@@ -165,7 +158,10 @@ export class TinkerEngine implements TrainingPort {
   async generate(options: GenerateOptions & AdapterChoice): Promise<Generation[]> {
     const { prompts, maxTokens, stopTokens, temperature, seed, forms, adapter } = options;
     if (forms !== undefined) refuseFor(TINKER, "free answers", "answers held to a form");
-    const from = adapter === undefined ? { base_model: this.#baseModel } : { model_path: (await this.#saveForSampler(adapter)).path };
+    const from =
+      adapter === undefined
+        ? { base_model: this.#baseModel }
+        : { model_path: (await this.#save(adapter, "save_weights_for_sampler")).path };
     return Promise.all(
       prompts.map(async (prompt, index) => {
         const { sequences } = await this.#client.run(Sampled, "/api/v1/asample", {
@@ -201,10 +197,10 @@ export class TinkerEngine implements TrainingPort {
     return Float32Array.from(where, ({ datum, place }) => at(at(outputs, datum).logprobs.data, place));
   }
 
-  async #saveForSampler(name: string): Promise<{ id: string; path: string }> {
+  async #save(name: string, type: "save_weights" | "save_weights_for_sampler"): Promise<{ id: string; path: string }> {
     const model = this.#model(name);
-    const { path } = await this.#client.run(Saved, "/api/v1/save_weights_for_sampler", {
-      type: "save_weights_for_sampler",
+    const { path } = await this.#client.run(Saved, `/api/v1/${type}`, {
+      type,
       model_id: model.id,
       path: `nextstate-${model.seq}`,
       seq_id: model.seq++,

@@ -161,7 +161,8 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       const response_format = { type: "json_schema", json_schema: { name: "rooms", schema: ROOMS, strict: true } };
       const { message } = await agent.ask([says("how many?")], { extra: { response_format, max_tokens: HELD_TOKENS } });
       expect(["1", "2"]).toContain(JSON.parse(message.content ?? "").rooms);
-      expect((await onlyTurn(agent)).rollout.unusable?.reason).toBeDefined();
+      const reason = expect.stringMatching(/token ids|held the answer to a form/);
+      expect(await onlyTurn(agent)).toMatchObject({ rollout: { rolloutLogProbs: [], unusable: { reason } } });
     });
   });
 
