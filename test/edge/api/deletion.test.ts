@@ -21,9 +21,11 @@ async function ask(who: string, messages: unknown[], agent = AGENT): Promise<Ask
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
     headers: bearer(edge.keys.client),
-    body: JSON.stringify({ model: agent, user: who, messages, max_tokens: 2 }),
+    body: JSON.stringify({ model: agent, user: who, messages, max_tokens: 2, temperature: 0 }), // drawn, a random policy may begin a call
   });
-  const body = (await response.json()) as { id: string; choices: { message: unknown }[] };
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  const body = JSON.parse(text) as { id: string; choices: { message: unknown }[] };
   return { id: body.id, messages: [...messages, body.choices[0]?.message], sessionId: response.headers.get("x-session-id") };
 }
 
