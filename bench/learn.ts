@@ -1,6 +1,6 @@
 /**
  * `npm run bench:learn -- --sgd <folder> --split dev|test`: simulated users with a standing preference, corrected in
- * plain words, learnt by weights alone. Honoured where the user is silent, dropped where the user states another value,
+ * plain words, learnt as versions without notes. Honoured where the user is silent, dropped where the user states another value,
  * and nothing lost elsewhere.
  */
 import { readCommandLine } from "../trainer/command-line.ts";
@@ -39,6 +39,8 @@ type Outcome = {
   honoured: boolean;
   /** First answers of further fresh conversations, and whether the bare base calls the tool there. */
   freshHonoured: boolean[];
+  /** The same without holding them to the defaults that the version carries; none where that was not asked. */
+  freshByWeights: boolean[];
   freshCalledBefore: boolean[];
   /** Stated requests that the bare base won, and whether they still do. */
   statedKept: boolean[];
@@ -120,6 +122,7 @@ async function tryPreference(
     corrections: 0,
     honoured: false,
     freshHonoured: [],
+    freshByWeights: [],
     freshCalledBefore: [],
     statedKept: [],
     unrelated: [],
@@ -155,6 +158,8 @@ async function tryPreference(
   const more = silent.slice(0, FRESH_AFTER);
   const answers = await system.answer(more);
   outcome.freshHonoured = answers.map(({ calls }) => reaction(preference, calls) === "honoured");
+  const byWeights = (await system.byWeights?.(more)) ?? [];
+  outcome.freshByWeights = byWeights.map(({ calls }) => reaction(preference, calls) === "honoured");
   outcome.freshCalledBefore = (await system.answer(more, { bare: true })).map(({ calls }) => reaction(preference, calls) !== "elsewhere");
   answers.forEach((answer, index) =>
     say(`    fresh: ${describe(answer)}${outcome.freshCalledBefore[index] ? "" : " (no call before either)"}`),
@@ -165,7 +170,7 @@ async function tryPreference(
     say(`    stated, and lost: "${request.messages.at(-1)?.content}" ${answer === undefined ? "" : describe(answer)}`);
   outcome.unrelated = await pairExact(system, unrelated);
   say(
-    `  fresh ${tally(outcome.freshHonoured)}, stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`,
+    `  fresh ${tally(outcome.freshHonoured)} (weights alone ${tally(outcome.freshByWeights)}), stated kept ${tally(outcome.statedKept)}, unrelated ${tally(outcome.unrelated.map(([before]) => before))} → ${tally(outcome.unrelated.map(([, after]) => after))}`,
   );
   return outcome;
 }
@@ -179,6 +184,7 @@ async function pairExact(system: LearningSystem, requests: readonly FreshRequest
 function summarise({ outcomes, skipped }: Tried, { preferences, served }: { preferences: number; served: number }): void {
   const honoured = outcomes.map((each) => each.honoured);
   const fresh = outcomes.flatMap(({ freshHonoured }) => freshHonoured);
+  const byWeights = outcomes.flatMap(({ freshByWeights }) => freshByWeights);
   const calledBefore = outcomes.flatMap(({ freshCalledBefore }) => freshCalledBefore);
   const kept = outcomes.flatMap(({ statedKept }) => statedKept);
   const pairs = outcomes.flatMap(({ unrelated }) => unrelated);
@@ -204,6 +210,7 @@ function summarise({ outcomes, skipped }: Tried, { preferences, served }: { pref
     figures: {
       honoured: shareFigure(honoured),
       honouredFurtherFresh: shareFigure(fresh),
+      honouredFurtherFreshByWeights: ifAny(byWeights, shareFigure),
       honouredFurtherFreshWhereCalledBefore: shareFigure(fresh.filter((_, index) => calledBefore[index] === true)),
       statedKept: shareFigure(kept),
       unrelatedExactBefore: shareFigure(pairs.map(([before]) => before)),

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, by weights alone.
+ * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, without notes.
  * What was learned first must still be honoured after what was learned later. With `--corrections <n>` one policy is corrected so often: all
  * defaults of all tools in turn, then each but the first contradicted by another value, round after round.
  */
@@ -9,7 +9,7 @@ import { Random } from "../trainer/random.ts";
 import { atLeast, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
-import type { LearningSystem } from "./sim/learning.ts";
+import type { Answer } from "./sim/learning.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
 import { keptOf, violated } from "./sim/trial.ts";
@@ -51,6 +51,8 @@ type Outcome = {
   readonly first: readonly boolean[];
   /** Requests that honoured a default when it was learned, and whether they do after the last. */
   readonly stillHonoured: readonly boolean[];
+  /** The same without holding answers to the defaults that the version carries. */
+  readonly byWeights: readonly boolean[];
   readonly kept: readonly boolean[];
 };
 
@@ -104,7 +106,7 @@ function placeOf({ service, tool, parameter }: Preference): string {
 }
 
 async function takeCourse(
-  system: LearningSystem,
+  system: InProcessSystem,
   name: string,
   { wishes, random }: { wishes: Iterable<Preference>; random: Random },
 ): Promise<Outcome> {
@@ -129,16 +131,23 @@ async function takeCourse(
   }
   const lessons = [...last.values()];
   const stillHonoured: boolean[] = [];
+  const byWeights: boolean[] = [];
   const kept: boolean[] = [];
   let first: readonly boolean[] | undefined;
   for (const lesson of lessons.slice(0, -1)) {
-    const now = (await honouredIn(system, lesson)).filter((_, index) => lesson.honoured[index] === true);
-    say(`    ${nameOf(lesson.preference)}, after ${lessons.length - 1 - lessons.indexOf(lesson)} more: ${tally(now)}`);
+    const asked = lesson.asked.filter((_, index) => lesson.honoured[index] === true);
+    const now = honouredIn(lesson.preference, { asked, answers: await system.answer(asked) });
+    const weights = honouredIn(lesson.preference, { asked, answers: await system.byWeights(asked) });
+    const more = lessons.length - 1 - lessons.indexOf(lesson);
+    say(`    ${nameOf(lesson.preference)}, after ${more} more: ${tally(now)} (weights alone ${tally(weights)})`);
     stillHonoured.push(...now);
+    byWeights.push(...weights);
     first ??= now;
   }
   for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
-  say(`  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)}, stated kept ${tally(kept)}`);
+  say(
+    `  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)} (weights alone ${tally(byWeights)}), stated kept ${tally(kept)}`,
+  );
   return {
     name,
     taught: lessons.map(({ preference }) => nameOf(preference)),
@@ -147,13 +156,14 @@ async function takeCourse(
     contradicted,
     first: first ?? [],
     stillHonoured,
+    byWeights,
     kept,
   };
 }
 
 /** `made`: corrections. No lesson where there was nothing to object to, or nothing was learned. */
 async function teach(
-  system: LearningSystem,
+  system: InProcessSystem,
   preference: Preference,
   random: Random,
 ): Promise<{ readonly lesson?: Lesson; readonly made: number }> {
@@ -172,13 +182,12 @@ async function teach(
   }
   if (!learned) return { made };
   const asked = pool.slice(0, ASKED);
-  const honoured = await honouredIn(system, { preference, asked });
+  const honoured = honouredIn(preference, { asked, answers: await system.answer(asked) });
   say(`    ${nameOf(preference)}: ${tally(honoured)}`);
   return { lesson: { preference, asked, honoured }, made };
 }
 
-async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Lesson, "preference" | "asked">): Promise<boolean[]> {
-  const answers = await system.answer(asked);
+function honouredIn(preference: Preference, { asked, answers }: { asked: readonly FreshRequest[]; answers: readonly Answer[] }): boolean[] {
   return answers.map(({ calls, text }, index) => {
     const reacted = reaction(preference, calls);
     if (reacted !== "honoured" && options.answers)
@@ -191,6 +200,7 @@ async function honouredIn(system: LearningSystem, { preference, asked }: Pick<Le
 
 function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
   const still = outcomes.flatMap(({ stillHonoured }) => stillHonoured);
+  const byWeights = outcomes.flatMap((each) => each.byWeights);
   const kept = outcomes.flatMap((each) => each.kept);
   const first = outcomes.flatMap((each) => each.first);
   const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
@@ -206,7 +216,7 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       corrections: options.corrections ?? null,
       subset: !options.full,
       only: options.only,
-      path: "trainer parts in one process, no HTTP; weights alone, defaults yield",
+      path: "trainer parts in one process, no HTTP; no notes, defaults yield and are held",
     },
     figures: {
       taught: shareFigure(taught),
@@ -214,6 +224,7 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       contradicted: outcomes.reduce((sum, { contradicted }) => sum + contradicted, 0),
       firstHonoured: ifAny(first, shareFigure),
       stillHonoured: ifAny(still, shareFigure),
+      stillHonouredByWeights: ifAny(byWeights, shareFigure),
       statedKept: ifAny(kept, shareFigure),
       secondsPerUpdate: ifAny(seconds, secondsFigure),
       perCourse: outcomes.map(({ name, taught: made, notTaught, stillHonoured }) => ({

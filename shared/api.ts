@@ -4,6 +4,7 @@ import type { TurnCredit } from "./credit.ts";
 import type { EngineCapabilities, EngineSettings } from "./engine.ts";
 import type { CursorAdvance, EventPayload } from "./events.ts";
 import type { Audience } from "./influence.ts";
+import type { HeldDefault } from "./learned-defaults.ts";
 import type { PromptNote } from "./note.ts";
 import type { PolicyVersion } from "./policy.ts";
 import type { TrainerStatus } from "./trainer-status.ts";
@@ -159,6 +160,8 @@ export type ListedTurn = {
   readonly policyVersion: number;
   /** The version of before a default that was learned, whose answer went out since the user had said otherwise; null where none yielded. */
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
+  /** Defaults that its version has learned and its weights passed over: the answer was held to them. */
+  readonly heldTo: readonly HeldDefault[];
   /** Notes that stood for the answer, and which of them it was held to. */
   readonly notes: readonly PromptNote[];
   /** The last message that the policy answered, and the answer; null where it was given up. */

@@ -3,6 +3,7 @@
  * delivery is recognised; `seq` is given by the log, grows monotonically, and is the trainer's cursor.
  */
 import { z } from "zod";
+import { HeldDefault } from "./learned-defaults.ts";
 import { PromptNote } from "./note.ts";
 import { Digest, RefusedEvent } from "./policy.ts";
 import { AssistantMessage, ChatMessage, ToolDefinition } from "./chat.ts";
@@ -51,6 +52,8 @@ export const TurnFinished = z.object({
   policyDigest: z.string(),
   /** The version whose answer it is, where a default that the bound one has learned yielded to what the user said. */
   yieldedTo: z.strictObject({ line: z.string(), version: z.number().int().min(0) }).optional(),
+  /** Defaults of the bound version that its answer passed over, and was held to; absent where none. */
+  heldTo: z.array(HeldDefault).optional(),
   /** Of the base that answered, whose tokens the rollout has; absent in events of before there was more than one. */
   baseDigest: z.string().optional(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */

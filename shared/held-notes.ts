@@ -16,7 +16,8 @@ import { writtenForm } from "./speech/spoken.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
-type Held = Pick<Note, "tool" | "parameter" | "value">;
+/** What an answer is held to: a note, or a default that a version has learned. */
+export type Held = Pick<Note, "tool" | "parameter" | "value">;
 type WrittenCall = NonNullable<WrittenAnswer["call"]>;
 /** What an answer says: its calls that can be read, and its text. */
 export type Said = { readonly calls: readonly WrittenCall[]; readonly text: string };
@@ -37,7 +38,10 @@ export function mayHold(
 export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { calls, text, heard }: Said & { heard: Heard }): boolean {
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
-  if (!isAspect(parameter)) return passesOverArgument(note, { call: calls[0], heard });
+  if (!isAspect(parameter)) {
+    const used = passedFor(note, { call: calls[0], heard });
+    return used !== undefined && (!used.isCommon || used.value === note.corrected);
+  }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
   return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
@@ -68,23 +72,25 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
   return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
-/** Whether the call of a note's tool has another value for its argument that nobody named, of numbers and truths the corrected one, or leaves it out and nobody asks for another option. */
-function passesOverArgument(
-  { tool, parameter, value, corrected }: Held & Partial<Pick<Note, "corrected">>,
+/**
+ * What the call of a default's tool has in the place of its value although nobody named it, `value` undefined where nothing, and nobody asks for
+ * another option; undefined where the default is used, or somebody spoke. Numbers and truths are said in words that none of them stands in ("for a
+ * couple", "my wife and me"): of such a common value that it was not named proves little.
+ */
+export function passedFor(
+  { tool, parameter, value }: Held,
   { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
-): boolean {
+): { readonly value: string | undefined; readonly isCommon: boolean } | undefined {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
-  if (call?.name !== tool || declared === undefined) return false;
+  if (call?.name !== tool || declared === undefined) return undefined;
   const own = call.arguments[parameter];
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
-  if (asked !== undefined && asked !== value) return false;
-  if (own === undefined) return declared.fallback !== value;
+  if (asked !== undefined && asked !== value) return undefined;
+  if (own === undefined) return declared.fallback === value ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
-  // Numbers and truths are said in words that none of them stands in: "for a couple", "my wife and me".
-  const isCommon = writtenForm(used) === "number" || declared.kind === "boolean";
-  if (used === value || (isCommon && used !== corrected)) return false;
-  return !wasNamed(messages, { parameter: declared, value: used, args: call.arguments });
+  if (used === value || wasNamed(messages, { parameter: declared, value: used, args: call.arguments })) return undefined;
+  return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean" };
 }
 
 /** The calls, wherever in the answer, of tools about which the user is to be asked first and was not. */

@@ -12,22 +12,28 @@ export const LearnedDefault = z.object({
   value: z.string().max(MOST_CHARS),
   /** What the call that was corrected had in its place; null where nothing. */
   corrected: z.string().max(MOST_CHARS).nullable(),
+  /** False where somebody supplied an answer with this value, which is no default: calls are no longer held to the one that was learned before. */
+  held: z.literal(false).optional(),
 });
 export type LearnedDefault = z.infer<typeof LearnedDefault>;
 
+/** One that an answer was held to. */
+export const HeldDefault = LearnedDefault.pick({ tool: true, parameter: true, value: true });
+export type HeldDefault = z.infer<typeof HeldDefault>;
+
 /** A default that a version has, with what the policy had made up in its place and the version that stood before it was learned. */
-export type InheritedDefault<Before> = Pick<LearnedDefault, "tool" | "parameter" | "value"> & {
+export type InheritedDefault<Before> = Pick<LearnedDefault, "tool" | "parameter" | "value" | "held"> & {
   readonly corrected: readonly string[];
   readonly before: Before;
 };
 
 /** That a version has; of more the oldest are no longer asked about. */
-export const MOST_DEFAULTS = 64;
+export const MOST_DEFAULTS = 128;
 
 /**
  * The defaults of a version, newest first: its parent's with what it has learned itself. Learned again, a default has its latest value and
  * stays where it was: the version before the first time is the last that knows nothing of it. A value that was itself a default when
- * it was corrected was not made up.
+ * it was corrected was not made up. One that somebody supplied another value for is no longer held, and yields as before.
  * @param parent the parent's, newest first
  * @param learned in the order in which they were learned, one for each argument
  * @param before the parent
@@ -40,10 +46,12 @@ export function inheritDefaults<Before>(
   const kept = parent.map((known) => {
     const again = learned.find((each) => samePlace(each, known));
     if (again === undefined) return known;
+    if (again.held === false) return { ...known, held: again.held };
     const madeUp = again.corrected === null || again.corrected === known.value ? [] : [again.corrected];
-    return { ...known, value: again.value, corrected: [...new Set([...known.corrected, ...madeUp])] };
+    const { tool, parameter, before: unlearned } = known;
+    return { tool, parameter, value: again.value, before: unlearned, corrected: [...new Set([...known.corrected, ...madeUp])] };
   });
-  const fresh = learned.filter((each) => !parent.some((known) => samePlace(each, known)));
+  const fresh = learned.filter((each) => each.held !== false && !parent.some((known) => samePlace(each, known)));
   const added = fresh.map(({ tool, parameter, value, corrected }) => ({
     ...{ tool, parameter, value, before },
     corrected: corrected === null ? [] : [corrected],

@@ -103,30 +103,6 @@ export function holds({ tool, parameter, value }: Omit<ValuedDefault, "corrected
   return held !== undefined && argumentText(held) === value;
 }
 
-/**
- * What goes out for an answer of a version that has learned defaults: where the answer has a default's value, what the version
- * before says instead, if that overrules it; on that the older ones are tried in turn.
- * @param options.defaults newest first
- * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
- */
-export async function settle<Learned extends ValuedDefault, Answer extends WrittenAnswer>(
-  tokenizer: Tokenizer,
-  answer: Answer,
-  {
-    defaults,
-    heard,
-    ask,
-  }: { defaults: readonly Learned[]; heard: Heard; ask: (learned: Learned, under: Answer) => Promise<Answer | undefined> },
-): Promise<Answer> {
-  let settled = answer;
-  for (const learned of defaults) {
-    if (!holds(learned, settled)) continue;
-    const without = await ask(learned, settled);
-    if (without !== undefined && yields(tokenizer, learned, { under: settled, without, heard })) settled = without;
-  }
-  return settled;
-}
-
 /** Whether two defaults are about the same argument. */
 export function samePlace(left: Place, right: Place): boolean {
   return left.tool === right.tool && left.parameter === right.parameter;

@@ -47,11 +47,13 @@ export const UpdateSettings = z.object({
   driftLimitNats: z.number().positive().default(0.05),
   /** Share of held-back silent contexts in which the candidate must use the value by itself. */
   honouredBar: z.number().min(0).max(1).default(0.6),
+  /** The same where versions carry what they learn: what its weights pass over, a version is held to as it is served. */
+  carriedBar: z.number().min(0).max(1).default(0.3),
   /** Share of the held-back stated contexts won before in which the user's value must still win. */
   statedBar: z.number().min(0).max(1).default(0.85),
   /**
-   * Whether versions carry what they learn as defaults that yield to what the user says, and are confirmed so. Off, weights alone
-   * decide: what a user states is then lost in a third of the cases (bench:learn).
+   * Whether versions carry what they learn as defaults that yield to what the user says and are held where nobody says anything, and are
+   * confirmed so. Off, weights alone decide: what a user states is then lost in a third of the cases (bench:learn).
    */
   defaultsYield: z.boolean().default(true),
   /** ln p_teacher − ln p_student of the teacher's answers, nats; below it there is nothing to distil. */

@@ -5,10 +5,12 @@
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { settle, type WrittenAnswer } from "../../shared/yielding.ts";
+import { settle, type Settled } from "../../shared/settle.ts";
+import type { WrittenAnswer } from "../../shared/yielding.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
@@ -95,6 +97,10 @@ export class InProcessSystem implements LearningSystem {
     return bare ? this.#sample(requests, BARE) : this.#serve(requests);
   }
 
+  byWeights(requests: readonly Prompted[]): Promise<Answer[]> {
+    return this.#serve(requests, { holds: false });
+  }
+
   async object({ request, answer, result, objection, seed }: Objection): Promise<Heard> {
     const [first] = await this.#serve([request]);
     if (first === undefined) return { hint: undefined, learned: false, note: "no answer to object to", seconds: undefined };
@@ -109,25 +115,46 @@ export class InProcessSystem implements LearningSystem {
     return at(this.#versions, this.#versions.length - 1);
   }
 
-  /** What goes out, as the edge decides it: a default that the last version has learned yields to what the user said. */
-  async #serve(requests: readonly Prompted[]): Promise<Sampled[]> {
+  /** What goes out, as the edge decides it: a default that the last version has learned yields to what the user said, and is held where it is passed over. */
+  async #serve(requests: readonly Prompted[], { holds } = { holds: true }): Promise<Sampled[]> {
     const sampled = await this.#sample(requests, this.#served);
     const answers: Sampled[] = [];
     for (const [request, answer] of zipStrict(requests, sampled)) {
-      const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => (await this.#sample([request], before))[0];
-      answers.push(await settle(this.#base.tokenizer, answer, { defaults: this.#defaults, heard: request, ask }));
+      answers.push((await this.#settle(request, answer, holds ? this.#defaults : [])).answer);
     }
     return answers;
   }
 
-  async #sample(requests: readonly Prompted[], { name }: Version): Promise<Sampled[]> {
+  #settle(
+    request: Prompted,
+    answer: Sampled,
+    standing: readonly InheritedDefault<Version>[],
+  ): Promise<Settled<InheritedDefault<Version>, Sampled>> {
+    const from = new Map([[answer, this.#served]]);
+    const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => {
+      const [without] = await this.#sample([request], before);
+      if (without !== undefined) from.set(without, before);
+      return without;
+    };
+    const hold = async (passed: readonly Held[], under: Sampled): Promise<Sampled | undefined> => {
+      const before = { text: under.text, calls: under.calls };
+      const held = holdTo(passed, { ...FREE_FORM, tools: request.tools }, { before, heard: request });
+      const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? this.#served);
+      return after;
+    };
+    return settle(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, hold });
+  }
+
+  async #sample(requests: readonly (Prompted & { held?: Sayable })[], { name }: Version): Promise<Sampled[]> {
     const { tokenizer } = this.#base;
     const prompts = requests.map(({ messages, tools }) => tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }));
     const sampled: Sampled[] = [];
     for (let start = 0; start < prompts.length; start += GENERATE_ROWS) {
       const some = prompts.slice(start, start + GENERATE_ROWS);
       const adapter = name === undefined ? {} : { adapter: name };
-      const forms = requests.slice(start, start + GENERATE_ROWS).map(({ tools }) => ({ tools, form: FREE_FORM }));
+      const forms = requests
+        .slice(start, start + GENERATE_ROWS)
+        .map(({ tools, held }) => ({ tools: held?.tools ?? tools, form: FREE_FORM }));
       const options = { forms, maxTokens: ANSWER_TOKENS, stopTokens: [tokenizer.eosId], temperature: 0, seed: 0, ...adapter };
       const generated = await this.#engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), ...options });
       generated.forEach(({ tokens, logProbs }, index) => {

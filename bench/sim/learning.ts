@@ -27,8 +27,10 @@ export type Heard = {
 
 export interface LearningSystem {
   readonly path: string;
-  /** Greedy first answers of fresh conversations, by weights alone. `bare` asks the base without what was learnt. */
+  /** Greedy first answers of fresh conversations, without notes. `bare` asks the base without what was learnt. */
   answer(requests: readonly Prompted[], options?: { bare?: boolean }): Promise<Answer[]>;
+  /** The same without holding them to the defaults that a version carries, where that can be asked. */
+  byWeights?(requests: readonly Prompted[]): Promise<Answer[]>;
   object(objection: Objection): Promise<Heard>;
   /** Another agent: nothing learnt, nothing remembered. */
   forget(): Promise<void>;

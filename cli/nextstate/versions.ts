@@ -3,6 +3,7 @@ import { buildCommand } from "@stricli/core";
 import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { count } from "../../shared/count.ts";
 import { clip, fields, harmless, paint, say, sayJson, show, table, time } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -84,8 +85,7 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
         : `${count(metrics.steps, "step")}, loss ${round(metrics.lossBefore)} → ${round(metrics.loss)}, KL to parent ${round(metrics.klToParentNats)} nats, ${Math.round(metrics.seconds)} s`,
   });
   for (const hint of made.hints) say(`  hint  ${clip(hint, 160)}`);
-  for (const { tool, parameter, value, corrected } of made.defaults)
-    say(`  default  ${clip(`${tool}: ${parameter} is ${value}${corrected === null ? "" : `, no longer ${corrected}`}`, 160)}`);
+  for (const learned of made.defaults) say(`  default  ${clip(describeDefault(learned), 160)}`);
   describeGate(made.gate, budgets);
   for (const { prompt, before, after } of made.changes) {
     say(`\n${paint("dim", "prompt")}  ${harmless(prompt)}`);
@@ -120,4 +120,9 @@ function describeGate(gate: ShownVersion["gate"], budgets: GateBudgets): void {
 
 function round(value: number): number {
   return Number(value.toFixed(DIGITS));
+}
+
+function describeDefault({ tool, parameter, value, corrected, held }: LearnedDefault): string {
+  if (held === false) return `${tool}: ${parameter} is held to none any more, another was supplied`;
+  return `${tool}: ${parameter} is ${value}${corrected === null ? "" : `, no longer ${corrected}`}`;
 }

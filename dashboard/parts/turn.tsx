@@ -25,6 +25,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
     policyLine,
     policyVersion,
     yieldedTo,
+    heldTo,
     notes,
     sessionId,
     finishReason,
@@ -50,6 +51,12 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
           A default that version {policyVersion} has learned yielded to what the user had said:{" "}
           <a href={addressOf({ agent, line: yieldedTo.line }, `versions/${yieldedTo.version}`)}>version {yieldedTo.version}</a>
           {yieldedTo.line !== SHARED_LINE && " of their own"} gave this answer.
+        </p>
+      )}
+      {heldTo.length > 0 && (
+        <p class="note">
+          Version {policyVersion} passed over what it has learned, and was held to it:{" "}
+          {heldTo.map(({ parameter, value }) => `${parameter} ${value}`).join(", ")}.
         </p>
       )}
       <StandingNotes agent={agent} notes={notes} />

@@ -111,15 +111,13 @@ function Defaults({ learned }: { learned: ListedVersion["defaults"] }) {
     <>
       <h2>What it uses where the user names nothing</h2>
       <Table label="Learned defaults" columns={["tool", "argument", "default", "instead of"]}>
-        {learned.map(({ tool, parameter, value, corrected }) => (
+        {learned.map(({ tool, parameter, value, corrected, held }) => (
           <tr key={`${tool}/${parameter}`}>
             <td>{tool}</td>
             <td>
               <code>{parameter}</code>
             </td>
-            <td>
-              <code>{value}</code>
-            </td>
+            <td>{held === false ? "none any more: another was supplied" : <code>{value}</code>}</td>
             <td>{corrected === null ? "nothing" : <code>{corrected}</code>}</td>
           </tr>
         ))}

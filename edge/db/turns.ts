@@ -93,6 +93,7 @@ function toListed(
     policyLine: finished?.policyLine ?? aborted?.policyLine ?? line,
     policyVersion: finished?.policyVersion ?? aborted?.policyVersion ?? 0,
     yieldedTo: finished?.yieldedTo ?? null,
+    heldTo: finished?.heldTo ?? [],
     notes: finished?.notes ?? [],
     prompt: finished?.messages.at(-1) ?? null,
     answer: finished?.answer ?? null,

@@ -37,8 +37,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => ({
     ...same,
     ...by,
-    held: hold?.notes ?? [],
-    ...(hold === undefined ? {} : holdTo(hold.notes, form, { before: hold.before, heard: turn })),
+    held: hold?.to ?? [],
+    ...(hold === undefined ? {} : holdTo(hold.to, form, { before: hold.before, heard: turn })),
     ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
   // Of other tools no call is made.
@@ -53,7 +53,15 @@ function toAnswer(answer: YieldingAnswer, bound: Pick<YieldingCompletion, "line"
   const prompted = (): Prompted => {
     const { notes, held, promptTokens, line, version } = answer.completion;
     const shown = notes.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) }));
-    return { notes: shown, promptTokens, yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version } };
+    const heldTo = held
+      .filter((each) => !notes.some((note) => note === each))
+      .map(({ tool, parameter, value }) => ({ tool, parameter, value }));
+    return {
+      notes: shown,
+      heldTo,
+      promptTokens,
+      yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version },
+    };
   };
   return { steps: answer.steps(), prompted };
 }

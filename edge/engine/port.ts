@@ -1,5 +1,6 @@
 /** The port through which a session gets its answers, whoever makes them. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import type { HeldDefault } from "../../shared/learned-defaults.ts";
 import type { PromptNote, ServedNote } from "../../shared/note.ts";
 import type { AnswerDelta, EndStep, TokenLogProb, TokenStep } from "../policy/completer.ts";
 import type { TurnPolicy, TurnSampling } from "../session/port.ts";
@@ -49,6 +50,8 @@ export type AnswerStep = TokenStep | PieceStep | AnswerEnd;
 export type Prompted = {
   /** Those that stood in the prompt. */
   readonly notes: readonly PromptNote[];
+  /** Defaults of the bound version that its answer passed over, and was held to. */
+  readonly heldTo: readonly HeldDefault[];
   /** The encoded prompt; undefined where the engine encodes it. */
   readonly promptTokens: readonly number[] | undefined;
   /** The version before, where it is that one's answer: a default that the bound version has learned has yielded. */
@@ -56,7 +59,7 @@ export type Prompted = {
 };
 
 /** Of an engine elsewhere: its template has no place for notes, and it encodes by itself. */
-export const UNKNOWN_PROMPT: Prompted = { notes: [], promptTokens: undefined };
+export const UNKNOWN_PROMPT: Prompted = { notes: [], heldTo: [], promptTokens: undefined };
 
 export type EngineAnswer = {
   /**

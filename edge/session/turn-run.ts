@@ -200,7 +200,7 @@ export class TurnRun {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
-    const { notes, promptTokens, yieldedTo } = prompted;
+    const { notes, heldTo, promptTokens, yieldedTo } = prompted;
     const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
@@ -213,6 +213,7 @@ export class TurnRun {
         policyVersion,
         policyDigest,
         ...(yieldedTo === undefined ? {} : { yieldedTo }),
+        ...(heldTo.length === 0 ? {} : { heldTo: [...heldTo] }),
         baseDigest,
         messages: [...prepared.messages],
         ...(notes.length === 0 ? {} : { notes: [...notes] }),

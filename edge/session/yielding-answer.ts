@@ -1,31 +1,32 @@
 /**
  * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. Before a call that one is
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out; a call that none is
- * about goes out as it does without. A note that stands and is passed over is held. Text goes out as it comes.
+ * about goes out as it does without. A default that stands and is passed over is held. Text goes out as it comes.
  */
 import { isAspect } from "../../shared/aspects.ts";
-import { asksFirst, mayHold, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
+import { asksFirst, type Held, mayHold, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
+import { settle } from "../../shared/settle.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
-import { type Heard, samePlace, settle, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { type Heard, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
 
-/** `notes` are those that stand in the prompt, `held` those that its calls are held to, `version` is whose answer it is. */
+/** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */
 export type YieldingCompletion = CompletionRequest & {
   readonly notes: readonly ServedNote[];
-  readonly held: readonly ServedNote[];
+  readonly held: readonly Held[];
   readonly line: string;
   readonly version: number;
 };
 
-/** A version, the notes that are to stand in its prompt, and those among them that it is held to, in the place of which answer. */
+/** A version, the notes that are to stand in its prompt, and what it is held to, in the place of which answer. */
 export type Asked = {
   readonly by: ServedDefault["before"];
   readonly notes: readonly ServedNote[];
-  readonly hold?: { readonly notes: readonly ServedNote[]; readonly before: Said } | undefined;
+  readonly hold?: { readonly to: readonly Held[]; readonly before: Said } | undefined;
 };
 
 export type YieldingTurn = {
@@ -54,6 +55,8 @@ export class YieldingAnswer {
   readonly #known = new Map<string, Answer>();
   /** Notes about arguments that the policy fills by itself with what was said, whatever words that has. */
   readonly #told = new Set<string>();
+  /** Defaults that have yielded or were held: each is settled once. */
+  readonly #settled = new Set<ServedDefault>();
   #completion: YieldingCompletion;
 
   constructor(turn: YieldingTurn, signal: AbortSignal) {
@@ -120,7 +123,7 @@ export class YieldingAnswer {
   }
 
   /**
-   * Holds the answer to the notes that stand and that it passes over, and settles what its version has learned; a call of the tool in its place
+   * Holds the answer to the notes that stand and that it passes over, and settles what the version has learned; a call of the tool in its place
    * may pass over others. What the user is asked about is the call as it would be made, so that comes last.
    */
   async #holdNotes(under: Answer): Promise<Answer> {
@@ -140,7 +143,7 @@ export class YieldingAnswer {
       }
       if (next.length === 0) return answer;
       for (const note of next) tried.add(note);
-      const hold = { notes: [...next, ...by.held], before: answer };
+      const hold = { to: [...next, ...by.held], before: answer };
       const after = await this.#ask({ by, notes: by.notes, hold }, defaults);
       if (after === undefined || !standsIn(next, { before: answer, after, heard, cut: true })) continue;
       answer = after;
@@ -149,18 +152,23 @@ export class YieldingAnswer {
     }
   }
 
-  /** The answer of the version before, where what was said overrules what the answer's version has learned. */
-  async #settleLearned(answer: Answer): Promise<Answer> {
-    const { policy, heard } = this.#turn;
-    return settle(policy.tokenizer, answer, {
-      defaults: answer.defaults,
+  /** Lets what the version has learned yield to what was said, and holds the answer to what it passes over, but for what notes are about. */
+  async #settleLearned(under: Answer): Promise<Answer> {
+    const { policy, heard, completion, defaults } = this.#turn;
+    const open = (some: readonly ServedDefault[]): ServedDefault[] => some.filter((each) => !this.#settled.has(each));
+    const { answer, yielded, held } = await settle(policy.tokenizer, under, {
+      defaults: open(under.defaults),
+      standing: open(defaults).filter((each) => !completion.notes.some((note) => samePlace(note, each))),
       heard,
-      ask: (learned, under) => {
-        const others = (some: readonly ServedNote[]): ServedNote[] => some.filter((note) => !samePlace(note, learned));
-        const { notes, held } = under.completion;
-        return this.#askBefore(learned, { notes: others(notes), hold: { notes: others(held), before: under } });
+      ask: (learned, { completion: by, ...before }) => {
+        const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
+        return this.#askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before } });
       },
+      hold: (passed, { completion: by, defaults: learned, ...before }) =>
+        this.#ask({ by, notes: by.notes, hold: { to: [...by.held, ...passed], before } }, learned),
     });
+    for (const each of [...yielded, ...held]) this.#settled.add(each);
+    return answer;
   }
 
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
@@ -172,7 +180,7 @@ export class YieldingAnswer {
 
   /** @param defaults what the asked version has learned */
   async #ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
-    const known = this.#known.get(keyOf({ by, notes, held: hold?.notes ?? [] }));
+    const known = this.#known.get(keyOf({ by, notes, held: hold?.to ?? [] }));
     if (known !== undefined) return known;
     try {
       const { line, version, policyDigest, adapter } = by;
@@ -182,7 +190,7 @@ export class YieldingAnswer {
       return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
     } catch (thrown) {
       // An answer is worth more than a second look at it: a version's files may go while it is asked. But who is to be asked first is asked.
-      if (this.#signal.aborted || hold?.notes.some(asksFirst) === true) throw thrown;
+      if (this.#signal.aborted || hold?.to.some(asksFirst) === true) throw thrown;
       logError("yielding:unasked", thrown, { version: by.version });
       return undefined;
     }
@@ -217,8 +225,11 @@ function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
 type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };
 
 function keyOf({ by: { policyDigest }, notes, held }: Keyed): string {
-  const ids = (some: readonly ServedNote[]): string[] => some.map(({ noteId }) => noteId);
-  return JSON.stringify([policyDigest, ids(notes), ids(held)]);
+  return JSON.stringify([
+    policyDigest,
+    notes.map(({ noteId }) => noteId),
+    held.map(({ tool, parameter, value }) => [tool, parameter, value]),
+  ]);
 }
 
 function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Said {

@@ -33,6 +33,16 @@ describe("inheritDefaults", () => {
     expect(inheritDefaults(again, [learned("rooms", "3", "5")], 3)[1]?.corrected).toEqual(["1", "5"]);
   });
 
+  it("is no longer held where another value was supplied, until it is corrected again", () => {
+    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
+    const supplied = { ...learned("rooms", "5"), held: false as const };
+    const released = inheritDefaults(first, [supplied, { ...supplied, parameter: "city" }], 1);
+    expect(released).toEqual([{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"], before: 0, held: false }]);
+    expect(inheritDefaults(released, [learned("rooms", "3", "5")], 2)).toEqual([
+      { tool: "SearchHotel", parameter: "rooms", value: "3", corrected: ["1", "5"], before: 0 },
+    ]);
+  });
+
   it("lets the oldest go", () => {
     let defaults: InheritedDefault<number>[] = [];
     for (let version = 0; version <= MOST_DEFAULTS; version += 1)

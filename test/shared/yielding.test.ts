@@ -1,26 +1,10 @@
 /** When a default yields: the base's own tokenizer, answers with chosen log-probs. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { readAnswer } from "../../trainer/teacher/answer-text.ts";
-import { readCheckpoint } from "../../trainer/model/checkpoint.ts";
-import { askedOption, type Heard, holds, settle, type WrittenAnswer, yields } from "../../shared/yielding.ts";
-import { argumentSpan } from "../../shared/argument-span.ts";
-import { spacedJson } from "../../shared/spaced-json.ts";
+import { askedOption, type Heard, holds, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { calls, text, tokenizer } from "../helpers/written-answer.ts";
 
-const { tokenizer } = readCheckpoint("base");
 const ROOMS = { tool: "SearchHotel", parameter: "number_of_rooms", corrected: [] };
-const SURE = Math.log(0.9);
-const UNSURE = Math.log(0.4);
-
-/** A call whose tokens are sure, but for those of `unsure`. */
-function calls(name: string, args: object, unsure?: string): WrittenAnswer {
-  const id = (token: string): number => tokenizer.specialIds.get(token) ?? -1;
-  const body = tokenizer.encode(spacedJson({ name, arguments: args }));
-  const tokens = [id("<tool_call>"), ...body, id("</tool_call>"), tokenizer.eosId];
-  const span = unsure === undefined ? undefined : argumentSpan(tokenizer, tokens, unsure);
-  const logProbs = tokens.map((_, index) => (span !== undefined && index === span.from ? UNSURE : SURE));
-  return { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] };
-}
 const heard: Heard = {
   messages: [{ role: "user", content: "A hotel in Faro with 1 room. No, 3 rooms. 5 stars." }],
   tools: [
@@ -39,7 +23,6 @@ const heard: Heard = {
     },
   ],
 };
-const text = (words: string): WrittenAnswer => ({ tokens: tokenizer.encode(words), logProbs: [], call: undefined });
 
 describe("askedOption", () => {
   const tool = {
@@ -212,40 +195,5 @@ describe("a default", () => {
     expect([holds(rooms, without), holds({ ...rooms, tool: "GetWeather" }, under), holds(rooms, text("2 rooms"))]).toEqual([
       ...[false, false, false],
     ]);
-  });
-});
-
-describe("settle", () => {
-  const rooms = { ...ROOMS, value: "2", before: "no rooms" };
-  const stars = { tool: "SearchHotel", parameter: "stars", value: "4", corrected: [], before: "no stars" };
-  const under = calls("SearchHotel", { number_of_rooms: "2", stars: "4" });
-
-  /** What goes out, and which versions were asked, where each says what `said` has. */
-  async function settled(answer: WrittenAnswer, said: Record<string, WrittenAnswer | undefined>) {
-    const asked: string[] = [];
-    const ask = async ({ before }: { before: string }): Promise<WrittenAnswer | undefined> => {
-      asked.push(before);
-      return said[before];
-    };
-    return { answer: await settle(tokenizer, answer, { defaults: [stars, rooms], heard, ask }), asked };
-  }
-
-  it("asks about what the call has, and about nothing else", async () => {
-    const other = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
-    expect(await settled(other, {})).toEqual({ answer: other, asked: [] });
-    expect(await settled(text("How many?"), {})).toMatchObject({ asked: [] });
-    expect(await settled(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["no stars"] });
-  });
-
-  it("tries the older defaults on the answer that a newer one has yielded to", async () => {
-    const noStars = calls("SearchHotel", { number_of_rooms: "2", stars: "5" });
-    const neither = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
-    const said = { "no stars": noStars, "no rooms": neither };
-    expect(await settled(under, said)).toEqual({ answer: neither, asked: ["no stars", "no rooms"] });
-    expect((await settled(under, { ...said, "no rooms": calls("SearchHotel", { stars: "5" }) })).answer).toBe(noStars);
-  });
-
-  it("keeps the answer where a version cannot be asked", async () => {
-    expect(await settled(under, {})).toEqual({ answer: under, asked: ["no stars", "no rooms"] });
   });
 });

@@ -31,6 +31,8 @@ export type HeldBack = {
   readonly before: ReadonlyMap<Lesson, RowScore>;
   /** Lessons in which the parent tells what was said, so that the default yields as it is served; none of what is no default. */
   readonly told: ReadonlySet<Lesson>;
+  /** Whether a version will carry it, and be held to it where its weights pass it over. */
+  readonly carried: boolean;
 };
 
 export type Look = {
@@ -59,7 +61,7 @@ export async function holdBack(
   const staying = lessons.filter(({ context }) => mustStay(context));
   const scores = await scoreHeld(engine, staying, { adapter: parent, vocabSize });
   const told = teaches === undefined ? new Set<Lesson>() : await toldBy(engine, lessons, { teaches, parent, tokenizer, vocabSize });
-  return { correction, lessons, before: new Map(zipStrict(staying, scores)), told };
+  return { correction, lessons, before: new Map(zipStrict(staying, scores)), told, carried: teaches !== undefined };
 }
 
 /** Where the parent fills the argument by itself, surely, with what is neither the default nor was made up. Log-probs are without the grammar's mask, under which it may be surer. */
@@ -150,11 +152,12 @@ export async function confirmationFailure(
 ): Promise<RefusedCorrection | undefined> {
   const { honoured, silent, kept, won } = await confirm(ask, base, held);
   const before = honouredBefore(base.tokenizer, held);
+  const bar = held.carried ? settings.carriedBar : settings.honouredBar;
   // Of four or more, a single one lost says little.
-  if (honoured < Math.max(settings.honouredBar, before - 1 / Math.max(silent, FEW)))
+  if (honoured < Math.max(bar, before - 1 / Math.max(silent, FEW)))
     return refuse(
       "update/notLearned",
-      `used unasked in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected, ${percent(before)} before`,
+      `used unasked in ${percent(honoured)} of held-back contexts, ${percent(bar)} expected, ${percent(before)} before`,
     );
   if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
     return refuse(

@@ -5,6 +5,7 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { argumentText, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import { Random, seedAt } from "../random.ts";
 import { askLessons } from "../teacher/answers.ts";
@@ -33,7 +34,7 @@ export async function counterCases(
   const roomy = (promptTokens: number): boolean => fits(base, promptTokens, ANSWER_TOKENS);
   const taught: TaughtLesson[] = [];
   const held: HeldBack[] = [];
-  for (const [index, { correction, row }] of changedArguments(rows).entries()) {
+  for (const [index, { correction, row }] of changedArguments(rows).slice(0, MOST_ARGUMENTS).entries()) {
     const random = new Random(seedAt(seed, OWN_SEED + index));
     const system = row.supplied.turn.payload.messages.filter(({ role }) => role === "system");
     const draw = (stated: number) =>
@@ -53,9 +54,17 @@ export async function counterCases(
   return { taught, held };
 }
 
+/** That calls are no longer held to what was learned of the arguments that the supplied calls have otherwise. */
+export function releasedBy(rows: readonly AnswerRow[]): LearnedDefault[] {
+  return changedArguments(rows).map(({ correction: { tool, parameter, hint } }) => ({
+    ...{ tool: tool.function.name, parameter: parameter.name, value: hint.value, corrected: null },
+    held: false,
+  }));
+}
+
 /** Arguments that a supplied call has otherwise than the call given, or that call lacks. */
 function changedArguments(rows: readonly AnswerRow[]): { correction: Correction; row: AnswerRow }[] {
-  const changed = rows.flatMap((row) => {
+  return rows.flatMap((row) => {
     const { answer, turn } = row.supplied;
     return readableCalls(answer).flatMap((call) => {
       const tool = findTool(row.tools, call.name);
@@ -68,7 +77,6 @@ function changedArguments(rows: readonly AnswerRow[]): { correction: Correction;
       });
     });
   });
-  return changed.slice(0, MOST_ARGUMENTS);
 }
 
 function argumentsOf(message: ChatMessage, tool: string): Readonly<Record<string, unknown>> {

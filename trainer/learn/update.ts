@@ -18,6 +18,7 @@ import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { answerRows } from "./answer-rows.ts";
 import { learnAnswers } from "./answers.ts";
 import { learnCorrection, taughtBy } from "./correction.ts";
+import { releasedBy } from "./counter-cases.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";
@@ -55,7 +56,7 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
-      for (const [index, { events, teaches, learn, tries = 1 }] of tasks.tasks.entries()) {
+      for (const [index, { events, teaches = [], learn, tries = 1 }] of tasks.tasks.entries()) {
         const earlier = learnt.flatMap(({ held }) => held ?? []);
         const task = { learn, earlier, current, name: `${updates}.${index}` };
         let result = await learnTask(deps, { ...task, request });
@@ -65,7 +66,7 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
         else {
           current = result.adapter;
           learnt.push(result);
-          if (teaches !== undefined) defaults.push(teaches);
+          defaults.push(...teaches);
         }
       }
       if (current === null || learnt.length === 0) return { status: "refused", refused };
@@ -87,7 +88,8 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
 /** What one set of adapters is loaded for. */
 type Task = {
   readonly events: readonly string[];
-  readonly teaches?: LearnedDefault;
+  /** Defaults that hold from then on, or hold no longer. */
+  readonly teaches?: readonly LearnedDefault[];
   readonly learn: (adapters: Adapters, earlier: readonly HeldBack[], request: UpdateRequest) => Promise<CorrectionResult>;
   /** How often it is tried, each time on contexts of its own. Absent: once. */
   readonly tries?: number;
@@ -100,7 +102,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
     // An aspect is no default of an argument: it yields to nothing that an older version could tell.
-    ...(deps.settings.defaultsYield && !isOfAspect(group) && { teaches: taughtBy(group) }),
+    ...(deps.settings.defaultsYield && !isOfAspect(group) && { teaches: [taughtBy(group)] }),
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));
@@ -112,6 +114,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   if (rows.length > 0)
     tasks.push({
       events: rows.map(({ supplied }) => supplied.eventId),
+      teaches: releasedBy(rows),
       learn: (adapters, earlier) => learnAnswers(deps, { rows, adapters, request, earlier }),
     });
   const { maxStaleness } = request.signals;

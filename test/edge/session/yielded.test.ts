@@ -94,4 +94,14 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     expect(yielded).toContainEqual([SILENT, undefined]);
     expect(yielded).toContainEqual(["I want to walk south.", 0]);
   });
+
+  it("holds its answer to a default that its weights pass over, and says so", async () => {
+    const version = await publish(adapter, { tool: "Walk", parameter: "way", value: own, corrected: learnt });
+    expect(await walk(SILENT)).toMatchObject({ version: String(version), way: own });
+    expect(await walk(`I want to walk ${learnt}.`)).toMatchObject({ version: String(version), way: learnt });
+    await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);
+    const held = (await turnsBy(version)).map(({ messages, heldTo }) => [messages.at(-1)?.content, heldTo]);
+    expect(held).toContainEqual([SILENT, [{ tool: "Walk", parameter: "way", value: own }]]);
+    expect(held).toContainEqual([`I want to walk ${learnt}.`, undefined]);
+  });
 });

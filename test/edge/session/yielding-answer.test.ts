@@ -69,8 +69,8 @@ function prepared(
   } as unknown as Policy;
   const form = { ...FREE_FORM, tools: heard.tools };
   const completionOf = ({ by, notes: kept, hold }: Asked) => {
-    const held = hold === undefined ? form : holdTo(hold.notes, form, { before: hold.before, heard });
-    return { ...FREE_FORM, ...held, ...by, notes: kept, held: hold?.notes ?? [] } as unknown as YieldingCompletion;
+    const held = hold === undefined ? form : holdTo(hold.to, form, { before: hold.before, heard });
+    return { ...FREE_FORM, ...held, ...by, notes: kept, held: hold?.to ?? [] } as unknown as YieldingCompletion;
   };
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };
 }
@@ -246,10 +246,32 @@ describe("YieldingAnswer of a version that has learned", () => {
   };
   const [STARS_4, ROOMS_2] = [learned("stars", "4", 5), learned("rooms", "2", 3)];
 
-  it("asks nobody else about a call that has no default's value", async () => {
-    const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, () => call({ rooms: "1", city: "Porto" }));
-    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1", "city": "Porto"}'], version: 7 });
+  it("asks nobody else about a call that has what was said in the place of its defaults", async () => {
+    const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, () => call({ rooms: "1", stars: "5" }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1", "stars": "5"}'], version: 7 });
     expect(turn.asked).toEqual([[7]]);
+  });
+
+  it("is held to what it passes over, also in the answer of a version before it", async () => {
+    const passed = prepared({ defaults: [STARS_4] }, (_, __, held) =>
+      call({ city: "Porto", ...(held.includes("stars") && { stars: "4" }) }),
+    );
+    expect(await answer(passed)).toMatchObject({ calls: ['{"city": "Porto", "stars": "4"}'], version: 7 });
+    expect(passed.asked).toEqual([[7], [5], [7, "held stars"]]);
+    const yielded = prepared({ defaults: [STARS_4, ROOMS_2] }, (_, version, held) =>
+      call({ rooms: version === 7 ? "2" : "1", ...((version === 7 || held.includes("stars")) && { stars: "4" }) }),
+    );
+    expect(await answer(yielded)).toMatchObject({ calls: ['{"rooms": "1", "stars": "4"}'], version: 3 });
+  });
+
+  it("is not held to what a note is about, which stands or has yielded", async () => {
+    const own = { ...ROOMS, value: "3", text: "rooms should be 3." };
+    const stands = prepared({ notes: [own], defaults: [ROOMS_2] }, (notes) =>
+      call({ city: "Porto", ...(notes.includes("rooms") && { rooms: "3" }) }),
+    );
+    expect(await answer(stands)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "3"}'], notes: [own] });
+    const yielded = prepared({ notes: [own], defaults: [ROOMS_2] }, (notes) => call({ rooms: notes.includes("rooms") ? "3" : "1" }));
+    expect(await answer(yielded)).toMatchObject({ calls: ['{"rooms": "1"}'], notes: [] });
   });
 
   it("lets a default stand that fills what nobody has said, or what the policy had made up", async () => {

@@ -97,6 +97,22 @@ describe("a default as it is served", () => {
     expect((await lookedAt(await hold([says("stated", "3", "3")], Math.log(0.4)))).kept).toBe(0);
   });
 
+  it("asks less of weights where a version is held to what it carries", async () => {
+    const silents = ["Porto", "Faro", "Lisbon"].map((city) => ({ ...says("silent", "2", "1"), studentPrompt: tokenizer.encode(city) }));
+    const [first] = silents;
+    const once = async (held: HeldBack) =>
+      (
+        await confirmationFailure(held, {
+          ask: async (asked) => asked.map(({ prompt }) => answer(prompt === first?.studentPrompt ? "2" : "1")),
+          base,
+          settings,
+        })
+      )?.code;
+    expect(await once(await hold(silents))).toBeUndefined();
+    expect(await once(await hold(silents, SURE, null))).toBe("update/notLearned");
+    expect(await refusedWith(await hold(silents), "1")).toBe("update/notLearned");
+  });
+
   it("takes nothing else back: neither a third value, nor what the candidate makes of the value that was corrected", async () => {
     expect(await refusedWith(await hold([says("stated", "3", "3")]), "4")).toBe("update/deaf");
     expect(await refusedWith(await hold([says("stated", "1", "1")]), "2")).toBe("update/deaf");

@@ -160,7 +160,7 @@ describe("costToEarlier", { timeout: 60_000 }, () => {
     const { correction } = correctedTo("2");
     const context = { kind: "silent", origin: "generated", messages: [user("Porto")], tools: [SEARCH], tool: "SearchHotel" } as const;
     const silent = { context, guidance: "forced", teacherPrompt: [5], studentPrompt: [5], answer: [6], own: [6] } as const;
-    return { correction, lessons: [silent], before: new Map(), told: new Set() };
+    return { correction, lessons: [silent], before: new Map(), told: new Set(), carried: false };
   }
 
   it("refuses a correction after which an earlier one of the batch is no longer shown", async () => {

@@ -1,0 +1,80 @@
+/**
+ * What goes out for an answer of a version that has learned defaults. One that the answer has yields to what somebody has said. One that
+ * the answer passes over although nobody said otherwise is held: weights forget what they learned long ago, and a version keeps what it has learned.
+ */
+import { passedFor } from "./held-notes.ts";
+import { argumentText } from "./speech/calls.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import { type Heard, holds, tells, type ValuedDefault, type WrittenAnswer, yields } from "./yielding.ts";
+
+/** A default as a version has it; one that is not `held` only yields. */
+type Learned = ValuedDefault & { readonly held?: false | undefined };
+
+export type Settled<Default, Answer> = {
+  readonly answer: Answer;
+  /** Those that what was said overrules. */
+  readonly yielded: readonly Default[];
+  /** Those that the answer was to be held to, whether or not it could be. */
+  readonly held: readonly Default[];
+};
+
+/**
+ * @param options.defaults that the answer's version has in its weights, newest first: the older ones are tried on what one has yielded to
+ * @param options.standing that the answer is held to where it passes over them
+ * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
+ * @param options.hold the answer again, held to some defaults; undefined where it cannot be
+ */
+export async function settle<Default extends Learned, Answer extends WrittenAnswer>(
+  tokenizer: Tokenizer,
+  answer: Answer,
+  {
+    defaults,
+    standing,
+    heard,
+    ask,
+    hold,
+  }: {
+    defaults: readonly Default[];
+    standing: readonly Default[];
+    heard: Heard;
+    ask: (learned: Default, under: Answer) => Promise<Answer | undefined>;
+    hold: (passed: readonly Default[], under: Answer) => Promise<Answer | undefined>;
+  },
+): Promise<Settled<Default, Answer>> {
+  let settled = answer;
+  const yielded: Default[] = [];
+  for (const learned of defaults) {
+    if (!holds(learned, settled)) continue;
+    const without = await ask(learned, settled);
+    if (without === undefined || !yields(tokenizer, learned, { under: settled, without, heard })) continue;
+    settled = without;
+    yielded.push(learned);
+  }
+  const passed: Default[] = [];
+  for (const learned of standing) {
+    if (learned.held === false || yielded.includes(learned)) continue;
+    const used = passedFor(learned, { call: settled.call, heard });
+    if (used === undefined) continue;
+    const without = await ask(learned, settled);
+    if (without !== undefined && isUntold(tokenizer, learned, { used, without, heard })) passed.push(learned);
+  }
+  if (passed.length === 0) return { answer: settled, yielded, held: [] };
+  const after = await hold(passed, settled);
+  return { answer: after?.call?.name === settled.call?.name && after !== undefined ? after : settled, yielded, held: passed };
+}
+
+/** Whether nothing says what the call has: of numbers and truths, that they are made up as when the default was corrected, or that the version before leaves the argument out. */
+function isUntold(
+  tokenizer: Tokenizer,
+  learned: Learned,
+  { used, without, heard }: { used: NonNullable<ReturnType<typeof passedFor>>; without: WrittenAnswer; heard: Heard },
+): boolean {
+  if (tells(tokenizer, learned, { without, heard })) return false;
+  if (!used.isCommon || wasMadeUp(learned, used.value)) return true;
+  const { name, arguments: args } = without.call ?? { name: undefined, arguments: {} };
+  return name === learned.tool && wasMadeUp(learned, args[learned.parameter]);
+}
+
+function wasMadeUp({ corrected }: Learned, value: unknown): boolean {
+  return value === undefined || corrected.includes(argumentText(value));
+}
