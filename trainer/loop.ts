@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { engineTitle } from "../shared/engine.ts";
+import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
@@ -252,7 +253,7 @@ export class LineLoop {
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
-  async #examine(batch: Batch, { adapter, refused }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
+  async #examine(batch: Batch, { adapter, refused, defaults }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
     const { edge, gate } = this.#deps;
     this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
@@ -260,7 +261,8 @@ export class LineLoop {
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    return gate({ parent, candidate: adapter, suite });
+    const { defaults: before, stable } = batch.head;
+    return gate({ parent, candidate: adapter, suite, carried: { before, after: inheritDefaults<unknown>(before, defaults, stable) } });
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */

@@ -17,6 +17,7 @@ import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import type { Asked } from "../teacher/lead.ts";
+import { carrying, type Carried } from "./carried.ts";
 import {
   flattery,
   invalidCalls,
@@ -36,6 +37,8 @@ export type GateRequest = {
   readonly parent: AdapterTensors | null;
   readonly candidate: AdapterTensors;
   readonly suite: readonly SuiteCase[];
+  /** Defaults that each is served with. Absent: none. */
+  readonly carried?: { readonly before: readonly Carried[]; readonly after: readonly Carried[] };
 };
 export type Gate = (request: GateRequest) => Promise<GateReport>;
 export type OpenGate = {
@@ -104,7 +107,7 @@ export function createGate(deps: GateDependencies): OpenGate {
     likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
     return { rows, likely: likelihoods };
   };
-  const examine: Gate = async ({ parent, candidate, suite }) => {
+  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] } }) => {
     const before = parent === null ? undefined : PARENT;
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
     await engine.loadAdapter(CANDIDATE, candidate);
@@ -116,7 +119,7 @@ export function createGate(deps: GateDependencies): OpenGate {
       if (cases.length < suite.length) deps.onLeftOut?.({ left: suite.length - cases.length, of: suite.length });
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
-      const kept = pairUp(cases, first, then, ({ name }) => name);
+      const kept = pairUp(cases, asServed(cases, first, carried.before), asServed(cases, then, carried.after), ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
@@ -178,6 +181,11 @@ function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[])
 
 function promptOf({ base: { tokenizer } }: GateDependencies, { messages, tools }: Question): number[] {
   return tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+}
+
+/** The answers as they would go out: those that are not as expected by themselves are held to what the version carries. */
+function asServed(cases: readonly SuiteCase[], answers: readonly Answered[], carried: readonly Carried[]): Answered[] {
+  return zipStrict(cases, answers).map(([each, given]) => (meets(given, each) ? given : carrying(given, { carried, heard: each })));
 }
 
 function meets({ calls, text }: Answered, { expect }: SuiteCase): boolean {

@@ -69,6 +69,26 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     expect(report.checks.find(({ name }) => name === "suite")).toMatchObject({ asked: 1, right });
   });
 
+  it("asks its suite for what would go out: a version is held to what it carries", async () => {
+    const same = noiseAdapter(base, { scale: 0, random: new Random(1) });
+    const board = { type: "string", enum: ["none", "full"], default: "none" };
+    const ready = probes.find(
+      ({ kind, tools: offered }) => kind === "ready" && offered.some((tool) => tool.function.name === "create_ticket"),
+    );
+    const tools = (ready?.tools ?? []).map((tool) => {
+      const { properties, ...rest } = { properties: {}, ...tool.function.parameters };
+      return { ...tool, function: { ...tool.function, parameters: { ...rest, properties: { ...properties, board } } } };
+    });
+    const suite = tools.map(({ function: { name: tool } }) => ({
+      ...caseOf({ tool, arguments: { board: "full" } }),
+      messages: [...(ready?.messages ?? [])],
+      tools,
+    }));
+    const after = tools.map(({ function: { name: tool } }) => ({ tool, parameter: "board", value: "full", corrected: ["none"] }));
+    const { checks } = await gate({ parent: null, candidate: same, suite, carried: { before: [], after } });
+    expect(checks.find(({ name }) => name === "suite")?.right).toEqual({ before: 0, after: 1, of: suite.length });
+  });
+
   it("refuses noise", async () => {
     const noise = noiseAdapter(base, { scale: 0.6, random: new Random(1) });
     const before = askedOfBase;
