@@ -1,6 +1,6 @@
 /**
- * What goes out for an answer of a version that has learned defaults. One that the answer has yields to what somebody has said. One that
- * the answer passes over although nobody said otherwise is held: weights forget what they learned long ago, and a version keeps what it has learned.
+ * What goes out for an answer of a version that has learned defaults. One yields to what somebody has said, where the answer has it or what nobody
+ * said. One that the answer passes over although nobody said otherwise is held: weights forget what they learned long ago, and a version keeps what it has learned.
  */
 import { passedFor } from "./held-notes.ts";
 import { argumentText } from "./speech/calls.ts";
@@ -56,20 +56,24 @@ export async function settle<Default extends Learned, Answer extends WrittenAnsw
     const used = passedFor(learned, { call: settled.call, heard });
     if (used === undefined) continue;
     const without = await ask(learned, settled);
-    if (without !== undefined && isUntold(tokenizer, learned, { used, without, heard })) passed.push(learned);
+    if (without === undefined) continue;
+    if (!tells(tokenizer, learned, { without, heard })) {
+      if (isMadeUp(learned, { used, without })) passed.push(learned);
+    } else if (argumentText(without.call?.arguments[learned.parameter]) !== used.value) {
+      settled = without;
+      yielded.push(learned);
+    }
   }
   if (passed.length === 0) return { answer: settled, yielded, held: [] };
   const after = await hold(passed, settled);
   return { answer: after?.call?.name === settled.call?.name && after !== undefined ? after : settled, yielded, held: passed };
 }
 
-/** Whether nothing says what the call has: of numbers and truths, that they are made up as when the default was corrected, or that the version before leaves the argument out. */
-function isUntold(
-  tokenizer: Tokenizer,
+/** Whether what the call has was made up, where nothing was told: of numbers and truths, as when the default was corrected, or that the version before leaves the argument out. */
+function isMadeUp(
   learned: Learned,
-  { used, without, heard }: { used: NonNullable<ReturnType<typeof passedFor>>; without: WrittenAnswer; heard: Heard },
+  { used, without }: { used: NonNullable<ReturnType<typeof passedFor>>; without: WrittenAnswer },
 ): boolean {
-  if (tells(tokenizer, learned, { without, heard })) return false;
   if (!used.isCommon || wasMadeUp(learned, used.value)) return true;
   const { name, arguments: args } = without.call ?? { name: undefined, arguments: {} };
   return name === learned.tool && wasMadeUp(learned, args[learned.parameter]);

@@ -9,7 +9,7 @@ import { argumentText, findTool } from "./speech/calls.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
+import { ORDINALS, wasAskedFor, wasGiven } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */
@@ -54,7 +54,7 @@ export function yields(
  * Whether an answer that was given without a default fills its argument with what somebody has said: its value stands in somebody's
  * words, or the policy is sure of it, since many values have other names ("NYC", "next Friday"). Numbers, truths and what the schema
  * names for those who say nothing are easily made up, and other numbers stand everywhere: there both are asked. The very
- * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name or counts so many ("1 bath").
+ * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name, counts so many ("1 bath") or gives the argument that number.
  */
 export function tells(
   tokenizer: Tokenizer,
@@ -68,7 +68,7 @@ export function tells(
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);
   if (read === undefined) return false;
-  if (wasCounted(messages, { parameter: read, value })) return true;
+  if (wasCounted(messages, { parameter: read, value }) || wasGiven(messages, { parameter: read, value })) return true;
   const wasMadeUp = corrected.includes(value);
   const said = { parameter: read, value, args };
   const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);

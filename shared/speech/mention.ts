@@ -95,6 +95,11 @@ export function wasCounted(
   return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
 }
 
+/** The numbers among words, as they are written there, but for those of dates and hours. */
+export function numbersIn(words: readonly string[]): string[] {
+  return words.filter((word, at) => isCount(word) && !isPartOfDate(words, at));
+}
+
 function isCount(word: string): boolean {
   return writtenForm(word) === "number" || isNumberWord(word);
 }

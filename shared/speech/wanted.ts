@@ -1,9 +1,9 @@
 /** Whether a person asks for a value, or only speaks of it: to refuse it, or as a part of something else. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
-import { type MentionedValue, mentions, topicWords, wordsBy } from "./mention.ts";
+import { type MentionedValue, mentions, namesTopic, numbersIn, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
-import { knownForms, writtenForm } from "./spoken.ts";
+import { knownForms, numberWord, writtenForm } from "./spoken.ts";
 import { phrasesIn, sameStem, tellingWords, wordsOf } from "./words.ts";
 
 /**
@@ -99,6 +99,35 @@ export function wasAskedFor(
   const asked = knownForms(value).flatMap((form) => phrasesIn(words, tellingWords(form)));
   return asked.some((at) => !parts.has(at) && !isRefused(words, at));
 }
+
+/**
+ * Whether the number is the last one that the user gave the parameter, and no other: by its name ("5 as the party size"), or in reply to a question that
+ * has its name ("What party size do you want?" "Five, please.").
+ */
+export function wasGiven(
+  messages: readonly ChatMessage[],
+  { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
+): boolean {
+  if (writtenForm(value) !== "number") return false;
+  const given = messages.flatMap(({ role, content }, at) => {
+    if (role !== "user") return [];
+    const before = messages[at - 1];
+    const question = before?.role === "assistant" ? clausesOf(before.content ?? "").findLast((clause) => clause.trim() !== "") : undefined;
+    const text = content ?? "";
+    const isReply =
+      question !== undefined && (before?.content ?? "").trimEnd().endsWith("?") && namesTopic(question, parameter, { whole: true });
+    // "Party size: 5"
+    const own = clausesOf(text.replaceAll(": ", " ")).filter((clause) => namesTopic(clause, parameter, { whole: true }));
+    return (own.length > 0 ? own : isReply ? [text] : []).flatMap((clause) => {
+      const numbers = numbersIn(wordsOf(clause.replaceAll(PRONOUN, " ")));
+      return numbers.length === 1 && !DENIES.test(clause) ? numbers : [];
+    });
+  });
+  const last = given.at(-1);
+  return last !== undefined && (last === value || last === numberWord(value));
+}
+
+const DENIES = /\b(?:no|not|never|than|instead|without|except)\b|n't\b/i;
 
 // "Celsius means nothing to me", "Economy is not for me"
 const REFUSED_AFTER =

@@ -89,6 +89,13 @@ describe("a default that the answer passes over", () => {
     expect(await settled(breakfast, { "no board": breakfast }, passed)).toMatchObject({ answer: breakfast, asked: ["no board"], held: [] });
   });
 
+  it("yields where the version before tells what was said, and the answer has neither that nor the default", async () => {
+    const [six, three] = [calls("SearchHotel", { number_of_rooms: "6" }), calls("SearchHotel", { number_of_rooms: "3" })];
+    const heard = saying("A hotel in Faro, 3 rooms.");
+    const rooms = { defaults: [ROOMS], standing: [ROOMS], heard };
+    expect(await settled(six, { "no rooms": three }, rooms)).toMatchObject({ answer: three, yielded: [ROOMS], held: [] });
+  });
+
   it("is held over a number only where that is made up as it was when it was corrected", async () => {
     const [two, one, six] = ["2", "1", "6"].map((rooms) => calls("SearchHotel", { number_of_rooms: rooms })) as [
       WrittenAnswer,

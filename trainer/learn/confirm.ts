@@ -14,6 +14,7 @@ import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import type { LearnedDefault } from "../../shared/learned-defaults.ts";
+import { passedFor } from "../../shared/held-notes.ts";
 import { holds, tells } from "../../shared/yielding.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
@@ -135,14 +136,16 @@ async function confirm(
   return { honoured, silent: silent.length, kept, won: won.length };
 }
 
-/** What goes out for a candidate's answer: one with the default yields to the parent's where that tells what was said. */
+/** What goes out for a candidate's answer: one with the default, or what nobody said, yields to the parent's where that tells what was said. */
 function asServed(
   tokenizer: Tokenizer,
   { correction: { tool, parameter, hint }, told }: HeldBack,
   { lesson, answer }: { lesson: Lesson; answer: readonly number[] },
 ): readonly number[] {
-  const place = { tool: tool.function.name, parameter: parameter.name, value: hint.value };
-  return told.has(lesson) && holds(place, { call: readAnswer(tokenizer, answer).calls[0] }) ? lesson.own : answer;
+  if (!told.has(lesson)) return answer;
+  const learned = { tool: tool.function.name, parameter: parameter.name, value: hint.value };
+  const [call] = readAnswer(tokenizer, answer).calls;
+  return holds(learned, { call }) || passedFor(learned, { call, heard: lesson.context }) !== undefined ? lesson.own : answer;
 }
 
 /** What the candidate's own answers fall short of, if anything. */

@@ -113,8 +113,12 @@ describe("a default as it is served", () => {
     expect(await refusedWith(await hold(silents), "1")).toBe("update/notLearned");
   });
 
-  it("takes nothing else back: neither a third value, nor what the candidate makes of the value that was corrected", async () => {
-    expect(await refusedWith(await hold([says("stated", "3", "3")]), "4")).toBe("update/deaf");
+  it("keeps it where the candidate has a third value that nobody said, too", async () => {
+    expect(await refusedWith(await hold([says("stated", "3", "3")]), "4")).toBeUndefined();
+    expect(await refusedWith(await hold([says("stated", "3", "3")], Math.log(0.4)), "4")).toBe("update/deaf");
+  });
+
+  it("takes nothing back that the candidate makes of the value that was corrected", async () => {
     expect(await refusedWith(await hold([says("stated", "1", "1")]), "2")).toBe("update/deaf");
   });
 
