@@ -1,5 +1,6 @@
 /** What a version has learned to use where the user names nothing: its own defaults, and those that it has from the versions before. */
 import { z } from "zod";
+import { topicsOf } from "./aspects.ts";
 import { samePlace } from "./yielding.ts";
 
 const MOST_CHARS = 200; // of a name or a value: what is longer is no default
@@ -43,13 +44,13 @@ export function inheritDefaults<Before>(
   learned: readonly LearnedDefault[],
   before: Before,
 ): InheritedDefault<Before>[] {
-  const kept = parent.map((known) => {
+  const kept = parent.flatMap((known) => {
     const again = learned.find((each) => samePlace(each, known));
-    if (again === undefined) return known;
-    if (again.held === false) return { ...known, held: again.held };
+    if (again === undefined) return learned.some((each) => displaces(each, known)) ? [] : [known];
+    if (again.held === false) return [{ ...known, held: again.held }];
     const madeUp = again.corrected === null || again.corrected === known.value ? [] : [again.corrected];
     const { tool, parameter, before: unlearned } = known;
-    return { tool, parameter, value: again.value, before: unlearned, corrected: [...new Set([...known.corrected, ...madeUp])] };
+    return [{ tool, parameter, value: again.value, before: unlearned, corrected: [...new Set([...known.corrected, ...madeUp])] }];
   });
   const fresh = learned.filter((each) => each.held !== false && !parent.some((known) => samePlace(each, known)));
   const added = fresh.map(({ tool, parameter, value, corrected }) => ({
@@ -57,4 +58,9 @@ export function inheritDefaults<Before>(
     corrected: corrected === null ? [] : [corrected],
   }));
   return [...added.toReversed(), ...kept].slice(0, MOST_DEFAULTS);
+}
+
+/** Whether what was learned is the other way round of what is known: of two tools, which is called in the place of which. */
+function displaces(learned: LearnedDefault, known: HeldDefault): boolean {
+  return topicsOf(learned).some((topic) => topicsOf(known).includes(topic));
 }

@@ -1,5 +1,6 @@
 /** `nextstate versions`: policy versions with their lineage, and one with its gate report and what changed. */
 import { buildCommand } from "@stricli/core";
+import { aspectText, isAspect } from "../../shared/aspects.ts";
 import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
@@ -123,6 +124,7 @@ function round(value: number): number {
 }
 
 function describeDefault({ tool, parameter, value, corrected, held }: LearnedDefault): string {
+  if (isAspect(parameter)) return aspectText({ tool, parameter, value });
   if (held === false) return `${tool}: ${parameter} is held to none any more, another was supplied`;
   return `${tool}: ${parameter} is ${value}${corrected === null ? "" : `, no longer ${corrected}`}`;
 }

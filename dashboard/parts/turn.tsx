@@ -1,5 +1,6 @@
 /** A turn as it was: what was asked and answered, what came next, how it was judged, and what was made of it. */
 import { useState } from "preact/hooks";
+import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
@@ -56,7 +57,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       {heldTo.length > 0 && (
         <p class="note">
           Version {policyVersion} passed over what it has learned, and was held to it:{" "}
-          {heldTo.map(({ parameter, value }) => `${parameter} ${value}`).join(", ")}.
+          {heldTo.map((each) => (isAspect(each.parameter) ? aspectText(each) : `${each.parameter} should be ${each.value}.`)).join(" ")}
         </p>
       )}
       <StandingNotes agent={agent} notes={notes} />

@@ -9,6 +9,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { CHECKS } from "../gate-words.ts";
+import { Defaults } from "../parts/defaults.tsx";
 import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
 import { Trial } from "../parts/trial.tsx";
@@ -101,27 +102,6 @@ function Answers({ changes }: { changes: ListedVersion["changes"] }) {
           </div>
         </article>
       ))}
-    </>
-  );
-}
-
-function Defaults({ learned }: { learned: ListedVersion["defaults"] }) {
-  if (learned.length === 0) return null;
-  return (
-    <>
-      <h2>What it uses where the user names nothing</h2>
-      <Table label="Learned defaults" columns={["tool", "argument", "default", "instead of"]}>
-        {learned.map(({ tool, parameter, value, corrected, held }) => (
-          <tr key={`${tool}/${parameter}`}>
-            <td>{tool}</td>
-            <td>
-              <code>{parameter}</code>
-            </td>
-            <td>{held === false ? "none any more: another was supplied" : <code>{value}</code>}</td>
-            <td>{corrected === null ? "nothing" : <code>{corrected}</code>}</td>
-          </tr>
-        ))}
-      </Table>
     </>
   );
 }

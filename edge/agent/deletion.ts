@@ -3,7 +3,7 @@
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
 import type { Actor, BarredEvent } from "../../shared/api.ts";
-import { hintText } from "../../shared/jobs.ts";
+import { correctionText } from "../../shared/jobs.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
@@ -113,6 +113,6 @@ function withoutWords(version: PolicyVersion, user: string): PolicyVersion {
   const gate = version.gate === null ? null : { checks: version.gate.checks.map((check) => ({ ...check, cases: [] })) };
   const kept = version.events.flatMap(({ user: who, hint }) => (who === user || hint === undefined ? [] : [hint]));
   const events = version.events.map(({ hint, ...event }) => (event.user === user || hint === undefined ? event : { ...event, hint }));
-  const defaults = version.defaults.filter((each) => kept.includes(hintText(each)));
+  const defaults = version.defaults.filter((each) => kept.includes(correctionText(each, each.tool)));
   return { ...version, events, hints: [...new Set(kept)], defaults, changes: [], gate };
 }

@@ -1,5 +1,5 @@
 /** The policy in the Worker itself, as an engine: prompts are rendered and encoded here, and refused where they do not fit its context. */
-import { isAspect } from "../../shared/aspects.ts";
+import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.ts";
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
@@ -26,7 +26,7 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const { tools, sampling, seed, cacheKey } = turn;
   const { line, version, policyDigest, adapter, baseDigest, defaults } = turn.policy;
   const policy = await residentPolicy({ kernelModule, baseDigest, readFile });
-  const { notes, promptTokens } = encodeWithNotes(policy, turn);
+  const { notes, promptTokens } = encodeWithNotes(policy, { ...turn, notes: [...turn.notes, ...carriedAspects(turn)] });
   const { contextTokens } = policy;
   const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
   const { temperature, topP, stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls, responseFormat } = sampling;
@@ -44,21 +44,27 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   return {
-    answer: (signal) =>
-      toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), turn.policy),
+    answer: (signal) => toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), turn),
   };
 }
 
-function toAnswer(answer: YieldingAnswer, bound: Pick<YieldingCompletion, "line" | "version">): EngineAnswer {
+/** Aspects of answers that the version has learned and no note is about: it is held to them as to notes, and reads none. */
+function carriedAspects({ policy: { defaults }, notes, tools }: EngineTurn): ServedNote[] {
+  const taken = new Set(notes.flatMap(topicsOf));
+  return defaults.flatMap(({ tool, parameter, value, held }) => {
+    const place = { tool, parameter, value };
+    const counts = held !== false && isAspect(parameter) && appliesTo(place, tools) && !topicsOf(place).some((topic) => taken.has(topic));
+    return counts ? [{ noteId: JSON.stringify([tool, parameter]), text: aspectText(place), ...place, corrected: null }] : [];
+  });
+}
+
+function toAnswer(answer: YieldingAnswer, { policy: bound, notes: given }: Pick<EngineTurn, "policy" | "notes">): EngineAnswer {
   const prompted = (): Prompted => {
     const { notes, held, promptTokens, line, version } = answer.completion;
-    const shown = notes.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) }));
-    const heldTo = held
-      .filter((each) => !notes.some((note) => note === each))
-      .map(({ tool, parameter, value }) => ({ tool, parameter, value }));
+    const [stood, others] = [notes.filter((note) => given.includes(note)), held.filter((each) => !given.some((note) => note === each))];
     return {
-      notes: shown,
-      heldTo,
+      notes: stood.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) })),
+      heldTo: others.map(({ tool, parameter, value }) => ({ tool, parameter, value })),
       promptTokens,
       yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version },
     };

@@ -43,6 +43,16 @@ describe("inheritDefaults", () => {
     ]);
   });
 
+  it("has one way round of which of two tools is called", () => {
+    const tool = (instead: string, value: string) => ({ ...learned("@tool", value), tool: instead });
+    const first = inheritDefaults([], [tool("SearchHotel", "FindHotel"), tool("SearchHotel2", "FindFlat")], 0);
+    const again = inheritDefaults(first, [tool("FindHotel", "SearchHotel")], 1);
+    expect(again.map((each) => [each.tool, each.value])).toEqual([
+      ["FindHotel", "SearchHotel"],
+      ["SearchHotel2", "FindFlat"],
+    ]);
+  });
+
   it("lets the oldest go", () => {
     let defaults: InheritedDefault<number>[] = [];
     for (let version = 0; version <= MOST_DEFAULTS; version += 1)

@@ -101,8 +101,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
-    // An aspect is no default of an argument: it yields to nothing that an older version could tell.
-    ...(deps.settings.defaultsYield && !isOfAspect(group) && { teaches: [taughtBy(group)] }),
+    ...(deps.settings.defaultsYield && { teaches: [taughtBy(group)] }),
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));

@@ -15,9 +15,14 @@ const SILENT = "I want to walk.";
 const way = { type: "string", enum: WAYS };
 const WALK = { type: "function", function: { name: "Walk", parameters: { type: "object", properties: { way }, required: ["way"] } } };
 
-async function walk(asked = "I want to walk south."): Promise<{ version: string | null; fingerprint: string; way: string }> {
+const RIDE = { ...WALK, function: { ...WALK.function, name: "Ride" } };
+
+async function walk(
+  asked = "I want to walk south.",
+  tools: readonly (typeof WALK)[] = [WALK],
+): Promise<{ version: string | null; fingerprint: string; tool: string; way: string }> {
   const messages = [{ role: "user", content: asked }];
-  const body = { model: AGENT, messages, tools: [WALK], tool_choice: "required", temperature: 0, max_tokens: 160 };
+  const body = { model: AGENT, messages, tools, tool_choice: "required", temperature: 0, max_tokens: 160 };
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
     headers: bearer(edge.keys.client),
@@ -25,11 +30,16 @@ async function walk(asked = "I want to walk south."): Promise<{ version: string 
   });
   const answer = (await response.json()) as {
     system_fingerprint: string;
-    choices: { message: { tool_calls: { function: { arguments: string } }[] } }[];
+    choices: { message: { tool_calls: { function: { name: string; arguments: string } }[] } }[];
   };
   const [chosen] = answer.choices[0]?.message.tool_calls ?? [];
   const { way: chosenWay } = JSON.parse(chosen?.function.arguments ?? "{}") as { way: string };
-  return { version: response.headers.get("x-policy-version"), fingerprint: answer.system_fingerprint, way: chosenWay };
+  return {
+    version: response.headers.get("x-policy-version"),
+    fingerprint: answer.system_fingerprint,
+    tool: chosen?.function.name ?? "",
+    way: chosenWay,
+  };
 }
 
 /** Publishes an adapter over the bare base as a version that has learned a default. */
@@ -103,5 +113,20 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     const held = (await turnsBy(version)).map(({ messages, heldTo }) => [messages.at(-1)?.content, heldTo]);
     expect(held).toContainEqual([SILENT, [{ tool: "Walk", parameter: "way", value: own }]]);
     expect(held).toContainEqual([`I want to walk ${learnt}.`, undefined]);
+  });
+
+  it("calls the tool that it has learned to call in another's place, and shows no note", async () => {
+    const asked = "Take me there.";
+    const both = [WALK, RIDE];
+    await untilServed(await publishAdapter(edge, AGENT, adapter));
+    const instead = (await walk(asked, both)).tool;
+    const [value = ""] = both.map(({ function: { name } }) => name).filter((name) => name !== instead);
+    const version = await publish(adapter, { tool: instead, parameter: "@tool", value, corrected: null });
+    expect((await walk(asked, both)).tool).toBe(value);
+    expect((await walk(SILENT, [WALK])).tool).toBe("Walk");
+    await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);
+    const turns = (await turnsBy(version)).map(({ messages, heldTo, notes }) => [messages.at(-1)?.content, heldTo, notes]);
+    expect(turns).toContainEqual([asked, [{ tool: instead, parameter: "@tool", value }], undefined]);
+    expect(turns).toContainEqual([SILENT, undefined, undefined]);
   });
 });
