@@ -2,7 +2,7 @@
 import OpenAI from "openai";
 import { z } from "zod";
 import { AppError, codeOfStatus } from "../shared/errors.ts";
-import { LoggedEvent } from "../shared/events.ts";
+import { LoggedEvent, type TurnFinished } from "../shared/events.ts";
 import { Note } from "../shared/note.ts";
 import { PolicyVersion } from "../shared/policy.ts";
 import type { LocalKeys } from "./keys.ts";
@@ -110,10 +110,10 @@ export class DemoClient {
     return Notes.parse(await this.#api("/notes")).notes.find((note) => note.eventId === eventId)?.text;
   }
 
-  /** The tokens of the prompt that a completion answered, from the event log; undefined while they are not there. */
-  async promptTokens(completionId: string): Promise<number[] | undefined> {
+  /** A completion as the event log has it; undefined while it is not there. */
+  async turn(completionId: string): Promise<TurnFinished | undefined> {
     for await (const { payload } of this.#events())
-      if (payload.kind === "turn:finished" && payload.completionId === completionId) return payload.rollout.promptTokens;
+      if (payload.kind === "turn:finished" && payload.completionId === completionId) return payload;
     return undefined;
   }
 

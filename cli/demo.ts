@@ -29,7 +29,7 @@ const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
 const NOTE_MS = 15_000;
-// A note is in force for who gave it; what everybody gets is the weights'.
+// A note is in force for who gave it; what everybody gets is the version's.
 const [TEACHER, STRANGER] = [randomUUID(), randomUUID()];
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
 
@@ -86,7 +86,7 @@ async function run(): Promise<void> {
   title("3. The trainer learns from it");
   const version = await waitForVersion(client, { latest: before.latest, lastMove, corrected });
 
-  title("4. Another user's conversation: the weights alone");
+  title("4. Another user's conversation: the version alone");
   const after = await askUnder(version, client, scene);
   check(
     after.argument(parameter) === wanted,
@@ -94,6 +94,7 @@ async function run(): Promise<void> {
     `${parameter} ${wanted} expected, got ${describeLast(after)}`,
   );
   await showPrompt(client, tokenizer, after);
+  await showHeld(client, after);
   const untouched = await ask(client, scene, scene.unrelated);
   check(
     sameAnswers(untouched, unrelated),
@@ -234,12 +235,20 @@ async function askUnder(version: number, client: DemoClient, scene: Scene): Prom
 /** Shows what the policy was given for the last answer, from the event log, and checks every prompt of the talk. */
 async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { answers }: Talk): Promise<void> {
   const prompts: number[][] = [];
-  for (const { completionId } of answers) prompts.push(await logged(() => client.promptTokens(completionId)));
+  for (const { completionId } of answers) prompts.push((await logged(() => client.turn(completionId))).rollout.promptTokens);
   const shown = prompts.at(-1) ?? [];
   say(`  the prompt that the policy saw (${shown.length} tokens, from the event log):`);
   for (const line of tokenizer.decode(shown).split("\n")) say(`  │ ${line}`);
   const found = GUIDANCE_TOKENS.filter((token) => prompts.flat().includes(tokenizer.specialIds.get(token) ?? -1));
   check(found.length === 0, "it holds no note and no hint", `a prompt without guidance expected, got ${found.join(" and ")}`);
+}
+
+/** Tells whether the weights did it by themselves. */
+async function showHeld(client: DemoClient, { last }: Talk): Promise<void> {
+  const held = last === undefined ? [] : ((await logged(() => client.turn(last.completionId))).heldTo ?? []);
+  if (held.length === 0) say("  its weights did so by themselves");
+  for (const { parameter, value } of held)
+    say(`  its weights passed over it, and the version was held to what it has learned: ${parameter} ${value}`);
 }
 
 /** What the event log must have within moments of an answer. */
