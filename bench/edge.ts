@@ -27,6 +27,9 @@ const STREAMS = 16;
 /** https://developers.cloudflare.com/workers/platform/limits/#worker-startup-time */
 const START_UP_MS = 1_000;
 
+/** Default of the paid plan, raised to at most 300 by `[limits]`: https://developers.cloudflare.com/workers/platform/limits/#cpu-time */
+const CPU_SECONDS = 30;
+
 const DRAWN_USERS = 50;
 const SWAP_MS = 50;
 
@@ -79,6 +82,8 @@ async function measure({ worker, small, engine, files, parameters, smallParamete
   await decodeRate(small, 16);
   await onnxRate(engine);
   const perCpuSecond = await decodeRatePerCpuSecond(worker);
+  const { contextTokens } = parseModelConfig(json(files, "config.json"));
+  const longest = await longestAnswerCpuSeconds(worker, contextTokens);
   for (let round = 1; round <= Number(options.rounds); round++) {
     decoded.push(await decodeRate(worker, 16));
     decodedSmall.push(await decodeRate(small, 16));
@@ -106,7 +111,7 @@ async function measure({ worker, small, engine, files, parameters, smallParamete
       base: hasBase() ? "base/" : "random weights",
       parameters,
       weights: "float32",
-      context: parseModelConfig(json(files, "config.json")).contextTokens,
+      context: contextTokens,
       rounds: Number(options.rounds),
       seed,
       onnxruntime: "the trainer's decode graph in onnxruntime-node, 1 thread, batch 1",
@@ -116,6 +121,7 @@ async function measure({ worker, small, engine, files, parameters, smallParamete
       decodeTokensPerSecond: median(decoded),
       fiveLayers: { parameters: smallParameters, decodeTokensPerSecond: median(decodedSmall) },
       decodeTokensPerCpuSecond: perCpuSecond,
+      longestAnswerCpuSeconds: longest,
       constrained: { newSchemaTokensPerSecond: median(newSchema), knownSchemaTokensPerSecond: median(knownSchema) },
       decodeTokensPerSecondAfter400: median(deep),
       onnxTokensPerSecond: median(onnx),
@@ -132,6 +138,7 @@ async function measure({ worker, small, engine, files, parameters, smallParamete
       atLeast("parameters of the model that is held to it", smallParameters, 3_990_000, "parameters"),
       atMost("time per token that a schema adds", median(decoded.map((rate, round) => rate / (newSchema[round] ?? NaN) - 1)), 0.1, "share"),
       atMost("start-up of the Worker", startUp, START_UP_MS, "ms"),
+      atMost("CPU time of the longest answer that the context has room for, under a schema", longest, CPU_SECONDS, "s"),
       atMost("first token of a user whose adapter is not in memory, beyond one whose is", swap?.swapMs ?? null, SWAP_MS, "ms"),
       atMost("tokens prefilled by the second turn", secondPrefill, NEW_TOKENS + 1, "tokens"), // + the answer's last token, which no turn has run
     ],
@@ -170,6 +177,14 @@ async function decodeRatePerCpuSecond(worker: PolicyWorker): Promise<number | nu
   const { answer } = await timed(worker, { promptTokens: prompt(16), maxTokens: 4 * DECODED_TOKENS });
   const after = childCpuSeconds("workerd");
   return before === null || after === null ? null : answer.tokens.length / (after - before);
+}
+
+/** Half of the context read anew, the other half written under a schema that nobody has sent yet; null outside Linux. */
+async function longestAnswerCpuSeconds(worker: PolicyWorker, contextTokens: number): Promise<number | null> {
+  const before = childCpuSeconds("workerd");
+  await timed(worker, { promptTokens: prompt(contextTokens / 2), maxTokens: contextTokens / 2, ...bookings(0) });
+  const after = childCpuSeconds("workerd");
+  return before === null || after === null ? null : after - before;
 }
 
 async function twoTurns(worker: PolicyWorker): Promise<{ firstMs: number; secondMs: number; secondPrefilled: number }> {
