@@ -28,6 +28,8 @@ export type AdapterHostOptions = {
   readonly host?: string;
   /** Run with an adapter's folder once it is there; the adapter is in place when it ends well. */
   readonly hook?: string | undefined;
+  /** Called with an adapter's name once its folder is there; the adapter is in place when it resolves. */
+  readonly place?: ((name: string) => Promise<void>) | undefined;
 };
 export type AdapterHost = { readonly url: string; close(): Promise<void> };
 
@@ -81,11 +83,13 @@ class Shelf {
   readonly #folder: string;
   readonly #engineFolder: string;
   readonly #hook: string | undefined;
+  readonly #place: (name: string) => Promise<void>;
 
-  constructor({ folder, engineFolder, hook }: Pick<AdapterHostOptions, "folder" | "engineFolder" | "hook">) {
+  constructor({ folder, engineFolder, hook, place }: Pick<AdapterHostOptions, "folder" | "engineFolder" | "hook" | "place">) {
     this.#folder = folder;
     this.#engineFolder = engineFolder ?? folder;
     this.#hook = hook;
+    this.#place = place ?? (() => Promise.resolve());
   }
 
   /** @throws {policy/digest} for bytes that are not what they are called */
@@ -125,6 +129,7 @@ class Shelf {
       await rename(draft, target).catch(() => rm(draft, { recursive: true }));
     }
     if (this.#hook !== undefined) await promisify(execFile)(this.#hook, [target], { timeout: HOOK_MS });
+    await this.#place(name);
     return { path: join(this.#engineFolder, name) };
   }
 

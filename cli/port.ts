@@ -15,6 +15,18 @@ export function portProblem(host: string, port: number): Promise<string | undefi
   });
 }
 
+/** A port that nobody listens on just now, on this machine alone. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (address === null || typeof address === "string" ? reject(new Error("a port expected")) : resolve(address.port)));
+    });
+  });
+}
+
 /** "process 123 (command)" of whoever listens on the port; undefined where that cannot be seen. */
 export function portHolder(port: number): string | undefined {
   const pid = existsSync("/proc/net/tcp") ? holderFromProc(port) : holderFromLsof(port);

@@ -5,7 +5,8 @@
  *     NEXTSTATE_LLAMA_SERVER=http://127.0.0.1:8080 npm test -- llama-server
  *
  * NEXTSTATE_LLAMA_ADAPTER names the PEFT folder of an adapter for that model; the name under which the server has to have its GGUF is in the
- * message of the test that misses it.
+ * message of the test that misses it. Where NEXTSTATE_LLAMA_HOST is the address of the `npm run adapters` that runs the server, with
+ * NEXTSTATE_ADAPTER_KEY, it gets the adapter from the edge.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,6 +24,8 @@ import type { Json } from "./stand-in.ts";
 
 const url = process.env["NEXTSTATE_LLAMA_SERVER"] ?? "";
 const adapterFolder = process.env["NEXTSTATE_LLAMA_ADAPTER"] ?? "";
+const hostUrl = process.env["NEXTSTATE_LLAMA_HOST"] ?? "";
+const hostKey = process.env["NEXTSTATE_ADAPTER_KEY"] ?? "";
 const engine = (changes: object = {}) => ({
   ...{ kind: "openai", flavour: "llamacpp", url: url === "" ? "http://127.0.0.1:8080" : url, model: "default" },
   ...changes,
@@ -40,7 +43,7 @@ async function hasGivenUp(): Promise<boolean> {
 }
 
 describe.skipIf(url === "")("where NEXTSTATE_LLAMA_SERVER names one", () => {
-  const edge = withEdge();
+  const edge = withEdge({ vars: { ENGINE_KEY_HOST: hostKey } });
   testEngine(edge, {
     name: "llama-server",
     capabilities: capabilitiesOf(EngineSettings.parse(engine())),
@@ -49,8 +52,8 @@ describe.skipIf(url === "")("where NEXTSTATE_LLAMA_SERVER names one", () => {
   });
 
   describe("llama-server itself", () => {
-    const agentOn = async (name: string) => {
-      await putAgent(edge, name, { engine: engine() });
+    const agentOn = async (name: string, changes: object = {}) => {
+      await putAgent(edge, name, { engine: engine(changes) });
       return talkTo(edge, name);
     };
 
@@ -98,7 +101,8 @@ describe.skipIf(url === "")("where NEXTSTATE_LLAMA_SERVER names one", () => {
     });
 
     it.skipIf(adapterFolder === "")("answers otherwise with an adapter, and as before once its version is rolled back", async () => {
-      const { ask, logged } = await agentOn("adapted");
+      const host = hostUrl === "" ? {} : { adapterHost: { url: hostUrl, keySecret: "ENGINE_KEY_HOST" } };
+      const { ask, logged } = await agentOn("adapted", host);
       const saidTo = async (session: string): Promise<string | null> => {
         const asked = { extra: { max_tokens: 24, temperature: 0 }, headers: { "x-session-id": session } };
         return (await ask([says("hi")], asked)).message.content;
