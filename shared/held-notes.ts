@@ -11,8 +11,9 @@ import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
-import { findParameter, readParameters, typedValue } from "./speech/parameters.ts";
+import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
+import { mayBeMeant } from "./speech/wanted.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -83,13 +84,16 @@ export function passedFor(
 ): { readonly value: string | undefined; readonly isCommon: boolean } | undefined {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
-  if (call?.name !== tool || declared === undefined) return undefined;
+  if (call?.name !== tool || owner === undefined || declared === undefined) return undefined;
+  // Tools change: what the schema has no place for any more cannot be held.
+  if (valueIn(owner, { parameter, value }) === undefined) return undefined;
   const own = call.arguments[parameter];
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
   if (asked !== undefined && asked !== value) return undefined;
   if (own === undefined) return declared.fallback === value ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
-  if (used === value || wasNamed(messages, { parameter: declared, value: used, args: call.arguments })) return undefined;
+  const said = { parameter: declared, value: used, args: call.arguments };
+  if (used === value || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
   return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean" };
 }
 
@@ -196,10 +200,8 @@ function holdAgreed(
 }
 
 function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): ToolDefinition {
-  const declared = findParameter(tool, name);
-  const typed = declared === undefined ? undefined : typedValue(declared, value);
-  if (declared === undefined || typed === undefined) return tool;
-  if (declared.allowed.length > 0 && !declared.allowed.includes(value)) return tool;
+  const typed = valueIn(tool, { parameter: name, value });
+  if (typed === undefined) return tool;
   const { parameters } = tool.function;
   const { properties, required } = { properties: {}, required: [], ...parameters };
   const held = { ...Object(properties), [name]: { enum: [typed] } };

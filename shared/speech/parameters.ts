@@ -74,6 +74,49 @@ export function typedValue({ type }: Pick<Parameter, "type">, value: string): st
   return types.includes("string") ? value : undefined;
 }
 
+/** The value as the tool's argument has it; undefined where its schema has no place for it. */
+export function valueIn(
+  tool: ToolDefinition,
+  { parameter: name, value }: { parameter: string; value: string },
+): ReturnType<typeof typedValue> {
+  const declared = findParameter(tool, name);
+  const typed = declared === undefined ? undefined : typedValue(declared, value);
+  if (declared === undefined || typed === undefined || (declared.allowed.length > 0 && !declared.allowed.includes(value))) return undefined;
+  const { properties } = { properties: {}, ...tool.function.parameters };
+  return Object.entries(Object(properties)).some(([key, property]) => key === name && lets(property, typed)) ? typed : undefined;
+}
+
+const Bounds = z.object({
+  type: TypeSchema,
+  const: z.unknown().optional(),
+  enum: z.array(z.unknown()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  anyOf: z.array(z.unknown()).optional(),
+});
+
+/** Whether what a property lists and bounds lets a value through that its type has. */
+function lets(property: unknown, value: string | number | boolean): boolean {
+  const parsed = Bounds.safeParse(property);
+  if (!parsed.success) return true;
+  const {
+    type,
+    const: only,
+    enum: values,
+    anyOf,
+    minimum = -Infinity,
+    maximum = Infinity,
+    minLength = 0,
+    maxLength = Infinity,
+  } = parsed.data;
+  if (type === "null" || (only !== undefined && only !== value)) return false;
+  if (values?.every((each) => String(each) !== String(value)) === true || anyOf?.every((each) => !lets(each, value)) === true) return false;
+  if (typeof value === "number") return value >= minimum && value <= maximum;
+  return typeof value === "boolean" || (value.length >= minLength && value.length <= maxLength);
+}
+
 export function findParameter(tool: ToolDefinition, name: string): Parameter | undefined {
   return readParameters(tool).find((parameter) => parameter.name === name);
 }

@@ -89,6 +89,18 @@ export function mayMeanDay(text: string, value: string, today: string | undefine
   return isOrdinal || new RegExp(`\\b${WEEKDAYS[day.getUTCDay()] ?? ""}\\b`, "i").test(text) || relative?.test(text) === true;
 }
 
+/** Whether the text may mean this time without saying which half of the day: "at eight", "8 o'clock", "7:30", "half past six". */
+export function mayMeanTime(text: string, value: string): boolean {
+  const time = clockTime(value);
+  if (time === undefined) return false;
+  const { hour, minute, half } = time;
+  const called = (number: number): string => `(?:${number}|${HOUR_WORDS[number] ?? numberWord(String(number)) ?? number})`;
+  const whole = [`(?:at|by|around|about|from|until) ${called(hour)}`, `${called(hour)} o'clock`];
+  const past = { "00": whole, "15": [`quarter past ${called(hour)}`], "30": [`half (?:past )?${called(hour)}`], "45": [] }[minute] ?? [];
+  const forms = [`${hour}[:.]${minute}`, ...past, ...(minute === "45" ? [`quarter to ${called((hour % 12) + 1)}`] : [])];
+  return new RegExp(`\\b(?:${forms.join("|")})\\b(?![:.]?\\d)(?! ?${half === "am" ? "p" : "a"}\\.?m\\b)`, "i").test(text);
+}
+
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 const DAY_MS = 86_400_000;
 

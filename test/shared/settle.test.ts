@@ -105,6 +105,8 @@ describe("a default that the answer passes over", () => {
     const rooms = { defaults: [ROOMS], standing: [ROOMS], heard: silent, held: two };
     expect((await settled(one, { "no rooms": one }, rooms)).answer).toBe(two);
     expect((await settled(six, { "no rooms": one }, rooms)).answer).toBe(two);
+    const alone = { ...rooms, heard: saying("A hotel in Faro, for myself.") };
+    expect(await settled(one, { "no rooms": one }, alone)).toMatchObject({ answer: one, asked: [], held: [] });
     // "for the six of us" has no number in it.
     expect(await settled(six, { "no rooms": six }, rooms)).toMatchObject({ answer: six, held: [] });
   });
@@ -123,6 +125,11 @@ describe("a default that the answer passes over", () => {
     const released = { ...BOARD, held: false as const };
     expect(await settled(none, {}, { ...passed, standing: [released] })).toMatchObject({ answer: none, held: [] });
     expect(await settled(none, {}, { ...passed, standing: [] })).toMatchObject({ answer: none, held: [] });
+  });
+
+  it("is nothing to be held to where the schema of today has no place for it", async () => {
+    const gone = { ...BOARD, value: "all inclusive" };
+    expect(await settled(none, {}, { ...passed, standing: [gone] })).toMatchObject({ answer: none, asked: [], held: [] });
   });
 
   it("leaves the answer as it is where the version before cannot be asked, or what is held is no such call", async () => {

@@ -1,6 +1,6 @@
 /** Numbers that a user gives an argument by its name, or when asked for it. */
 import { describe, expect, it } from "vitest";
-import { wasGiven } from "../../../shared/speech/wanted.ts";
+import { mayBeMeant, wasGiven } from "../../../shared/speech/wanted.ts";
 
 const parameter = { words: "party size" };
 const user = (content: string) => ({ role: "user" as const, content });
@@ -34,8 +34,46 @@ describe("wasGiven", () => {
     expect(given("2", "A big party.", assistant("What party size?"), "Not 2.")).toBe(false);
   });
 
+  it("is false of what stands beside the name by chance", () => {
+    for (const said of ["Keep the party size and come at 7.", "The party size depends on 7 friends.", "Last time the party size was 7."])
+      expect(given("7", said)).toBe(false);
+    expect(given("7", "A table.", assistant("Shall I keep the party size of 2?"), "Yes, at 7.")).toBe(false);
+    expect(given("2", "A table.", assistant("What party size do you want?"), "Two at 7 pm, please.")).toBe(true);
+    expect(given("5", "Please make the party size 5 instead.")).toBe(true);
+  });
+
+  it("asks of a name of one word that the number stands beside it", () => {
+    const rooms = (content: string, value: string): boolean =>
+      wasGiven([user(content)], { parameter: { words: "number of rooms" }, value });
+    for (const said of ["A hotel with big rooms for 2 guests.", "Rooms on floor 2.", "Rooms from 2 euros."])
+      expect(rooms(said, "2")).toBe(false);
+    for (const said of ["2 rooms", "Rooms: 2", "The rooms should be 2.", "I want 2 as the number of rooms."])
+      expect(rooms(said, "2")).toBe(true);
+  });
+
   it("goes by the last one", () => {
     expect(given("2", "Party size 2.", "The party size should be 5.")).toBe(false);
     expect(given("5", "Party size 2.", "The party size should be 5.")).toBe(true);
+  });
+});
+
+describe("mayBeMeant", () => {
+  const meant = (value: string, content: string, others: Record<string, string> = {}): boolean =>
+    mayBeMeant([user(content)], { parameter: { name: "own" }, value, args: { own: value, ...others } });
+
+  it("is true of numbers in other words, and not where another argument has the number", () => {
+    for (const said of ["A table for one.", "A table just for me.", "I'm flying alone.", "One ticket, please."])
+      expect(meant("1", said)).toBe(true);
+    for (const said of ["For my wife and me.", "A table for a couple.", "Both of us."]) expect(meant("2", said)).toBe(true);
+    for (const said of ["The first one, please.", "A table.", "One of these days."]) expect(meant("1", said)).toBe(false);
+    expect(meant("2", "A couple of days in Faro.")).toBe(false);
+    expect(meant("1", "A table for one.", { seats: "1" })).toBe(false);
+  });
+
+  it("is true of times and days that are said in part", () => {
+    for (const said of ["At eight.", "At 8.", "at 8:00", "8 o'clock", "8.00 pm"]) expect(meant("20:00", said)).toBe(true);
+    for (const said of ["At 8 am.", "At 8:30.", "At 18.", "8 people"]) expect(meant("20:00", said)).toBe(false);
+    expect([meant("19:30", "at 7:30"), meant("18:30", "half past six"), meant("17:45", "a quarter to six")]).toEqual([true, true, true]);
+    expect([meant("2019-03-08", "next Friday"), meant("2019-03-08", "next Monday")]).toEqual([true, false]);
   });
 });
