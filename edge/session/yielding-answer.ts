@@ -4,12 +4,12 @@
  * about goes out as it does without. A default that stands and is passed over is held. Text goes out as it comes.
  */
 import { isAspect } from "../../shared/aspects.ts";
-import { asksFirst, type Held, mayHold, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
+import { asksFirst, type Held, mayHold, passedFor, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { settle } from "../../shared/settle.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
-import { type Heard, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -57,6 +57,8 @@ export class YieldingAnswer {
   readonly #told = new Set<string>();
   /** Defaults that have yielded or were held: each is settled once. */
   readonly #settled = new Set<ServedDefault>();
+  /** Defaults that the version before was asked about, and over which value: what it said goes for the answer that was then held to others. */
+  readonly #asked = new Set<string>();
   #completion: YieldingCompletion;
 
   constructor(turn: YieldingTurn, signal: AbortSignal) {
@@ -75,7 +77,7 @@ export class YieldingAnswer {
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
     const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
-    const waits = completion.notes.some((note) => note.parameter === "@ask" || wordsReply(note, heard));
+    const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));
     const held: CompletionStep[] = [];
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
@@ -155,12 +157,16 @@ export class YieldingAnswer {
   /** Lets what the version has learned yield to what was said, and holds the answer to what it passes over, but for what notes are about. */
   async #settleLearned(under: Answer): Promise<Answer> {
     const { policy, heard, completion, defaults } = this.#turn;
-    const open = (some: readonly ServedDefault[]): ServedDefault[] => some.filter((each) => !this.#settled.has(each));
+    const open = (some: readonly ServedDefault[]): ServedDefault[] =>
+      some.filter((each) => !this.#settled.has(each) && !this.#asked.has(askedOver(each, under)));
     const { answer, yielded, held } = await settle(policy.tokenizer, under, {
       defaults: open(under.defaults),
-      standing: open(defaults).filter((each) => !completion.notes.some((note) => samePlace(note, each))),
+      standing: open(defaults).filter(
+        (each) => !completion.notes.some((note) => samePlace(note, each)) && !isSaidOfAnother(each, { calls: under.calls, heard }),
+      ),
       heard,
       ask: (learned, { completion: by, ...before }) => {
+        this.#asked.add(askedOver(learned, before));
         const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
         return this.#askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before } });
       },
@@ -220,6 +226,17 @@ function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
   if (worded.length > 0) return worded;
   const first = passed.filter((note) => !asksFirst(note)).slice(0, 1);
   return first.length > 0 ? first : passed;
+}
+
+/** Whether another call of the answer has what was said in the place of a default: what is held is held in all calls of a tool. */
+function isSaidOfAnother(learned: ServedDefault, { calls: [, ...others], heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
+  return others.some(
+    (call) => call.name === learned.tool && !holds(learned, { call }) && passedFor(learned, { call, heard }) === undefined,
+  );
+}
+
+function askedOver({ tool, parameter, before: { policyDigest } }: ServedDefault, { call }: Pick<WrittenAnswer, "call">): string {
+  return JSON.stringify([tool, parameter, policyDigest, call?.name === tool ? call.arguments[parameter] : undefined]);
 }
 
 type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };

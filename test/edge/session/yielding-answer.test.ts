@@ -194,6 +194,27 @@ describe("YieldingAnswer under notes that are passed over", () => {
     expect(turn.asked).toHaveLength(2);
   });
 
+  it("waits with no answer that cannot become a question", async () => {
+    const { turn } = prepared({ notes: [FIRST] }, () => tokenizer.encode('{"stars": 4, "rooms": 2}'));
+    const sent = async (form: Partial<YieldingCompletion>): Promise<number> => {
+      let sampled = 0;
+      const complete = async function* (request: YieldingCompletion): AsyncGenerator<CompletionStep> {
+        for await (const step of turn.policy.complete(request)) {
+          sampled += 1;
+          yield step;
+        }
+      };
+      const policy = { tokenizer, complete } as unknown as Policy;
+      await new YieldingAnswer({ ...turn, policy, completion: { ...turn.completion, ...form } }, new AbortController().signal)
+        .steps()
+        .next();
+      return sampled;
+    };
+    expect(await sent({ responseFormat: { type: "json_object" } })).toBe(1);
+    expect(await sent({ toolChoice: "none" })).toBe(1);
+    expect(await sent({})).toBeGreaterThan(1);
+  });
+
   it("makes the call that the user has agreed to, where it would be worded anew", async () => {
     const messages = [
       ...HEARD.messages,
@@ -262,6 +283,21 @@ describe("YieldingAnswer of a version that has learned", () => {
       call({ rooms: version === 7 ? "2" : "1", ...((version === 7 || held.includes("stars")) && { stars: "4" }) }),
     );
     expect(await answer(yielded)).toMatchObject({ calls: ['{"rooms": "1", "stars": "4"}'], version: 3 });
+  });
+
+  it("asks each version before once, whatever is held then", async () => {
+    const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, (_, version, held) =>
+      call({ city: "Porto", ...(version === 7 && { rooms: "2" }), ...(held.includes("stars") && { stars: "4" }) }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2", "stars": "4"}'] });
+    expect(turn.asked).toEqual([[7], [3], [5], [7, "held stars"]]);
+  });
+
+  it("is not held where another call of the answer has what was said: a hold is on all calls of a tool", async () => {
+    const turn = prepared({ defaults: [STARS_4] }, (_, __, held) =>
+      held.length > 0 ? [...call({ stars: "4" }), ...call({ stars: "4" })] : [...call({ city: "Faro" }), ...call({ stars: "5" })],
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro"}', '{"stars": "5"}'] });
   });
 
   it("is not held to what a note is about, which stands or has yielded", async () => {
