@@ -45,8 +45,9 @@ export function inheritDefaults<Before>(
   before: Before,
 ): InheritedDefault<Before>[] {
   const kept = parent.flatMap((known) => {
-    const again = learned.find((each) => samePlace(each, known));
-    if (again === undefined) return learned.some((each) => displaces(each, known)) ? [] : [known];
+    // A supplied answer that has the default is for it.
+    const again = learned.find((each) => samePlace(each, known) && (each.held !== false || each.value !== known.value));
+    if (again === undefined) return learned.some((each) => each.held !== false && displaces(each, known)) ? [] : [known];
     if (again.held === false) return [{ ...known, held: again.held }];
     const madeUp = again.corrected === null || again.corrected === known.value ? [] : [again.corrected];
     const { tool, parameter, before: unlearned } = known;

@@ -43,6 +43,13 @@ describe("inheritDefaults", () => {
     ]);
   });
 
+  it("stays held where the supplied value is its own", () => {
+    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
+    const same = { ...learned("rooms", "2"), held: false as const };
+    expect(inheritDefaults(first, [same], 1)).toEqual(first);
+    expect(inheritDefaults(first, [same, { ...same, value: "5" }], 1)).toMatchObject([{ value: "2", held: false }]);
+  });
+
   it("has one way round of which of two tools is called", () => {
     const tool = (instead: string, value: string) => ({ ...learned("@tool", value), tool: instead });
     const first = inheritDefaults([], [tool("SearchHotel", "FindHotel"), tool("SearchHotel2", "FindFlat")], 0);

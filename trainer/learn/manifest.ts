@@ -31,8 +31,7 @@ export function manifestOf(
       return toLineage(signal, verdict, { liftNats: outcome.lifts.get(eventId), share: shares.get(eventId) });
     }),
     hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
-    // What is too long to be looked for in calls costs no version its place.
-    defaults: outcome.defaults.filter((each) => LearnedDefault.safeParse(each).success).slice(-MOST_DEFAULTS),
+    defaults: fittingDefaults(outcome.defaults),
     metrics: outcome.metrics,
     changes: [...outcome.changes],
     gate,
@@ -41,4 +40,12 @@ export function manifestOf(
     seed,
     runtime: { ...runtime },
   };
+}
+
+/** What is too long to be looked for in calls costs no version its place; nor do those that hold no longer cost the ones that were learned theirs. */
+export function fittingDefaults(defaults: readonly LearnedDefault[]): LearnedDefault[] {
+  const fitting = defaults.filter((each) => LearnedDefault.safeParse(each).success);
+  const learned = fitting.filter(({ held }) => held !== false).slice(-MOST_DEFAULTS);
+  const released = fitting.filter(({ held }) => held === false).slice(0, MOST_DEFAULTS - learned.length);
+  return [...learned, ...released];
 }

@@ -101,7 +101,8 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
-    ...(deps.settings.defaultsYield && { teaches: [taughtBy(group)] }),
+    // Where versions carry no defaults, one that an earlier version carries must not stand against what is learned now.
+    teaches: [deps.settings.defaultsYield ? taughtBy(group) : { ...taughtBy(group), held: false }],
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));

@@ -152,6 +152,11 @@ describe("createLearner", { timeout: 60_000 }, () => {
     );
     const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: "1" }];
     expect(outcome).toMatchObject({ status: "learned", defaults, refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
+    // What a version of before carries does not stand against what is learned by weights alone.
+    const off = await createLearner({ ...tiny, settings: { ...SETTINGS, defaultsYield: false }, now: () => 0 }).update(
+      requestOf([correctedTo("3")], "paper"),
+    );
+    expect(off).toMatchObject({ status: "learned", defaults: [{ ...defaults[0], held: false }] });
   });
 });
 
