@@ -3,6 +3,7 @@
  * and the adapter, a newer version, an event put in quarantine, a user deleted, refuses it by name: the adapter has learned what it must not know.
  */
 import { AppError } from "../../shared/errors.ts";
+import { inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../../shared/policy.ts";
 import { gateFaults, type VersionStatus } from "../../shared/release.ts";
 import { placeOf } from "../../shared/suite.ts";
@@ -10,9 +11,11 @@ import { exportDigest, type ExportManifest } from "../export/manifest.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import type { Gate } from "../gate/gate.ts";
 import { readAll } from "../learn/gather.ts";
+import { fittingDefaults } from "../learn/manifest.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { publishVersion } from "../policy/publish.ts";
+import { releasedByCases } from "./released.ts";
 
 export type ImportDependencies = {
   readonly edge: EdgePort;
@@ -45,8 +48,9 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
   } else if (head.rebuild !== null) throw stale(head, "one that need not be learned again without a deleted user first");
   const adapter = roundAdapter(readAdapterFiles(base.config, files));
   checkSays(adapter, base);
+  const defaults = fittingDefaults(releasedByCases(from?.cases ?? []));
   deps.onProgress("gating");
-  const gate = head.settings.release.gate.enabled ? await examine(deps, { line, head, adapter, from }) : null;
+  const gate = head.settings.release.gate.enabled ? await examine(deps, { line, head, adapter, from, defaults }) : null;
   const manifest: Omit<PolicyManifest, "adapter"> = {
     agent: line.agent,
     line: line.line,
@@ -57,7 +61,7 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     toSeq: from?.toSeq ?? head.cursor,
     events: from?.events ?? [],
     hints: from?.hints ?? [],
-    defaults: [],
+    defaults,
     metrics: null,
     changes: [],
     gate,
@@ -136,10 +140,23 @@ function checkSays({ tensors, invocation }: AdapterTensors, { tokenizer }: Pick<
 /** As the loop examines what an update has made: a later correction of the same argument overrules an earlier one. */
 async function examine(
   { edge, loadAdapter, gate }: ImportDependencies,
-  { line, head, adapter, from }: { line: LineName; head: LineHead; adapter: AdapterTensors; from: ExportManifest | undefined },
+  {
+    line,
+    head,
+    adapter,
+    from,
+    defaults,
+  }: {
+    line: LineName;
+    head: LineHead;
+    adapter: AdapterTensors;
+    from: ExportManifest | undefined;
+    defaults: readonly LearnedDefault[];
+  },
 ): ReturnType<Gate> {
   const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
   const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  return gate({ parent, candidate: adapter, suite });
+  const { defaults: before, stable } = head;
+  return gate({ parent, candidate: adapter, suite, carried: { before, after: inheritDefaults<unknown>(before, defaults, stable) } });
 }
