@@ -242,6 +242,7 @@ export class LineLoop {
       replay,
       parent,
       parentVersion: head.parent,
+      carried: head.defaults,
       baseline,
       objective,
       actsOn: actsOnFor(config.update, engine),

@@ -24,6 +24,7 @@ import { meanKlNats, scoreRows } from "./scores.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";
 import { mean, percent, share } from "./shares.ts";
 import { measureLifts, teach } from "./teaching.ts";
+import { withoutLift } from "./unmoved.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
@@ -35,7 +36,8 @@ const REPLIES = { maxSteps: 60, honouredBar: 0.8, lookFrom: 30 };
 // That made-up requests are called at once is soon shown; that real ones are, which are longer, takes as many steps again.
 const UNASKED = { maxSteps: 60, honouredBar: 0.9, lookFrom: 30 };
 
-export async function learnAspect(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
+export async function learnAspect(deps: LearnerDependencies, work: Work): Promise<CorrectionResult> {
+  const { group, adapters, request, earlier } = work;
   const { engine, base } = deps;
   const { tokenizer, config } = base;
   const { vocabSize } = config;
@@ -73,11 +75,7 @@ export async function learnAspect(deps: LearnerDependencies, { group, adapters, 
   const staying = await stayingLessons(deps, { request, own, adapters });
   const taught = [...(await teach(deps, training.lessons, { correction, adapters })), ...staying];
   const lifts = await measureLifts(deps, { group, taught, adapters });
-  if (lifts.mean < settings.minLiftNats)
-    return refuse(
-      "teacher/noLift",
-      `lift of at least ${settings.minLiftNats} nats expected, got ${lifts.mean.toFixed(2)}: the policy does this already`,
-    );
+  if (lifts.mean < settings.minLiftNats) return withoutLift(deps, work, { lift: lifts.mean, lifts, lessons: training.lessons });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
   // What held-back requests just show, the conversation that was corrected may not: it is longer, and in words of its own.
   const corrected = training.lessons.filter(({ context: { kind, origin } }) => kind === "silent" && own.has(origin)).slice(-MOST_CORRECTED);

@@ -19,12 +19,14 @@ import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "./teaching.ts";
+import { withoutLift } from "./unmoved.ts";
 
 const LOOK_FROM = 15; // steps; no correction of a bench has met its bars in ten
 const MIN_SILENT_LESSONS = 3;
 const MIN_TEACHER_SHARE = 0.25; // of silent contexts; below it the few successes are luck
 
-export async function learnCorrection(deps: LearnerDependencies, { group, adapters, request, earlier }: Work): Promise<CorrectionResult> {
+export async function learnCorrection(deps: LearnerDependencies, work: Work): Promise<CorrectionResult> {
+  const { group, adapters, request, earlier } = work;
   const { engine, base, settings } = deps;
   const { tokenizer } = base;
   const { vocabSize } = base.config;
@@ -45,11 +47,7 @@ export async function learnCorrection(deps: LearnerDependencies, { group, adapte
   const lifts = await measureLifts(deps, { group, taught, adapters });
   // Generated contexts may be mastered where the user's own is not yet.
   const lift = Math.max(lifts.mean, ...lifts.byEvent.values());
-  if (lift < settings.minLiftNats)
-    return refuse(
-      "teacher/noLift",
-      `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
-    );
+  if (lift < settings.minLiftNats) return withoutLift(deps, work, { lift, lifts, lessons: lessons.training });
   const teaches = settings.defaultsYield ? taughtBy(group) : undefined;
   const held = await holdBack(engine, lessons.heldBack, {
     correction,

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { AssistantMessage } from "../../shared/chat.ts";
 import type { TurnCredit } from "../../shared/credit.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
-import type { LearnedDefault } from "../../shared/learned-defaults.ts";
+import type { HeldDefault, LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { SampleChange, UpdateMetrics } from "../../shared/policy.ts";
 import type { ActsOn } from "../config.ts";
 import type { Counted } from "../progress.ts";
@@ -61,6 +61,8 @@ export type UpdateRequest = {
   readonly parent: AdapterTensors | null;
   /** Its number. */
   readonly parentVersion: number;
+  /** What the line's answers are held to. Absent: nothing. */
+  readonly carried?: readonly HeldDefault[];
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
   readonly objective: "hybrid" | "paper";

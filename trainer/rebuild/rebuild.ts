@@ -71,6 +71,8 @@ export async function rebuildVersion(
     replay,
     parent: await loadAdapter(parent),
     parentVersion: made.parent,
+    // What answers were held to before is not on record. What was learned against it is.
+    carried: made.defaults.map(({ tool, parameter }) => ({ tool, parameter, value: "" })),
     baseline: inputs.baseline,
     objective: metrics.objective === "paper" ? "paper" : "hybrid",
     seed: made.seed,
