@@ -13,7 +13,7 @@ import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { mayBeMeant } from "./speech/wanted.ts";
+import { isLeftOpen, mayBeMeant } from "./speech/given.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -90,7 +90,8 @@ export function passedFor(
   const own = call.arguments[parameter];
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
   if (asked !== undefined && asked !== value) return undefined;
-  if (own === undefined) return declared.fallback === value ? undefined : { value: undefined, isCommon: false };
+  if (own === undefined)
+    return declared.fallback === value || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
   const said = { parameter: declared, value: used, args: call.arguments };
   if (used === value || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;

@@ -6,10 +6,11 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
+import { wasGiven } from "./speech/given.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { ORDINALS, wasAskedFor, wasGiven } from "./speech/wanted.ts";
+import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */

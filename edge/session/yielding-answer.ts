@@ -48,6 +48,8 @@ type Answer = WrittenAnswer &
     readonly defaults: readonly ServedDefault[];
   };
 
+const MOST_ANSWERS = 24; // to one question: a Worker has 30 s of CPU time, and the longest answer takes more than one of them
+
 export class YieldingAnswer {
   readonly #turn: YieldingTurn;
   readonly #signal: AbortSignal;
@@ -188,6 +190,8 @@ export class YieldingAnswer {
   async #ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
     const known = this.#known.get(keyOf({ by, notes, held: hold?.to ?? [] }));
     if (known !== undefined) return known;
+    const isDue = hold?.to.some(asksFirst) === true;
+    if (this.#known.size >= MOST_ANSWERS && !isDue) return undefined;
     try {
       const { line, version, policyDigest, adapter } = by;
       const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, hold });
@@ -196,7 +200,7 @@ export class YieldingAnswer {
       return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
     } catch (thrown) {
       // An answer is worth more than a second look at it: a version's files may go while it is asked. But who is to be asked first is asked.
-      if (this.#signal.aborted || hold?.to.some(asksFirst) === true) throw thrown;
+      if (this.#signal.aborted || isDue) throw thrown;
       logError("yielding:unasked", thrown, { version: by.version });
       return undefined;
     }

@@ -1,10 +1,10 @@
 /** Whether a person asks for a value, or only speaks of it: to refuse it, or as a part of something else. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
-import { type MentionedValue, mentions, namesTopic, numbersIn, topicWords, wordsBy } from "./mention.ts";
+import { type MentionedValue, mentions, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
-import { knownForms, mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
-import { containsPhrase, phrasesIn, sameStem, tellingWords, wordsOf } from "./words.ts";
+import { knownForms, writtenForm } from "./spoken.ts";
+import { phrasesIn, sameStem, tellingWords, wordsOf } from "./words.ts";
 
 /**
  * Whether the text speaks of the value otherwise than to refuse it: "not Economy" and "rather than Economy" do not. Of a truth what is said of its topic
@@ -36,7 +36,7 @@ function partsOfLonger(words: readonly string[], { value, options }: { value: st
 const ASKING_ANYWAY =
   /\b(?:ca|could|should|would|wo|was|were|is|are|did|does|do)n't (?:you|we|it|that|this|they|he|she|i|there)\b|\b(?:don't|do not) forget\b/gi;
 
-const PRONOUN =
+export const PRONOUN =
   /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;
 
 /** Parts of sentences, each of which refuses or asks for itself. */
@@ -99,71 +99,6 @@ export function wasAskedFor(
   const asked = knownForms(value).flatMap((form) => phrasesIn(words, tellingWords(form)));
   return asked.some((at) => !parts.has(at) && !isRefused(words, at));
 }
-
-/**
- * Whether the user's words may mean the value without naming it, for no other argument: "a table for one", "just me", "my wife and me", "at eight", "on
- * Friday". What may have been said is not taken for made up.
- */
-export function mayBeMeant(
-  messages: readonly ChatMessage[],
-  { parameter: { name }, value, args }: { parameter: Pick<Parameter, "name">; value: string; args: Readonly<Record<string, unknown>> },
-): boolean {
-  if (heldElsewhere(args, { parameter: name, value })) return false;
-  const words = wordsBy(messages, "user").replaceAll("’", "'");
-  if (value === "1") return ALONE.test(words) || numbersIn(wordsOf(words.replaceAll(PRONOUN, " "))).includes("one");
-  return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
-}
-
-const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
-const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
-
-/**
- * Whether the number is the last one that the user gave the parameter, and no other: by its name ("5 as the party size"), or in reply to a question that
- * has its name ("What party size do you want?" "Five, please.").
- */
-export function wasGiven(
-  messages: readonly ChatMessage[],
-  { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
-): boolean {
-  if (writtenForm(value) !== "number") return false;
-  const given = messages.flatMap(({ role, content }, at) => {
-    if (role !== "user") return [];
-    const before = messages[at - 1];
-    const question = before?.role === "assistant" ? clausesOf(before.content ?? "").findLast((clause) => clause.trim() !== "") : undefined;
-    const text = content ?? "";
-    const isReply =
-      question !== undefined && (before?.content ?? "").trimEnd().endsWith("?") && namesTopic(question, parameter, { whole: true });
-    // "Party size: 5"
-    const own = clausesOf(text.replaceAll(": ", " ")).filter((clause) => namesNumberOf(clause, parameter));
-    return (own.length > 0 ? own : isReply ? [text] : []).flatMap((clause) => {
-      const numbers = numbersIn(wordsOf(clause.replaceAll(PRONOUN, " ").replaceAll(HOUR, " ")));
-      return numbers.length === 1 && !DENIES.test(clause) ? numbers : [];
-    });
-  });
-  const last = given.at(-1);
-  return last !== undefined && (last === value || last === numberWord(value));
-}
-
-/** Whether the clause has the argument's name; one that is a single word has its number beside it ("rooms: 3"), since that word stands in much else ("rooms for 2"). */
-function namesNumberOf(clause: string, { words: name }: Pick<Parameter, "words">): boolean {
-  if (!namesTopic(clause, { words: name }, { whole: true })) return false;
-  const [words, topics] = [wordsOf(clause), topicWords({ name, words: name, description: "", kind: "number" })];
-  const spelt = wordsOf(name);
-  if (topics.length > 1 || (spelt.length > 1 && containsPhrase(words, spelt))) return true;
-  return words.some((word, at) => {
-    if (!topics.some((topic) => sameStem(word, topic))) return false;
-    const beside = [words[at - 1], words.slice(at + 1).find((each) => !LINKING.has(each))];
-    return beside.some((each) => each !== undefined && numbersIn([each]).length > 0);
-  });
-}
-
-const LINKING = new Set("is are be should must will to of as".split(" "));
-
-const HOUR = /\bat (?:\d[\d:.]*|\p{L}+)(?: ?[ap]\.?m\b\.?)?/giu; // "the same party size at 7"
-
-// Of what was, of a bound and of a condition nothing is given.
-const DENIES =
-  /\b(?:no|not|never|than|instead of|without|except|was|were|last|under|over|below|above|least|most|limit|if|depends)\b|n't\b/i;
 
 // "Celsius means nothing to me", "Economy is not for me"
 const REFUSED_AFTER =

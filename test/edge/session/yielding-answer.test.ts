@@ -356,6 +356,19 @@ describe("YieldingAnswer of a version that has learned", () => {
     await expect(answer(gone(reader), reader.signal)).rejects.toThrow("a stored file expected");
   });
 
+  it("asks so many versions and no more, and keeps to what it has by then", async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+    const properties = Object.fromEntries(names.map((name) => [name, text]));
+    const tools = [{ type: "function" as const, function: { name: "SearchHotel", parameters: { type: "object", properties } } }];
+    const all = Object.fromEntries(names.map((name) => [name, "x"]));
+    const turn = prepared(
+      { defaults: names.map((name, index) => learned(name, "x", index + 10)), heard: { ...HEARD, tools } },
+      (_, version) => call(version === 7 ? all : { city: "Porto" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: [spacedJson(all)], version: 7 });
+    expect(turn.asked).toHaveLength(24);
+  });
+
   it("holds no call back that nothing is a default for", async () => {
     const turn = prepared({ defaults: [{ ...ROOMS_2, tool: "ReserveHotel" }] }, () => call({ rooms: "2" }));
     const steps = new YieldingAnswer(turn.turn, new AbortController().signal).steps();

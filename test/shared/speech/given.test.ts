@@ -1,6 +1,6 @@
 /** Numbers that a user gives an argument by its name, or when asked for it. */
 import { describe, expect, it } from "vitest";
-import { mayBeMeant, wasGiven } from "../../../shared/speech/wanted.ts";
+import { isLeftOpen, mayBeMeant, wasGiven } from "../../../shared/speech/given.ts";
 
 const parameter = { words: "party size" };
 const user = (content: string) => ({ role: "user" as const, content });
@@ -75,5 +75,25 @@ describe("mayBeMeant", () => {
     for (const said of ["At 8 am.", "At 8:30.", "At 18.", "8 people"]) expect(meant("20:00", said)).toBe(false);
     expect([meant("19:30", "at 7:30"), meant("18:30", "half past six"), meant("17:45", "a quarter to six")]).toEqual([true, true, true]);
     expect([meant("2019-03-08", "next Friday"), meant("2019-03-08", "next Monday")]).toEqual([true, false]);
+  });
+});
+
+describe("isLeftOpen", () => {
+  const open = (...said: (string | ReturnType<typeof assistant>)[]): boolean =>
+    isLeftOpen(
+      said.map((each) => (typeof each === "string" ? user(each) : each)),
+      { words: "seat class" },
+    );
+
+  it("is true where the user has no preference, by the argument's name or when asked for it", () => {
+    expect(open("A flight to Oslo, any class is fine.")).toBe(true);
+    expect(open("A flight to Oslo. I have no preference for the class.")).toBe(true);
+    expect(open("A flight to Oslo.", assistant("Which seat class?"), "It doesn't matter.")).toBe(true);
+  });
+
+  it("is false of other arguments, and of silence", () => {
+    expect(open("A flight to Oslo with any airline.")).toBe(false);
+    expect(open("A flight to Oslo.", assistant("Which airline?"), "Any.")).toBe(false);
+    expect(open("A flight to Oslo in business class.")).toBe(false);
   });
 });

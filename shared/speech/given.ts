@@ -1,0 +1,90 @@
+/** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, or leave to take any. Words are matched, never interpreted. */
+import type { ChatMessage } from "../chat.ts";
+import { heldElsewhere } from "./calls.ts";
+import { namesTopic, numbersIn, requestOf, topicWords, wordsBy } from "./mention.ts";
+import type { Parameter } from "./parameters.ts";
+import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
+import { clausesOf, PRONOUN } from "./wanted.ts";
+import { containsPhrase, sameStem, wordsOf } from "./words.ts";
+
+/**
+ * Whether the user's words may mean the value without naming it, for no other argument: "a table for one", "just me", "my wife and me", "at eight", "on
+ * Friday". What may have been said is not taken for made up.
+ */
+export function mayBeMeant(
+  messages: readonly ChatMessage[],
+  { parameter: { name }, value, args }: { parameter: Pick<Parameter, "name">; value: string; args: Readonly<Record<string, unknown>> },
+): boolean {
+  if (heldElsewhere(args, { parameter: name, value })) return false;
+  const words = wordsBy(messages, "user").replaceAll("’", "'");
+  if (value === "1") return ALONE.test(words) || numbersIn(wordsOf(words.replaceAll(PRONOUN, " "))).includes("one");
+  return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
+}
+
+const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
+const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
+
+/**
+ * Whether the number is the last one that the user gave the parameter, and no other: by its name ("5 as the party size"), or in reply to a question that
+ * has its name ("What party size do you want?" "Five, please.").
+ */
+export function wasGiven(
+  messages: readonly ChatMessage[],
+  { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
+): boolean {
+  if (writtenForm(value) !== "number") return false;
+  const given = messages.flatMap(({ role, content }, at) => {
+    if (role !== "user") return [];
+    const text = content ?? "";
+    const isReply = isAskedFor(messages[at - 1], parameter);
+    // "Party size: 5"
+    const own = clausesOf(text.replaceAll(": ", " ")).filter((clause) => namesNumberOf(clause, parameter));
+    return (own.length > 0 ? own : isReply ? [text] : []).flatMap((clause) => {
+      const numbers = numbersIn(wordsOf(clause.replaceAll(PRONOUN, " ").replaceAll(HOUR, " ")));
+      return numbers.length === 1 && !DENIES.test(clause) ? numbers : [];
+    });
+  });
+  const last = given.at(-1);
+  return last !== undefined && (last === value || last === numberWord(value));
+}
+
+/** Whether the clause has the argument's name; one that is a single word has its number beside it ("rooms: 3"), since that word stands in much else ("rooms for 2"). */
+function namesNumberOf(clause: string, { words: name }: Pick<Parameter, "words">): boolean {
+  if (!namesTopic(clause, { words: name }, { whole: true })) return false;
+  const [words, topics] = [wordsOf(clause), topicWords({ name, words: name, description: "", kind: "number" })];
+  const spelt = wordsOf(name);
+  if (topics.length > 1 || (spelt.length > 1 && containsPhrase(words, spelt))) return true;
+  return words.some((word, at) => {
+    if (!topics.some((topic) => sameStem(word, topic))) return false;
+    const beside = [words[at - 1], words.slice(at + 1).find((each) => !LINKING.has(each))];
+    return beside.some((each) => each !== undefined && numbersIn([each]).length > 0);
+  });
+}
+
+const LINKING = new Set("is are be should must will to of as".split(" "));
+
+const HOUR = /\bat (?:\d[\d:.]*|\p{L}+)(?: ?[ap]\.?m\b\.?)?/giu; // "the same party size at 7"
+
+// Of what was, of a bound and of a condition nothing is given.
+const DENIES =
+  /\b(?:no|not|never|than|instead of|without|except|was|were|last|under|over|below|above|least|most|limit|if|depends)\b|n't\b/i;
+
+/** Whether a message ends in a question that has the parameter's name. */
+function isAskedFor(message: ChatMessage | undefined, parameter: Pick<Parameter, "words">): boolean {
+  const asked = message?.role === "assistant" ? (message.content ?? "").trimEnd() : "";
+  const question = clausesOf(asked).findLast((clause) => clause.trim() !== "");
+  return asked.endsWith("?") && question !== undefined && namesTopic(question, parameter, { whole: true });
+}
+
+/** Whether the user, in the request at hand, leaves open what the parameter is to be: "any airline", "I've no preference for the class". */
+export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Parameter, "words">): boolean {
+  const request = requestOf(messages);
+  return request.some(({ role, content }, at) => {
+    if (role !== "user") return false;
+    const isReply = isAskedFor(request[at - 1], parameter);
+    return clausesOf(content ?? "").some((clause) => OPEN.test(clause) && (isReply || namesTopic(clause, parameter)));
+  });
+}
+
+const OPEN =
+  /\b(?:any|anything|either|whatever|whichever|no (?:strong |particular )?preference|(?:all|both) (?:fine|good|the same)|(?:don't|doesn't|do not|does not) (?:really )?(?:matter|mind|care))\b/i;
