@@ -137,7 +137,8 @@ export class YieldingAnswer {
     for (;;) {
       const { calls, text, completion: by, defaults } = answer;
       const open = by.notes.filter((note) => !tried.has(note) && mayHold(note, completion));
-      const next = heldNext(open.filter((note) => !this.#told.has(note.noteId) && passesOver(note, { calls, text, heard })));
+      const stands = (note: ServedNote): boolean => !this.#told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
+      const next = heldNext(open.filter((note) => stands(note) && passesOver(note, { calls, text, heard })));
       if (next.every(asksFirst)) {
         const settled = await this.#settleLearned(answer);
         if (settled !== answer) {
@@ -190,8 +191,8 @@ export class YieldingAnswer {
   async #ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
     const known = this.#known.get(keyOf({ by, notes, held: hold?.to ?? [] }));
     if (known !== undefined) return known;
-    const isDue = hold?.to.some(asksFirst) === true;
-    if (this.#known.size >= MOST_ANSWERS && !isDue) return undefined;
+    const mustAsk = hold?.to.some(asksFirst) === true;
+    if (this.#known.size >= MOST_ANSWERS && !mustAsk) return undefined;
     try {
       const { line, version, policyDigest, adapter } = by;
       const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, hold });
@@ -200,7 +201,7 @@ export class YieldingAnswer {
       return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
     } catch (thrown) {
       // An answer is worth more than a second look at it: a version's files may go while it is asked. But who is to be asked first is asked.
-      if (this.#signal.aborted || isDue) throw thrown;
+      if (this.#signal.aborted || mustAsk) throw thrown;
       logError("yielding:unasked", thrown, { version: by.version });
       return undefined;
     }
@@ -232,10 +233,10 @@ function heldNext(passed: readonly ServedNote[]): readonly ServedNote[] {
   return first.length > 0 ? first : passed;
 }
 
-/** Whether another call of the answer has what was said in the place of a default: what is held is held in all calls of a tool. */
-function isSaidOfAnother(learned: ServedDefault, { calls: [, ...others], heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
+/** Whether another call of the answer has what was said in the place of a default or a note: what is held is held in all calls of a tool. */
+function isSaidOfAnother(held: Held, { calls: [, ...others], heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
   return others.some(
-    (call) => call.name === learned.tool && !holds(learned, { call }) && passedFor(learned, { call, heard }) === undefined,
+    (call) => isRead(held) && call.name === held.tool && !holds(held, { call }) && passedFor(held, { call, heard }) === undefined,
   );
 }
 

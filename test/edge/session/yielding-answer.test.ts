@@ -298,6 +298,10 @@ describe("YieldingAnswer of a version that has learned", () => {
       held.length > 0 ? [...call({ stars: "4" }), ...call({ stars: "4" })] : [...call({ city: "Faro" }), ...call({ stars: "5" })],
     );
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro"}', '{"stars": "5"}'] });
+    const note = prepared({ notes: [STARS] }, (_, __, held) =>
+      held.length > 0 ? [...call({ stars: "4" }), ...call({ stars: "4" })] : [...call({ city: "Faro" }), ...call({ stars: "5" })],
+    );
+    expect(await answer(note)).toMatchObject({ calls: ['{"city": "Faro"}', '{"stars": "5"}'] });
   });
 
   it("is not held to what a note is about, which stands or has yielded", async () => {
