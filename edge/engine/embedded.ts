@@ -38,7 +38,7 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
     ...same,
     ...by,
     held: hold?.to ?? [],
-    ...(hold === undefined ? {} : holdTo(hold.to, form, { before: hold.before, heard: turn })),
+    ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
     ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
   });
   // Of other tools no call is made.

@@ -4,15 +4,18 @@
  * about goes out as it does without. A default that stands and is passed over is held. Text goes out as it comes.
  */
 import { isAspect } from "../../shared/aspects.ts";
+import { heldQuestion } from "../../shared/held-question.ts";
 import { asksFirst, type Held, mayHold, passedFor, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { settle } from "../../shared/settle.ts";
+import { heldElsewhere } from "../../shared/speech/calls.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
-import type { CompletionRequest, CompletionStep, EndStep } from "../policy/completer.ts";
+import type { CompletionRequest, CompletionStep } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
+import { readSteps } from "./read-steps.ts";
 
 /** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */
 export type YieldingCompletion = CompletionRequest & {
@@ -26,8 +29,11 @@ export type YieldingCompletion = CompletionRequest & {
 export type Asked = {
   readonly by: ServedDefault["before"];
   readonly notes: readonly ServedNote[];
-  readonly hold?: { readonly to: readonly Held[]; readonly before: Said } | undefined;
+  readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: HeldTo | undefined } | undefined;
 };
+
+/** What an answer has to be, whatever the request says. */
+export type HeldTo = Partial<Pick<CompletionRequest, "toolChoice" | "responseFormat">>;
 
 export type YieldingTurn = {
   readonly policy: Policy;
@@ -48,6 +54,7 @@ type Answer = WrittenAnswer &
     readonly defaults: readonly ServedDefault[];
   };
 
+const LONGEST_QUESTION = 96; // tokens
 const MOST_ANSWERS = 24; // to one question: a Worker has 30 s of CPU time, and the longest answer takes more than one of them
 
 export class YieldingAnswer {
@@ -81,12 +88,15 @@ export class YieldingAnswer {
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
     const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));
     const held: CompletionStep[] = [];
+    // A question may have to be another one; it is short, and what is longer is none.
+    const mayAsk = this.#mayHoldQuestions() ? LONGEST_QUESTION : 0;
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
       const [first] = step.deltas;
-      if (first !== undefined && !waits) shown ??= first.kind !== "call:opened" || !(reads || guided.has(first.name));
       held.push(step);
+      if (first?.kind === "call:opened" && !waits) shown ??= !(reads || guided.has(first.name));
+      else if (first !== undefined && !waits && held.length > mayAsk) shown ??= true;
       if (shown === true) yield* held.splice(0);
     }
     if (shown !== true) yield* await this.#settle(held);
@@ -95,7 +105,8 @@ export class YieldingAnswer {
   /** The answer that goes out for one that begins with a call, where notes stand in the prompt or something is a default for it. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const { completion, defaults } = this.#turn;
-    const settled = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
+    const held = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
+    const settled = await this.#holdQuestion(held);
     this.#completion = settled.completion;
     return settled.steps;
   }
@@ -180,6 +191,39 @@ export class YieldingAnswer {
     return answer;
   }
 
+  /** Whether an answer may ask what something is a default for, in its own words. */
+  #mayHoldQuestions(): boolean {
+    const { completion, defaults } = this.#turn;
+    return (
+      completion.toolChoice === "auto" &&
+      completion.responseFormat.type === "text" &&
+      defaults.some((each) => each.held !== false && isRead(each))
+    );
+  }
+
+  /** A question that names another value than what the version has learned, although nobody did, asks for that; if the call that it is about has it so. */
+  async #holdQuestion(under: Answer): Promise<Answer> {
+    const { heard, completion, defaults } = this.#turn;
+    if (under.calls.length > 0 || !this.#mayHoldQuestions()) return under;
+    let answer = under;
+    for (const learned of defaults) {
+      const question =
+        learned.held === false || completion.notes.some((note) => samePlace(note, learned))
+          ? undefined
+          : heldQuestion(learned, { text: answer.text, heard });
+      if (question === undefined) continue;
+      const { notes, held } = answer.completion;
+      const hold = { to: [...held, learned], before: answer };
+      const made = await this.#ask({ by: answer.completion, notes, hold: { ...hold, form: { toolChoice: "required" } } }, answer.defaults);
+      const { name, arguments: args } = made?.call ?? { name: undefined, arguments: {} };
+      if (name !== learned.tool || heldElsewhere(args, { parameter: learned.parameter, value: question.madeUp })) continue;
+      const form: HeldTo = { toolChoice: "none", responseFormat: { type: "exact", text: question.text } };
+      const after = await this.#ask({ by: answer.completion, notes, hold: { ...hold, form } }, answer.defaults);
+      if (after?.text === question.text) answer = after;
+    }
+    return answer;
+  }
+
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
   async #askBefore(learned: ServedDefault | undefined, { notes, hold }: Pick<Asked, "notes" | "hold">): Promise<Answer | undefined> {
     const { completion, defaults } = this.#turn;
@@ -189,7 +233,8 @@ export class YieldingAnswer {
 
   /** @param defaults what the asked version has learned */
   async #ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
-    const known = this.#known.get(keyOf({ by, notes, held: hold?.to ?? [] }));
+    const key = keyOf({ by, notes, held: hold?.to ?? [], form: hold?.form });
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const mustAsk = hold?.to.some(asksFirst) === true;
     if (this.#known.size >= MOST_ANSWERS && !mustAsk) return undefined;
@@ -198,7 +243,7 @@ export class YieldingAnswer {
       const asked = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, hold });
       const steps: CompletionStep[] = [];
       for await (const step of this.#complete(asked)) steps.push(step);
-      return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults });
+      return this.#keep({ ...readSteps(steps), completion: asked, steps, defaults }, key);
     } catch (thrown) {
       // An answer is worth more than a second look at it: a version's files may go while it is asked. But who is to be asked first is asked.
       if (this.#signal.aborted || mustAsk) throw thrown;
@@ -207,9 +252,8 @@ export class YieldingAnswer {
     }
   }
 
-  #keep(answer: Answer): Answer {
-    const { completion } = answer;
-    this.#known.set(keyOf({ by: completion, notes: completion.notes, held: completion.held }), answer);
+  #keep(answer: Answer, key = keyOf({ ...answer.completion, by: answer.completion })): Answer {
+    this.#known.set(key, answer);
     return answer;
   }
 
@@ -244,35 +288,16 @@ function askedOver({ tool, parameter, before: { policyDigest } }: ServedDefault,
   return JSON.stringify([tool, parameter, policyDigest, call?.name === tool ? call.arguments[parameter] : undefined]);
 }
 
-type Keyed = Pick<YieldingCompletion, "notes" | "held"> & { readonly by: Pick<YieldingCompletion, "policyDigest"> };
+type Keyed = Pick<YieldingCompletion, "notes" | "held"> & {
+  readonly by: Pick<YieldingCompletion, "policyDigest">;
+  readonly form?: HeldTo | undefined;
+};
 
-function keyOf({ by: { policyDigest }, notes, held }: Keyed): string {
+function keyOf({ by: { policyDigest }, notes, held, form }: Keyed): string {
   return JSON.stringify([
     policyDigest,
     notes.map(({ noteId }) => noteId),
     held.map(({ tool, parameter, value }) => [tool, parameter, value]),
+    form,
   ]);
-}
-
-function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Said {
-  const tokens = steps.flatMap((step) => (step.kind === "token" ? [step] : []));
-  const end = steps.find((step): step is EndStep => step.kind === "end");
-  return {
-    tokens: tokens.map(({ tokenId }) => tokenId),
-    logProbs: tokens.map(({ logProb }) => logProb),
-    call: firstCall(end),
-    calls: (end?.calls ?? []).flatMap((call) => readCall(call) ?? []),
-    text: end?.content ?? "",
-  };
-}
-
-function firstCall(end: EndStep | undefined): WrittenAnswer["call"] {
-  const [call] = end?.calls ?? [];
-  return call === undefined ? undefined : readCall(call);
-}
-
-function readCall(call: EndStep["calls"][number]): WrittenAnswer["call"] {
-  if (!call.valid) return undefined;
-  const parsed: unknown = JSON.parse(call.arguments); // a valid call's arguments are a JSON object
-  return { name: call.name, arguments: { ...(parsed as Record<string, unknown>) } };
 }

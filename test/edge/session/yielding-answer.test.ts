@@ -70,7 +70,7 @@ function prepared(
   const form = { ...FREE_FORM, tools: heard.tools };
   const completionOf = ({ by, notes: kept, hold }: Asked) => {
     const held = hold === undefined ? form : holdTo(hold.to, form, { before: hold.before, heard });
-    return { ...FREE_FORM, ...held, ...by, notes: kept, held: hold?.to ?? [] } as unknown as YieldingCompletion;
+    return { ...FREE_FORM, ...held, ...hold?.form, ...by, notes: kept, held: hold?.to ?? [] } as unknown as YieldingCompletion;
   };
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };
 }
@@ -358,6 +358,39 @@ describe("YieldingAnswer of a version that has learned", () => {
     expect(await answer(gone())).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
     const reader = new AbortController();
     await expect(answer(gone(reader), reader.signal)).rejects.toThrow("a stored file expected");
+  });
+
+  const ROOMS_FOR_1 = learned("rooms", "2", 3, ["1"]);
+  const SILENT = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto, please." }] };
+  const asking = (made: object, question = "Please confirm: rooms 1 in Porto. Is that right?", heard = SILENT) =>
+    prepared({ defaults: [ROOMS_FOR_1], heard }, (_, __, held) => (held.length > 0 ? call(made) : tokenizer.encode(question)));
+  const textOf = async (turn: ReturnType<typeof prepared>) => tokenizer.decode((await answer(turn)).tokens.slice(0, -1));
+
+  it("asks for what it has learned in the place of what it made up", async () => {
+    const turn = asking({ rooms: "2", city: "Porto" });
+    expect(await textOf(turn)).toBe("Please confirm: rooms 2 in Porto. Is that right?");
+    expect(turn.asked).toEqual([[7], [7, "held rooms"], [7, "held rooms"]]);
+  });
+
+  it("asks as it would where the user said so, where another argument has it, and where it asks nothing of the kind", async () => {
+    const said = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto with 1 room." }] };
+    const question = "Please confirm: rooms 1 in Porto. Is that right?";
+    expect(await textOf(asking({ rooms: "2" }, question, said))).toBe(question);
+    expect(await textOf(asking({ rooms: "2", stars: "1" }, question))).toBe(question);
+    expect(await textOf(asking({}, "Which city?"))).toBe("Which city?");
+    expect(await textOf(asking({}, "I found 1 hotel."))).toBe("I found 1 hotel.");
+  });
+
+  it("lets what is longer than a question out as it comes", async () => {
+    const turn = asking({}, "One moment, please. ".repeat(40));
+    const kinds: number[] = [];
+    let tokens = 0;
+    for await (const step of new YieldingAnswer(turn.turn, new AbortController().signal).steps()) {
+      if (step.kind === "token") kinds.push((tokens += 1));
+      if (tokens === 97) break;
+    }
+    expect(kinds).toHaveLength(97);
+    expect(turn.asked).toEqual([[7]]);
   });
 
   it("asks so many versions and no more, and keeps to what it has by then", async () => {
