@@ -41,8 +41,13 @@ export function askedElsewhere(
 
 /** The other tools that the user's words open with the verb of, and this one does not: "Great, book it for 2 nights" after `find_hotels`. */
 function askedOf({ turn, exchange }: Pick<Signal, "turn" | "exchange">, called: string): ToolDefinition[] {
-  const verb = /^[\p{L}]+/u.exec(wordsBy(exchange.nextState, "user").replace(OPENERS, ""))?.[0].toLowerCase();
+  const verb = openingVerb(wordsBy(exchange.nextState, "user"));
   const verbOf = (name: string): string | undefined => humanise(name).split(" ")[0]?.toLowerCase();
   if (verb === undefined || verb === verbOf(called)) return [];
   return turn.payload.tools.filter(({ function: { name } }) => name !== called && verbOf(name) === verb);
+}
+
+/** What words open with, in lower case, after what means nothing: "Great, book it" → `book`. */
+export function openingVerb(words: string): string | undefined {
+  return /^[\p{L}]+/u.exec(words.replace(OPENERS, ""))?.[0].toLowerCase();
 }
