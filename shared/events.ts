@@ -3,6 +3,7 @@
  * delivery is recognised; `seq` is given by the log, grows monotonically, and is the trainer's cursor.
  */
 import { z } from "zod";
+import { hintIdOf } from "./hint-id.ts";
 import { HeldDefault } from "./learned-defaults.ts";
 import { PromptNote } from "./note.ts";
 import { Digest, RefusedEvent } from "./policy.ts";
@@ -120,6 +121,9 @@ export const Poll = z.object({
 });
 export type Poll = z.infer<typeof Poll>;
 
+/** Beside the first hint at most so many of one judgement. */
+export const MOST_FURTHER = 3;
+
 export const JudgementMade = z.object({
   kind: z.literal("judgement:made"),
   /** The event that was judged. */
@@ -132,6 +136,11 @@ export const JudgementMade = z.object({
   tool: z.string().optional(),
   /** What the tool's call held for it, where it held anything. */
   held: z.string().optional(),
+  /** What else the same words say should have been different; absent where nothing. */
+  further: z
+    .array(z.object({ hint: z.string(), tool: z.string(), held: z.string().optional() }))
+    .max(MOST_FURTHER)
+    .optional(),
   /** What, beside a hint, an update may learn from it. */
   teaches: z.enum(["answer", "reward"]).optional(),
   /** Why a rejected answer gave no hint. */
@@ -139,6 +148,25 @@ export const JudgementMade = z.object({
   /** Where a server was asked. */
   poll: Poll.optional(),
 });
+
+export type JudgementMade = z.infer<typeof JudgementMade>;
+
+/** Every hint of a judgement under its id, the first one first. */
+export function hintsOf({
+  subject,
+  hint,
+  tool,
+  held,
+  further = [],
+}: Pick<JudgementMade, "subject" | "hint" | "tool" | "held" | "further">): {
+  readonly hintId: string;
+  readonly hint: string;
+  readonly tool: string | undefined;
+  readonly held: string | undefined;
+}[] {
+  const hints = hint === undefined ? [] : [{ hint, tool, held }, ...further];
+  return hints.map((each, at) => ({ hintId: hintIdOf(subject, at + 1), hint: each.hint, tool: each.tool, held: each.held }));
+}
 
 /** What is left of an event whose user was deleted: its place. */
 export const EventDeleted = z.object({ kind: z.literal("event:deleted") });

@@ -32,7 +32,7 @@ export const Note = z.object({
   corrected: z.string().nullable(),
   /** As the policy reads it. */
   text: z.string(),
-  /** The user's words that it comes from. */
+  /** The user's words that it comes from; of their further corrections with a number behind it (hint-id.ts). */
   eventId: z.string(),
   turnId: z.string(),
   /** Finished turns that had it in their prompt. */

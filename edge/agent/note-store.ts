@@ -44,7 +44,7 @@ export class NoteStore {
     if (!names.some(({ name }) => name === "corrected")) this.#sql.exec("ALTER TABLE notes ADD COLUMN corrected TEXT");
   }
 
-  /** Whether it was new: the judgement of one event gives one note, however often it is told. */
+  /** Whether it was new: a hint gives one note, however often its judgement is told. */
   insert(note: Omit<StoredNote, "uses" | "lastUsedAt" | "learnedBy" | "absorbedBy" | "dropped">): boolean {
     const { noteId, line, user, scope, tool, parameter, value, text, eventId, turnId, createdAt, corrected } = note;
     const query = `INSERT INTO notes (note_id, line, user, scope, tool, parameter, value, text, event_id, turn_id, uses, created_at, dropped, corrected)

@@ -1,9 +1,9 @@
 /**
- * What judgements tell an agent: a note for each hint that names its tool, under an id made of the event it is about, and who
- * supplied an answer or gave a reward.
+ * What judgements tell an agent: a note for each hint that names its tool, under an id made of the hint's, and who supplied an answer
+ * or gave a reward.
  */
 import { sha256 } from "../../shared/digest.ts";
-import type { JudgementBatch } from "../../shared/events.ts";
+import { hintsOf, type JudgementBatch } from "../../shared/events.ts";
 import { type Evidence, topicOf } from "../../shared/influence.ts";
 import { parseHint } from "../../shared/jobs.ts";
 import type { GivenNote } from "../agent/port.ts";
@@ -22,33 +22,30 @@ const ID_DIGITS = 16;
 export async function saidIn(judgements: readonly Judgement[]): Promise<LineSaid[]> {
   const lines = new Map<string, LineSaid>();
   for (const judgement of judgements) {
-    const [note, other] = [await toNote(judgement), toEvidence(judgement)];
-    if (note === undefined && other === undefined) continue;
+    const [given, other] = [await toNotes(judgement), toEvidence(judgement)];
+    if (given.length === 0 && other === undefined) continue;
     const { agent, line } = judgement;
     const key = JSON.stringify([agent, line]);
     const { notes, others } = lines.get(key) ?? { notes: [], others: [] };
     lines.set(key, {
       agent,
       line,
-      notes: [...notes, ...(note === undefined ? [] : [note])],
-      others: [...others, ...(note === undefined && other !== undefined ? [other] : [])],
+      notes: [...notes, ...given],
+      others: [...others, ...(given.length === 0 && other !== undefined ? [other] : [])],
     });
   }
   return [...lines.values()];
 }
 
-async function toNote({
-  turnId,
-  user,
-  keyId,
-  createdAt,
-  payload: { subject, hint, tool, held },
-}: Judgement): Promise<GivenNote | undefined> {
-  const parsed = hint === undefined ? undefined : parseHint(hint);
-  if (tool === undefined || parsed?.kind !== "hint") return undefined;
-  const noteId = `n_${(await sha256(subject)).slice(0, ID_DIGITS)}`;
-  const from = { eventId: subject, turnId, user, keyId: keyId ?? null, createdAt };
-  return { noteId, tool, ...parsed.hint, corrected: held ?? null, text: parsed.text, ...from };
+async function toNotes({ turnId, user, keyId, createdAt, payload }: Judgement): Promise<GivenNote[]> {
+  const notes = hintsOf(payload).map(async ({ hintId, hint, tool, held }): Promise<GivenNote[]> => {
+    const parsed = parseHint(hint);
+    if (tool === undefined || parsed.kind !== "hint") return [];
+    const noteId = `n_${(await sha256(hintId)).slice(0, ID_DIGITS)}`;
+    const from = { eventId: hintId, turnId, user, keyId: keyId ?? null, createdAt };
+    return [{ noteId, tool, ...parsed.hint, corrected: held ?? null, text: parsed.text, ...from }];
+  });
+  return (await Promise.all(notes)).flat();
 }
 
 function toEvidence({ user, keyId, payload: { subject, teaches, tool } }: Judgement): Evidence | undefined {
