@@ -13,6 +13,7 @@ import { groundedCandidates } from "./candidates.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { fence } from "./fence.ts";
+import { withFurther } from "./further.ts";
 import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import type { Judge, Verdict } from "./judge.ts";
@@ -57,7 +58,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
         seed,
         findArgument: () => findHint(signal, { votes, seed }),
       });
-      return { ...verdict({ reward, rewards, detail: "by votes" }), ...found };
+      return { ...verdict({ reward, rewards, detail: "by votes" }), ...withFurther(found, signal) };
     },
   };
 
@@ -77,11 +78,12 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     signal: Signal,
     { reward, rewards, seed }: { reward: Reward; rewards: readonly Reward[]; seed: number },
   ): Promise<Verdict | undefined> {
-    const { hint } =
+    const { hint, further } =
       reward > 0
         ? await hearWish(signal, { sampler, seed, least: UNTOLD_WISH })
-        : await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) });
-    return hint === undefined ? undefined : { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint };
+        : withFurther(await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) }), signal);
+    if (hint === undefined) return undefined;
+    return { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint, ...(further && { further }) };
   }
 
   async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
@@ -108,13 +110,10 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 /** Reads a correction in words with the hint job. */
 export function createEmbeddedHints(sampler: JobSampler): HintFinder {
   const name = createHintNamer(sampler);
-  return async (signal, { seed }) =>
-    hearAspects(signal, {
-      sampler,
-      seed,
-      rejected: true,
-      findArgument: async () => standingHint(await name(signal, { seed }), signal),
-    });
+  return async (signal, { seed }) => {
+    const findArgument = async (): Promise<Partial<Verdict>> => standingHint(await name(signal, { seed }), signal);
+    return withFurther(await hearAspects(signal, { sampler, seed, rejected: true, findArgument }), signal);
+  };
 }
 
 /** Another tool that is named says it all, and how the reply should have been worded; then what an argument should have been, that the one that was called was wrong, that somebody wants to be asked. */

@@ -8,12 +8,16 @@ import type { Reward } from "./vote.ts";
 
 export type JudgeName = "verifiable" | "embedded" | "llm" | "feedback";
 
+/** What should have been different, grounded in the tool's schema and the user's words. */
+export type HeardHint = { readonly text: string; readonly hint: Hint; readonly toolName: string };
+
 export type Verdict = {
   readonly judge: JudgeName;
   readonly reward: Reward;
   readonly votes: readonly Reward[];
-  /** What should have been different, grounded in the tool's schema and the user's words. */
-  readonly hint?: { readonly text: string; readonly hint: Hint; readonly toolName: string };
+  readonly hint?: HeardHint;
+  /** What else the same words say should have been different, each about something else; absent where nothing. */
+  readonly further?: readonly HeardHint[];
   /** Why there is no hint although the reward is negative. */
   readonly refused?: { readonly code: RefusalCode; readonly detail: string };
   /** The reason in words, for people. */

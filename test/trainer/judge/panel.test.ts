@@ -138,7 +138,19 @@ describe("a judgement in the log", () => {
       const { payload } = toJudgement(given, verdict, new Date(0));
       const { detail: _, ...told } = verdict;
       expect(payload.held).toBe(verdict.hint === undefined ? undefined : "1"); // of the call that was corrected
-      expect(verdictFromLog(payload, given)).toMatchObject(told);
+      expect(verdictFromLog(payload, given)).toEqual({ ...told, detail: "read from the log" });
     }
+  });
+
+  it("is read back with all that one message corrects, each with what the call had", async () => {
+    const given = feedback({ correction: "Two rooms, please, and with wifi." });
+    const verdict = await createPanel(writing(TWO)).judge(given, OPTIONS);
+    if (verdict === undefined) throw new Error("a verdict expected");
+    const { payload } = toJudgement(given, verdict, new Date(0));
+    expect(payload).toMatchObject({ hint: TWO, held: "1", further: [{ hint: "has_wifi should be True.", tool: "SearchHotel" }] });
+    const { detail: _, ...told } = verdict;
+    expect(verdictFromLog(payload, given)).toEqual({ ...told, detail: "read from the log" });
+    const { further: __, ...old } = payload;
+    expect(verdictFromLog(old, given)).not.toHaveProperty("further");
   });
 });

@@ -40,6 +40,11 @@ async function heard(judge: Judge, answer: ChatMessage, said: string): Promise<V
   return judge.judge(assembled.signal, { votes: 3, seed: 1 });
 }
 
+/** In no order that anybody promises. */
+function byText(one: unknown, other: unknown): number {
+  return String(one).localeCompare(String(other));
+}
+
 describe("the shipped base", { timeout: 60_000 }, () => {
   it("hears what was wrong about an argument, a tool, and a call that nobody was asked about", async () => {
     const verdicts = await withJudge(async (judge) => [
@@ -56,5 +61,17 @@ describe("the shipped base", { timeout: 60_000 }, () => {
       expect.stringMatching(/^Call \w+ without asking\.$/),
       1,
     ]);
+  });
+
+  it("hears each of several corrections in one message, and no number of a reason", async () => {
+    const made = call("SearchHotel", PORTO);
+    const verdicts = await withJudge(async (judge) => [
+      await heard(judge, made, "No, make it 2 rooms, and with wifi."),
+      await heard(judge, made, "No, I always want wifi and three rooms."),
+      await heard(judge, made, "No, 2 rooms, since my 3 kids come along."),
+    ]);
+    const texts = verdicts.map((verdict) => [verdict?.hint, ...(verdict?.further ?? [])].map((each) => each?.text).toSorted(byText));
+    const [two, three, wifi] = ["number_of_rooms should be 2.", "number_of_rooms should be 3.", "has_wifi should be True."];
+    expect(texts).toEqual([[wifi, two], [wifi, three], [two]]);
   });
 });

@@ -8,6 +8,7 @@ import type { JudgeServer } from "../../../shared/judge.ts";
 import type { Signal } from "../../data/exchange.ts";
 import { Random } from "../../random.ts";
 import type { HintFinder } from "../feedback.ts";
+import { withFurther } from "../further.ts";
 import { mostFrequentHint, standingHint } from "../hints.ts";
 import type { Verdict } from "../judge.ts";
 import { countVotes, disagreementOf } from "../vote.ts";
@@ -102,10 +103,10 @@ export class LlmJudge {
 }
 
 /** Of the ballots that reject the answer. */
-function chooseHint(cast: readonly Vote[], signal: Signal, details: readonly string[]): Pick<Verdict, "hint" | "refused"> {
+function chooseHint(cast: readonly Vote[], signal: Signal, details: readonly string[]): Pick<Verdict, "hint" | "further" | "refused"> {
   const against = cast.filter(({ vote }) => vote < 0);
   const hints = against.flatMap(({ hint }) => (hint === null ? [] : [hint]));
-  if (hints.length > 0) return standingHint(mostFrequentHint(hints, signal), signal);
+  if (hints.length > 0) return withFurther(standingHint(mostFrequentHint(hints, signal), signal), signal);
   const faults = [...cast.flatMap(({ fault }) => (fault === undefined ? [] : [fault])), ...details];
   return {
     refused: { code: "hint/none", detail: `no hint in ${cast.length} ballots${faults.length === 0 ? "" : `; ${faults.join("; ")}`}` },
