@@ -1,6 +1,7 @@
 /** Who has corrected which argument to what, in the agent's SQLite: what a default for everybody is weighed by. */
 import { topicsOf } from "../../shared/aspects.ts";
 import type { Evidence } from "../../shared/influence.ts";
+import { OF_EVENT } from "./quarantine-store.ts";
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS evidence (
@@ -51,6 +52,15 @@ export class EvidenceStore {
   /** Returns how many there were. */
   eraseUser(line: string, user: string): number {
     return this.#sql.exec("DELETE FROM evidence WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
+  }
+
+  /** Ids under which an event is evidence: its own, and those of its further hints. */
+  idsOf(line: string, eventId: string): string[] {
+    const query = `SELECT event_id FROM evidence WHERE line = ?1 AND ${OF_EVENT} ORDER BY position`;
+    return this.#sql
+      .exec<Pick<Row, "event_id">>(query, line, eventId)
+      .toArray()
+      .map(({ event_id }) => event_id);
   }
 
   find(line: string, eventId: string): Evidence | undefined {

@@ -4,6 +4,7 @@
  */
 import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
 import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
@@ -43,9 +44,13 @@ export class Lineage {
       return seq === undefined ? [] : [{ eventId, seq }];
     });
     if (line !== SHARED_LINE) for (const { eventId } of freed) this.#store.quarantine.free(SHARED_LINE, eventId);
-    for (const { eventId, seq } of freed)
-      if (seq <= cursor && !this.#store.quarantine.uses(line, { eventId }).some(({ version }) => inUse.has(version)))
-        this.#reopen(line, eventId);
+    for (const { eventId, seq } of freed) {
+      if (seq > cursor) continue;
+      const uses = this.#store.quarantine.uses(line, { eventId });
+      const kept = new Set(uses.filter(({ version }) => inUse.has(version)).map((use) => use.eventId));
+      const hints = this.#store.evidence.idsOf(line, eventId);
+      for (const id of hints.length > 0 ? hints : [eventId]) if (!kept.has(id)) this.#reopen(line, id);
+    }
     return freed.length;
   }
 
@@ -95,7 +100,7 @@ export class Lineage {
     if (quarantine) return { quarantined: this.bar(line, lost, { actor, reason }), reopened: 0 };
     const open = lost.filter(({ eventId }) => !this.#store.quarantine.isBarred(line, eventId));
     for (const { eventId } of open) this.#reopen(line, eventId);
-    return { quarantined: 0, reopened: open.length };
+    return { quarantined: 0, reopened: new Set(open.map(({ eventId }) => eventIdOf(eventId))).size };
   }
 
   /** What versions that answer again had learned is learned: it is not open, and its notes are theirs. */
@@ -165,7 +170,7 @@ export class Lineage {
     const uses = new Map<string, EventUse>();
     for (const version of versions)
       for (const use of this.#store.quarantine.uses(line, { version }))
-        if (!this.#store.quarantine.uses(line, { eventId: use.eventId }).some((each) => keeps.has(each.version)))
+        if (!this.#store.quarantine.uses(line, use).some(({ eventId, version: by }) => eventId === use.eventId && keeps.has(by)))
           uses.set(use.eventId, use);
     return [...uses.values()].toSorted((a, b) => a.seq - b.seq);
   }

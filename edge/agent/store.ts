@@ -3,6 +3,7 @@ import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
 import { Agent } from "../../shared/agent.ts";
 import { CursorAdvance } from "../../shared/events.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
@@ -266,8 +267,9 @@ export class AgentStore {
       .exec<{ id: number; refused: string }>("SELECT id, refused FROM audit WHERE refused <> '[]'")
       .toArray()) {
       const entries = CursorAdvance.shape.refused.parse(JSON.parse(refused));
-      if (!entries.some(({ eventId }) => eventIds.has(eventId))) continue;
-      const erased = entries.map((entry) => (eventIds.has(entry.eventId) ? { ...entry, detail: "" } : entry));
+      const isErased = ({ eventId }: (typeof entries)[number]): boolean => eventIds.has(eventIdOf(eventId));
+      if (!entries.some(isErased)) continue;
+      const erased = entries.map((entry) => (isErased(entry) ? { ...entry, detail: "" } : entry));
       this.#sql.exec("UPDATE audit SET refused = ? WHERE id = ?", JSON.stringify(erased), id);
     }
   }

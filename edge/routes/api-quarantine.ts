@@ -1,6 +1,7 @@
 /** /api/agents/:agent/quarantine, …/events/:event, …/users/:user: what was learned from whom, and how people bar it. */
 import { z } from "zod";
 import { groupBy } from "../../shared/group-by.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type AgentPort, type EventUse } from "../agent/port.ts";
@@ -34,11 +35,11 @@ export function mountQuarantine(app: App): void {
     const events =
       "user" in what
         ? await signalsOfUser(context.env, { agent: name, user: what.user })
-        : await eventsById(context.env, { agent: name, ids: what.events });
+        : await eventsById(context.env, { agent: name, ids: what.events.map(eventIdOf) });
     if ("events" in what)
       for (const id of what.events)
         found(
-          events.find(({ eventId }) => eventId === id),
+          events.find(({ eventId }) => eventId === eventIdOf(id)),
           `event ${id} of agent ${name}`,
         );
     const audit = { actor: actorOf(context), reason };
@@ -55,7 +56,8 @@ export function mountQuarantine(app: App): void {
 
   app.post("/api/agents/:agent/quarantine/release", async (context) => {
     const name = agentParam(context);
-    const { events, reason } = await parseJson(context.req.raw, FreeRequest);
+    const { reason, ...what } = await parseJson(context.req.raw, FreeRequest);
+    const events = [...new Set(what.events.map(eventIdOf))];
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
     const known = await eventsById(context.env, { agent: name, ids: events });
@@ -76,7 +78,7 @@ export function mountQuarantine(app: App): void {
   // An event's id holds slashes.
   app.get("/api/agents/:agent/events/:event{.+}", async (context) => {
     const name = agentParam(context);
-    const { event: eventId } = parseWith(z.object({ event: EventId }), context.req.param());
+    const eventId = eventIdOf(parseWith(z.object({ event: EventId }), context.req.param()).event);
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
     const [logged] = await eventsById(context.env, { agent: name, ids: [eventId] });

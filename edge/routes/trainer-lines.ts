@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
 import { CursorAdvance, JudgementBatch, judgementIdOf } from "../../shared/events.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { LEASE_HEADER } from "../../shared/lease.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
@@ -70,7 +71,8 @@ export function mountTrainerLines(app: App): void {
   app.get(`${LINE}/reopened`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const ids = found(await agentOf(context.env, agent).reopened(line, MOST_REOPENED), `line ${line} of agent ${agent}`);
-    return context.json({ events: await eventsById(context.env, { agent, ids: ids.flatMap((id) => [id, judgementIdOf(id)]) }) });
+    const events = [...new Set(ids.map(eventIdOf))];
+    return context.json({ ids, events: await eventsById(context.env, { agent, ids: events.flatMap((id) => [id, judgementIdOf(id)]) }) });
   });
 
   app.get(`${LINE}/influence`, async (context) => {
