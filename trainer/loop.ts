@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { engineTitle } from "../shared/engine.ts";
+import { eventIdOf } from "../shared/hint-id.ts";
 import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -346,7 +347,7 @@ export class LineLoop {
     const toSeq = last?.seq ?? head.cursor;
     const batch = { head, toSeq, judged, learnable: learning.enabled ? candidates : [], refusals };
     if (candidates.length > 0)
-      return candidates.length >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learning.enabled ? batch : undefined;
+      return signalsAmong(candidates) >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learning.enabled ? batch : undefined;
     return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 
@@ -367,6 +368,11 @@ export class LineLoop {
 /** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
 function isNewGround({ over }: LineHead): boolean {
   return over !== null && over.parentOver !== over.version;
+}
+
+/** How many signals they are the hints of. */
+function signalsAmong(judged: readonly Judged[]): number {
+  return new Set(judged.map(({ signal }) => eventIdOf(signal.event.eventId))).size;
 }
 
 function onceEach(judged: readonly Judged[]): Judged[] {

@@ -4,6 +4,7 @@
  */
 import { AppError } from "../shared/errors.ts";
 import { judgementIdOf, type LoggedEvent } from "../shared/events.ts";
+import { eventIdOf } from "../shared/hint-id.ts";
 import type { LearningSettings } from "../shared/agent.ts";
 import { judgeServerOf } from "../shared/judge.ts";
 import type { LineHead } from "../shared/policy.ts";
@@ -14,7 +15,7 @@ import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge, Verdict } from "./judge/judge.ts";
-import { isForOthers, type Judged } from "./learn/batch.ts";
+import { isForOthers, type Judged, perHint } from "./learn/batch.ts";
 import { formOf } from "./learn/form.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Counted } from "./progress.ts";
@@ -63,15 +64,31 @@ export class Signals {
     return Math.min(Number.POSITIVE_INFINITY, ...this.#unjudged.values());
   }
 
-  /** Before the frontier, in log order: of two corrections of one argument the later counts, whichever was judged first. */
+  /** Before the frontier, in log order, each hint by itself: of two corrections of one argument the later counts, whichever was judged first. */
   get judged(): readonly Judged[] {
     const ready = [...this.#judged.values()].filter(({ signal }) => signal.event.seq < this.frontier);
-    return ready.toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
+    const pending = new Set(this.#window.pending.map(({ eventId }) => eventId));
+    const opened = new Set([...this.#reopened].map(eventIdOf));
+    const isOpen = ({ signal: { event } }: Judged, eventId: string): boolean =>
+      pending.has(eventId) || !opened.has(eventId) || this.#reopened.has(event.eventId);
+    return ready
+      .toSorted((a, b) => a.signal.event.seq - b.signal.event.seq)
+      .flatMap((each) => perHint(each).filter((hint) => isOpen(hint, each.signal.event.eventId)));
   }
 
   /** Before the frontier. */
   get refusals(): readonly Refusal[] {
-    return [...this.#refusals.values()].filter(({ seq }) => seq < this.frontier).map(({ refusal }) => refusal);
+    const refused = [...this.#refusals.values()].filter(({ seq }) => seq < this.frontier).map(({ refusal }) => refusal);
+    return [...refused, ...this.#lost()];
+  }
+
+  /** What is open again and no hint of its judgement any more: refused, so that it is closed. */
+  #lost(): Refusal[] {
+    return [...this.#reopened].flatMap((id): Refusal[] => {
+      const judged = this.#judged.get(eventIdOf(id));
+      if (judged === undefined || perHint(judged).some(({ signal }) => signal.event.eventId === id)) return [];
+      return [{ eventId: id, code: "hint/none", detail: "its judgement has no such hint" }];
+    });
   }
 
   /** Judged signals that an update may learn from, oldest first. */
@@ -115,8 +132,8 @@ export class Signals {
   /** Takes in what is to be learned from again, with the judgement that the log has of it. */
   async reopen(head: LineHead): Promise<void> {
     if (!head.reopened) return this.#close();
-    const events = await this.#deps.edge.readReopened(this.#line);
-    this.#close(new Set(events.filter(({ payload }) => payload.kind !== "judgement:made").map(({ eventId }) => eventId)));
+    const { ids, events } = await this.#deps.edge.readReopened(this.#line);
+    this.#close(new Set(ids));
     await this.#takeLogged(head, events);
   }
 
@@ -132,17 +149,21 @@ export class Signals {
     }
   }
 
-  /** Earlier signals of the log, with the judgements that it has of them, to be learned from beside others. */
+  /** Earlier signals of the log by their hints' ids, with the judgements that it has of them, to be learned from beside others. */
   async recall(head: LineHead, ids: readonly string[]): Promise<Judged[]> {
-    const open = ids.filter((id) => !this.#judged.has(id));
+    const open = [...new Set(ids.map(eventIdOf))].filter((id) => !this.#judged.has(id));
     for (let start = 0; start < open.length; start += MOST_RECALLED)
       await this.#takeLogged(head, await this.#deps.edge.readEvents(this.#line, open.slice(start, start + MOST_RECALLED)));
-    return ids.flatMap((id) => this.#judged.get(id) ?? []).filter((each) => formOf(each, head.settings.learning.signals) !== undefined);
+    const recalled = ids.flatMap((id) => {
+      const judged = this.#judged.get(eventIdOf(id));
+      return judged === undefined ? [] : perHint(judged).filter(({ signal }) => signal.event.eventId === id);
+    });
+    return recalled.filter((each) => formOf(each, head.settings.learning.signals) !== undefined);
   }
 
   /** Drops what is neither pending nor open again. */
   forget(): void {
-    const open = new Set([...this.#window.pending.map(({ eventId }) => eventId), ...this.#reopened]);
+    const open = new Set([...this.#window.pending.map(({ eventId }) => eventId), ...[...this.#reopened].map(eventIdOf)]);
     for (const eventId of [...this.#judged.keys(), ...this.#refusals.keys()].filter((each) => !open.has(each))) {
       this.#judged.delete(eventId);
       this.#refusals.delete(eventId);
@@ -180,6 +201,7 @@ export class Signals {
       reward: verdict.reward,
       votes: verdict.votes,
       hint: verdict.hint?.text,
+      ...(verdict.further !== undefined && { further: verdict.further.map(({ text }) => text) }),
       refused: verdict.refused?.code,
       ...(verdict.poll === undefined ? {} : { poll: verdict.poll }),
     });

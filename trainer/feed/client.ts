@@ -48,6 +48,7 @@ const VersionAnswer = PolicyVersion.extend({ status: z.enum(VERSION_STATUSES) })
 const BarredList = z.object({ events: z.array(z.object({ eventId: z.string(), turnId: z.string() })) });
 const MissingList = z.object({ missing: z.array(z.string()) });
 const EventList = z.object({ events: z.array(LoggedEvent) });
+const ReopenedList = EventList.extend({ ids: z.array(z.string()) });
 const AdvanceAnswer = z.object({ status: z.enum(["advanced", "stale"]), cursor: z.number().int() });
 
 export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease }: ClientOptions): EdgePort {
@@ -173,7 +174,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
         if (events.length === 0) return barred;
       }
     },
-    readReopened: async (line) => (await callJson(EventList, `${linePath(line)}/reopened`)).events,
+    readReopened: (line) => callJson(ReopenedList, `${linePath(line)}/reopened`),
     readInfluence: (line) => callJson(InfluenceAnswer, `${linePath(line)}/influence`),
     async readEvents(line, ids) {
       if (ids.length === 0) return [];

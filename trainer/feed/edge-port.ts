@@ -46,8 +46,8 @@ export interface EdgePort {
   getFile(digest: string): Promise<Uint8Array<ArrayBuffer>>;
   /** What is not learned from until somebody lets it back in: events, and the turns that they are about. */
   readQuarantine(line: LineName): Promise<BarredEvent[]>;
-  /** Consumed events that are to be learned from again, with their judgements. */
-  readReopened(line: LineName): Promise<LoggedEvent[]>;
+  /** Consumed events that are to be learned from again, with their judgements, and which of their hints (hint-id.ts). */
+  readReopened(line: LineName): Promise<{ readonly ids: readonly string[]; readonly events: readonly LoggedEvent[] }>;
   /** Whom the line serves, and what they have corrected that no version in use has learned. */
   readInfluence(line: LineName): Promise<Influence>;
   /** Events of the log with their judgements, at most 100. */

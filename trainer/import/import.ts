@@ -3,6 +3,7 @@
  * and the adapter, a newer version, an event put in quarantine, a user deleted, refuses it by name: the adapter has learned what it must not know.
  */
 import { AppError } from "../../shared/errors.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../../shared/policy.ts";
 import { gateFaults, type VersionStatus } from "../../shared/release.ts";
@@ -113,11 +114,12 @@ function stale(head: LineHead, expected: string): AppError {
 async function checkEvents(edge: EdgePort, line: LineName, { events }: ExportManifest): Promise<void> {
   const barred = new Set((await edge.readQuarantine(line)).map(({ eventId }) => eventId));
   const ids = events.map(({ eventId }) => eventId);
-  const logged = new Map((await readAll(edge, line, ids)).map((event) => [event.eventId, event.payload.kind]));
+  const known = [...new Set(ids.map(eventIdOf))];
+  const logged = new Map((await readAll(edge, line, known)).map((event) => [event.eventId, event.payload.kind]));
   const faults = ids.flatMap((id) => {
-    const kind = logged.get(id);
+    const kind = logged.get(eventIdOf(id));
     if (kind === undefined || kind === "event:deleted") return [`${id} (deleted)`];
-    return barred.has(id) ? [`${id} (in quarantine)`] : [];
+    return barred.has(eventIdOf(id)) ? [`${id} (in quarantine)`] : [];
   });
   if (faults.length === 0) return;
   throw new AppError(

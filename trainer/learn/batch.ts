@@ -1,4 +1,5 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
+import { eventIdOf, hintIdOf } from "../../shared/hint-id.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { isOfOneUser } from "../../shared/wording.ts";
@@ -18,6 +19,18 @@ export type Batch = {
   readonly refusals: readonly Refusal[];
 };
 
+/** Each hint of a signal as a judged signal of its own, under the hint's id; the signal as it is where it has one or none. */
+export function perHint(judged: Judged): Judged[] {
+  const { signal, verdict } = judged;
+  const { further, ...first } = verdict;
+  if (further === undefined) return [judged];
+  const rest = further.map((hint, at) => ({
+    signal: { ...signal, event: { ...signal.event, eventId: hintIdOf(signal.event.eventId, at + 2) } },
+    verdict: { ...first, hint },
+  }));
+  return [{ signal, verdict: first }, ...rest];
+}
+
 /** What is barred from learning: events, and the turns that they are about. */
 export function barredSets(barred: readonly BarredEvent[]): { events: ReadonlySet<string>; turns: ReadonlySet<string> } {
   return { events: new Set(barred.map(({ eventId }) => eventId)), turns: new Set(barred.map(({ turnId }) => turnId)) };
@@ -25,7 +38,7 @@ export function barredSets(barred: readonly BarredEvent[]): { events: ReadonlySe
 
 /** The batch without what is barred, which it refuses. */
 export function withoutBarred(batch: Batch, barred: ReadonlySet<string>): Batch {
-  const out = batch.learnable.filter(({ signal }) => barred.has(signal.event.eventId));
+  const out = batch.learnable.filter(({ signal }) => barred.has(eventIdOf(signal.event.eventId)));
   const refusals = out.map(({ signal }): Refusal => ({
     eventId: signal.event.eventId,
     code: "event/quarantined",

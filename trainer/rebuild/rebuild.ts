@@ -5,13 +5,14 @@
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { judgementIdOf } from "../../shared/events.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
 import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { verdictFromLog } from "../judge/judgement.ts";
 import { toReplay } from "../learn/assemble.ts";
-import type { Judged } from "../learn/batch.ts";
+import { type Judged, perHint } from "../learn/batch.ts";
 import { formOf } from "../learn/form.ts";
 import { gather, readAll } from "../learn/gather.ts";
 import type { Learner } from "../learn/learner.ts";
@@ -85,12 +86,12 @@ export async function rebuildVersion(
 
 /** The signals in the version's own order, with the judgements that the log has of them. */
 async function judgedOf(edge: RebuildDependencies["edge"], line: LineName, { version, events, inputs }: PolicyVersion): Promise<Judged[]> {
-  const ids = events.map(({ eventId }) => eventId);
+  const ids = [...new Set(events.map(({ eventId }) => eventIdOf(eventId)))];
   const logged = new Map((await readAll(edge, line, ids)).map((event) => [event.eventId, event]));
   const judged: Judged[] = [];
   for (const { eventId } of events) {
-    const event = logged.get(eventId);
-    const judgement = logged.get(judgementIdOf(eventId))?.payload;
+    const event = logged.get(eventIdOf(eventId));
+    const judgement = logged.get(judgementIdOf(eventIdOf(eventId)))?.payload;
     if (event === undefined || judgement?.kind !== "judgement:made")
       throw refuse(version, `event ${eventId} with its judgement in the log`, "none");
     const cache = new EventCache(Number.POSITIVE_INFINITY);
@@ -98,8 +99,9 @@ async function judgedOf(edge: RebuildDependencies["edge"], line: LineName, { ver
     const assembled = assembleSignal(event, cache);
     if (assembled?.status !== "signal") throw refuse(version, `event ${eventId} to be a signal`, "something else");
     const { signal } = assembled;
-    const each = { signal, verdict: verdictFromLog(judgement, signal) };
-    if (inputs === null || formOf(each, inputs.signals) === undefined)
+    const hints = perHint({ signal, verdict: verdictFromLog(judgement, signal) });
+    const each = hints.find((hint) => hint.signal.event.eventId === eventId);
+    if (each === undefined || inputs === null || formOf(each, inputs.signals) === undefined)
       throw refuse(version, `event ${eventId} to teach something`, "one that teaches nothing");
     judged.push(each);
   }

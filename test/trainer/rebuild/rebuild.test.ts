@@ -43,11 +43,12 @@ async function correct(name: string): Promise<void> {
   const held = JSON.stringify(message.tool_calls);
   const rooms = ["2", "3"].find((value) => !held.includes(`number_of_rooms\\": \\"${value}`)) ?? "2";
   const results = (message.tool_calls ?? []).map(({ id }): Message => ({ role: "tool", content: "{}", tool_call_id: id }));
-  await ask([opening, message, ...results, says(`No, the number of rooms should be ${rooms}.`)]);
+  await ask([opening, message, ...results, says(`No, the number of rooms should be ${rooms}, and with wifi.`)]);
   const find = async () => (await events()).find((event) => event.sessionId === sessionId && event.payload.kind === "nextState:arrived");
   await expect.poll(async () => (await find())?.payload.kind, { timeout: 20_000 }).toBe("nextState:arrived");
   const { seq: _seq, payload: _payload, ...event } = (await find()) ?? { seq: 0, payload: undefined, eventId: "" };
-  const hint = { hint: `number_of_rooms should be ${rooms}.`, tool: "SearchHotel" };
+  const further = [{ hint: "has_wifi should be True.", tool: "SearchHotel" }];
+  const hint = { hint: `number_of_rooms should be ${rooms}.`, tool: "SearchHotel", further };
   const payload = { kind: "judgement:made", subject: event.eventId, reward: -1, votes: [-1, -1, -1], judge: "embedded", ...hint };
   const judgement = { ...event, eventId: `${event.eventId}/judged`, payload };
   expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judgement] })).status).toBe(200);
@@ -86,6 +87,8 @@ describe("rebuild", { timeout: PATIENCE_MS }, () => {
         { version, expected: adapter.weightsDigest, got: adapter.weightsDigest, same: true, madeOn: { threads: "1" } },
       ]);
     }
+    const ids = versions[0].events.map(({ eventId }: { eventId: string }) => eventId);
+    expect(ids).toEqual([ids[0], `${ids[0]}#2`]);
     expect(versions[0].adapter.weightsDigest).not.toBe(versions[1].adapter.weightsDigest);
   });
 
