@@ -2,6 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { hintsOf } from "../../shared/events.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { clip, paint, say, show, time } from "./output.ts";
@@ -80,9 +81,10 @@ function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessi
     if (said !== "") part("feedback", said);
     if (answer !== undefined) part("should be", messageText(answer));
   }
-  for (const { reward, judge, votes, hint, refused } of turn.judgements) {
+  for (const judgement of turn.judgements) {
+    const { reward, judge, votes, refused } = judgement;
     part("judged", `${rewardText(reward)} by ${judge}, votes ${votes.join(" ")}`);
-    if (hint !== undefined) part("hint", hint);
+    for (const { hint } of hintsOf(judgement)) part("hint", hint);
     if (refused !== undefined) part("no hint", `${refused.code}: ${refused.detail}`);
   }
   say();

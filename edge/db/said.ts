@@ -4,7 +4,7 @@
  */
 import { AppError } from "../../shared/errors.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import type { EventPayload } from "../../shared/events.ts";
+import { type EventPayload, hintsOf } from "../../shared/events.ts";
 
 /** Rows of `said` that a turn may have; its `seq` times this and the part number a row. */
 export const PARTS = 4_096;
@@ -31,7 +31,7 @@ function textsOf(payload: EventPayload): string[] {
     case "feedback:given":
       return [payload.correction ?? "", payload.comment ?? "", ...(payload.answer === undefined ? [] : textsOfMessage(payload.answer))];
     case "judgement:made":
-      return [payload.hint ?? ""];
+      return hintsOf(payload).map(({ hint }) => hint);
     case "turn:aborted":
     case "session:closed":
     case "event:deleted":
