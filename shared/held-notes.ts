@@ -41,7 +41,7 @@ export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { call
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) {
     const used = passedFor(note, { call: calls[0], heard });
-    return used !== undefined && (!used.isCommon || used.value === note.corrected);
+    return used !== undefined && isMadeUp(used, [note.corrected ?? undefined]);
   }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
@@ -73,6 +73,14 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
   return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
+/** What a call has in the place of a default. */
+export type Passed = { readonly value: string | undefined; readonly isCommon: boolean };
+
+/** Whether that was made up, by itself: of numbers and truths only what the default was learned in the place of. */
+export function isMadeUp({ value, isCommon }: Passed, corrected: readonly (string | undefined)[]): boolean {
+  return !isCommon || corrected.includes(value);
+}
+
 /**
  * What the call of a default's tool has in the place of its value although nobody named it, `value` undefined where nothing, and nobody asks for
  * another option; undefined where the default is used, or somebody spoke. Numbers and truths are said in words that none of them stands in ("for a
@@ -81,7 +89,7 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
 export function passedFor(
   { tool, parameter, value }: Held,
   { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
-): { readonly value: string | undefined; readonly isCommon: boolean } | undefined {
+): Passed | undefined {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
   if (call?.name !== tool || owner === undefined || declared === undefined) return undefined;

@@ -3,37 +3,38 @@
  * heard, so it is the question that is held: the policy's own, with what was learned in the place of what it made up.
  */
 import { asks } from "./asking.ts";
-import type { Held } from "./held-notes.ts";
 import { findTool } from "./speech/calls.ts";
 import { mayBeMeant } from "./speech/given.ts";
-import { mentions, wasNamed } from "./speech/mention.ts";
+import { mentions, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, type Parameter, valueIn } from "./speech/parameters.ts";
 import { numberWord, writtenForm } from "./speech/spoken.ts";
-import type { Heard } from "./yielding.ts";
+import type { CarriedDefault, Heard } from "./yielding.ts";
 
 /** A question as it is to be, and what stood there. */
 export type HeldQuestion = { readonly text: string; readonly madeUp: string };
 
 /**
  * The question with the default's value; undefined where the text asks nothing, or names no other value that nobody has named, or names it
- * twice. Which other values there are is what the policy had made up when it was corrected, and what the schema lists.
+ * twice. Which other values there are is what the policy had made up when it was corrected, and what the schema lists. What a tool has told stays: it is so.
  */
 export function heldQuestion(
-  { tool, parameter: name, value, corrected }: Held & { readonly corrected: readonly string[] },
+  { tool, parameter: name, value, corrected, held }: CarriedDefault,
   { text, heard: { messages, tools } }: { text: string; heard: Heard },
 ): HeldQuestion | undefined {
   const owner = findTool(tools, tool);
   const parameter = owner && findParameter(owner, name);
-  if (owner === undefined || parameter === undefined || parameter.kind === "boolean" || !asks(text)) return undefined;
+  if (owner === undefined || parameter === undefined || parameter.kind === "boolean" || held === false || !asks(text)) return undefined;
   if (valueIn(owner, { parameter: name, value }) === undefined || mentions(text, { parameter, value })) return undefined;
   const others = new Set([...corrected, ...parameter.allowed.filter((option) => writtenForm(option) !== "number")]);
+  const told = wordsBy(messages, "tool");
   const [only, ...more] = [...others].filter((other) => {
     const said = { parameter, value: other, args: {} };
-    return other !== value && mentions(text, said) && !wasNamed(messages, said) && !mayBeMeant(messages, said);
+    if (other === value || !mentions(text, said) || mentions(told, said)) return false;
+    return !wasNamed(messages, said) && !mayBeMeant(messages, said);
   });
   if (only === undefined || more.length > 0) return undefined;
-  const held = replaceOnly(text, { parameter, madeUp: only, value });
-  return held === undefined ? undefined : { text: held, madeUp: only };
+  const replaced = replaceOnly(text, { parameter, madeUp: only, value });
+  return replaced === undefined ? undefined : { text: replaced, madeUp: only };
 }
 
 /** The text with the only mention of a value replaced; what is a part of a date or of an hour mentions no number. */

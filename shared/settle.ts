@@ -2,13 +2,10 @@
  * What goes out for an answer of a version that has learned defaults. One yields to what somebody has said, where the answer has it or what nobody
  * said. One that the answer passes over although nobody said otherwise is held: weights forget what they learned long ago, and a version keeps what it has learned.
  */
-import { passedFor } from "./held-notes.ts";
+import { isMadeUp, type Passed, passedFor } from "./held-notes.ts";
 import { argumentText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
-import { type Heard, holds, tells, type ValuedDefault, type WrittenAnswer, yields } from "./yielding.ts";
-
-/** A default as a version has it; one that is not `held` only yields. */
-type Learned = ValuedDefault & { readonly held?: false | undefined };
+import { type CarriedDefault, type Heard, holds, tells, type WrittenAnswer, yields } from "./yielding.ts";
 
 export type Settled<Default, Answer> = {
   readonly answer: Answer;
@@ -24,7 +21,7 @@ export type Settled<Default, Answer> = {
  * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
  * @param options.hold the answer again, held to some defaults; undefined where it cannot be
  */
-export async function settle<Default extends Learned, Answer extends WrittenAnswer>(
+export async function settle<Default extends CarriedDefault, Answer extends WrittenAnswer>(
   tokenizer: Tokenizer,
   answer: Answer,
   {
@@ -58,7 +55,7 @@ export async function settle<Default extends Learned, Answer extends WrittenAnsw
     const without = await ask(learned, settled);
     if (without === undefined) continue;
     if (!tells(tokenizer, learned, { without, heard })) {
-      if (isMadeUp(learned, { used, without })) passed.push(learned);
+      if (isUnsaid(learned, { used, without })) passed.push(learned);
     } else if (argumentText(without.call?.arguments[learned.parameter]) !== used.value) {
       settled = without;
       yielded.push(learned);
@@ -66,19 +63,13 @@ export async function settle<Default extends Learned, Answer extends WrittenAnsw
   }
   if (passed.length === 0) return { answer: settled, yielded, held: [] };
   const after = await hold(passed, settled);
-  return { answer: after?.call?.name === settled.call?.name && after !== undefined ? after : settled, yielded, held: passed };
+  return { answer: after?.call !== undefined && after.call.name === settled.call?.name ? after : settled, yielded, held: passed };
 }
 
-/** Whether what the call has was made up, where nothing was told: of numbers and truths, as when the default was corrected, or that the version before leaves the argument out. */
-function isMadeUp(
-  learned: Learned,
-  { used, without }: { used: NonNullable<ReturnType<typeof passedFor>>; without: WrittenAnswer },
-): boolean {
-  if (!used.isCommon || wasMadeUp(learned, used.value)) return true;
-  const { name, arguments: args } = without.call ?? { name: undefined, arguments: {} };
-  return name === learned.tool && wasMadeUp(learned, args[learned.parameter]);
-}
-
-function wasMadeUp({ corrected }: Learned, value: unknown): boolean {
-  return value === undefined || corrected.includes(argumentText(value));
+/** Whether nobody said what the call has, where nothing was told: it is made up, or the version before leaves the argument out or makes up what it did when it was corrected. */
+function isUnsaid({ tool, parameter, corrected }: CarriedDefault, { used, without }: { used: Passed; without: WrittenAnswer }): boolean {
+  if (isMadeUp(used, corrected)) return true;
+  if (without.call?.name !== tool) return false;
+  const before = without.call.arguments[parameter];
+  return before === undefined || corrected.includes(argumentText(before));
 }

@@ -33,6 +33,9 @@ export type Heard = { readonly messages: readonly ChatMessage[]; readonly tools:
 /** A default with its value, as text. */
 export type ValuedDefault = DefaultFor & { readonly value: string };
 
+/** As a version carries it; one that is not held only yields. */
+export type CarriedDefault = ValuedDefault & { readonly held?: false | undefined };
+
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
 /**

@@ -8,7 +8,7 @@ import type { AssistantMessage } from "../../shared/chat.ts";
 import { sameText, argumentText, findTool } from "../../shared/speech/calls.ts";
 import { mentions } from "../../shared/speech/mention.ts";
 import { readParameters } from "../../shared/speech/parameters.ts";
-import { checkArguments } from "../../trainer/judge/schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import type { AnswerCall } from "../../trainer/teacher/answer-text.ts";
 import type { Answer } from "../sim/learning.ts";

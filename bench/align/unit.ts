@@ -8,7 +8,7 @@ import { at } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { argumentText, readCalls } from "../../shared/speech/calls.ts";
-import { checkArguments } from "../../trainer/judge/schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 import type { LineLoop } from "../../trainer/loop.ts";
 import { Random, seedAt } from "../../trainer/random.ts";
 import { stepUntilQuiet, type SteppedSystem, type Turn } from "../sim/stepped.ts";

@@ -1,6 +1,6 @@
 /** The policy's own part of `eval:base`: calls and replies, and what it makes of hints and notes. */
 import { isRecord } from "../../shared/grammar/schema-parts.ts";
-import { checkArguments } from "../../trainer/judge/schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 import { median } from "../bench.ts";
 import { type ActCase, ANSWER_TOKENS, type GuidedCase } from "./cases.ts";
 import { argumentOf, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";

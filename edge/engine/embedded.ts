@@ -11,7 +11,8 @@ import type { ReadFile } from "../policy/completer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import type { TurnSampling } from "../session/port.ts";
-import { type Asked, YieldingAnswer, type YieldingCompletion } from "../session/yielding-answer.ts";
+import { YieldingAnswer } from "../session/yielding-answer.ts";
+import type { Asked, YieldingCompletion } from "../session/yielding-turn.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences

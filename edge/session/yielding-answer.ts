@@ -1,7 +1,8 @@
 /**
  * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. Before a call that one is
  * about goes out, the policy is asked without it, and where what was said overrules it, the answer without it goes out; a call that none is
- * about goes out as it does without. A default that stands and is passed over is held. Text goes out as it comes.
+ * about goes out as it does without. A default that stands and is passed over is held, in a call and in a question. Text goes out as it comes, but
+ * for what may be such a question.
  */
 import { isAspect } from "../../shared/aspects.ts";
 import { heldQuestion } from "../../shared/held-question.ts";
@@ -13,38 +14,9 @@ import { heldElsewhere } from "../../shared/speech/calls.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
-import type { CompletionRequest, CompletionStep } from "../policy/completer.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { CompletionStep } from "../policy/completer.ts";
 import { readSteps } from "./read-steps.ts";
-
-/** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */
-export type YieldingCompletion = CompletionRequest & {
-  readonly notes: readonly ServedNote[];
-  readonly held: readonly Held[];
-  readonly line: string;
-  readonly version: number;
-};
-
-/** A version, the notes that are to stand in its prompt, and what it is held to, in the place of which answer. */
-export type Asked = {
-  readonly by: ServedDefault["before"];
-  readonly notes: readonly ServedNote[];
-  readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: HeldTo | undefined } | undefined;
-};
-
-/** What an answer has to be, whatever the request says. */
-export type HeldTo = Partial<Pick<CompletionRequest, "toolChoice" | "responseFormat">>;
-
-export type YieldingTurn = {
-  readonly policy: Policy;
-  /** Under the version that is bound and all notes. */
-  readonly completion: YieldingCompletion;
-  /** The same under another version, or with fewer notes in its prompt. */
-  readonly completionOf: (asked: Asked) => YieldingCompletion;
-  readonly heard: Heard;
-  /** What the bound version has learned about the tools at hand, newest first. */
-  readonly defaults: readonly ServedDefault[];
-};
+import type { Asked, ForcedForm, YieldingCompletion, YieldingTurn } from "./yielding-turn.ts";
 
 type Answer = WrittenAnswer &
   Said & {
@@ -89,7 +61,7 @@ export class YieldingAnswer {
     const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));
     const held: CompletionStep[] = [];
     // A question may have to be another one; it is short, and what is longer is none.
-    const mayAsk = this.#mayHoldQuestions() ? LONGEST_QUESTION : 0;
+    const mayAsk = this.#mayHoldQuestion() ? LONGEST_QUESTION : 0;
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
     let shown = guided.size === 0 ? true : undefined;
     for await (const step of this.#complete(completion)) {
@@ -170,14 +142,12 @@ export class YieldingAnswer {
 
   /** Lets what the version has learned yield to what was said, and holds the answer to what it passes over, but for what notes are about. */
   async #settleLearned(under: Answer): Promise<Answer> {
-    const { policy, heard, completion, defaults } = this.#turn;
+    const { policy, heard } = this.#turn;
     const open = (some: readonly ServedDefault[]): ServedDefault[] =>
       some.filter((each) => !this.#settled.has(each) && !this.#asked.has(askedOver(each, under)));
     const { answer, yielded, held } = await settle(policy.tokenizer, under, {
       defaults: open(under.defaults),
-      standing: open(defaults).filter(
-        (each) => !completion.notes.some((note) => samePlace(note, each)) && !isSaidOfAnother(each, { calls: under.calls, heard }),
-      ),
+      standing: open(this.#standing).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
       heard,
       ask: (learned, { completion: by, ...before }) => {
         this.#asked.add(askedOver(learned, before));
@@ -191,34 +161,33 @@ export class YieldingAnswer {
     return answer;
   }
 
-  /** Whether an answer may ask what something is a default for, in its own words. */
-  #mayHoldQuestions(): boolean {
+  /** What the bound version is held to: notes about the same argument come first, whether they stand or have yielded. */
+  get #standing(): ServedDefault[] {
     const { completion, defaults } = this.#turn;
-    return (
-      completion.toolChoice === "auto" &&
-      completion.responseFormat.type === "text" &&
-      defaults.some((each) => each.held !== false && isRead(each))
-    );
+    return defaults.filter((each) => !completion.notes.some((note) => samePlace(note, each)));
+  }
+
+  /** Whether an answer may ask the user, in its own words, what something is a default for; of what tools have found it asks as it is. */
+  #mayHoldQuestion(): boolean {
+    const { completion, heard } = this.#turn;
+    const isFree = completion.toolChoice === "auto" && completion.responseFormat.type === "text";
+    return isFree && heard.messages.at(-1)?.role === "user" && this.#standing.some(isRead);
   }
 
   /** A question that names another value than what the version has learned, although nobody did, asks for that; if the call that it is about has it so. */
   async #holdQuestion(under: Answer): Promise<Answer> {
-    const { heard, completion, defaults } = this.#turn;
-    if (under.calls.length > 0 || !this.#mayHoldQuestions()) return under;
+    if (under.calls.length > 0 || !this.#mayHoldQuestion()) return under;
     let answer = under;
-    for (const learned of defaults) {
-      const question =
-        learned.held === false || completion.notes.some((note) => samePlace(note, learned))
-          ? undefined
-          : heldQuestion(learned, { text: answer.text, heard });
+    for (const learned of this.#standing) {
+      const { text, completion: by, defaults } = answer;
+      const question = heldQuestion(learned, { text, heard: this.#turn.heard });
       if (question === undefined) continue;
-      const { notes, held } = answer.completion;
-      const hold = { to: [...held, learned], before: answer };
-      const made = await this.#ask({ by: answer.completion, notes, hold: { ...hold, form: { toolChoice: "required" } } }, answer.defaults);
-      const { name, arguments: args } = made?.call ?? { name: undefined, arguments: {} };
-      if (name !== learned.tool || heldElsewhere(args, { parameter: learned.parameter, value: question.madeUp })) continue;
-      const form: HeldTo = { toolChoice: "none", responseFormat: { type: "exact", text: question.text } };
-      const after = await this.#ask({ by: answer.completion, notes, hold: { ...hold, form } }, answer.defaults);
+      const held = (form: ForcedForm): Promise<Answer | undefined> =>
+        this.#ask({ by, notes: by.notes, hold: { to: [...by.held, learned], before: answer, form } }, defaults);
+      const made = (await held({ toolChoice: "required" }))?.call;
+      const isAbout =
+        made?.name === learned.tool && !heldElsewhere(made.arguments, { parameter: learned.parameter, value: question.madeUp });
+      const after = isAbout ? await held({ toolChoice: "none", responseFormat: { type: "exact", text: question.text } }) : undefined;
       if (after?.text === question.text) answer = after;
     }
     return answer;
@@ -290,7 +259,7 @@ function askedOver({ tool, parameter, before: { policyDigest } }: ServedDefault,
 
 type Keyed = Pick<YieldingCompletion, "notes" | "held"> & {
   readonly by: Pick<YieldingCompletion, "policyDigest">;
-  readonly form?: HeldTo | undefined;
+  readonly form?: ForcedForm | undefined;
 };
 
 function keyOf({ by: { policyDigest }, notes, held, form }: Keyed): string {

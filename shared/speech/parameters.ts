@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { ToolDefinition } from "../chat.ts";
+import { checkValue } from "../schema-check.ts";
 
 export type ParameterKind = "boolean" | "enum" | "number" | "date" | "time" | "place" | "person" | "text";
 
@@ -81,40 +82,10 @@ export function valueIn(
 ): ReturnType<typeof typedValue> {
   const declared = findParameter(tool, name);
   const typed = declared === undefined ? undefined : typedValue(declared, value);
-  if (declared === undefined || typed === undefined || (declared.allowed.length > 0 && !declared.allowed.includes(value))) return undefined;
+  if (typed === undefined) return undefined;
   const { properties } = { properties: {}, ...tool.function.parameters };
-  return Object.entries(Object(properties)).some(([key, property]) => key === name && lets(property, typed)) ? typed : undefined;
-}
-
-const Bounds = z.object({
-  type: TypeSchema,
-  const: z.unknown().optional(),
-  enum: z.array(z.unknown()).optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  anyOf: z.array(z.unknown()).optional(),
-});
-
-/** Whether what a property lists and bounds lets a value through that its type has. */
-function lets(property: unknown, value: string | number | boolean): boolean {
-  const parsed = Bounds.safeParse(property);
-  if (!parsed.success) return true;
-  const {
-    type,
-    const: only,
-    enum: values,
-    anyOf,
-    minimum = -Infinity,
-    maximum = Infinity,
-    minLength = 0,
-    maxLength = Infinity,
-  } = parsed.data;
-  if (type === "null" || (only !== undefined && only !== value)) return false;
-  if (values?.every((each) => String(each) !== String(value)) === true || anyOf?.every((each) => !lets(each, value)) === true) return false;
-  if (typeof value === "number") return value >= minimum && value <= maximum;
-  return typeof value === "boolean" || (value.length >= minLength && value.length <= maxLength);
+  const property = Object.entries(Object(properties)).find(([key]) => key === name)?.[1];
+  return checkValue(property, typed, name).length === 0 ? typed : undefined;
 }
 
 export function findParameter(tool: ToolDefinition, name: string): Parameter | undefined {

@@ -47,6 +47,15 @@ describe("heldQuestion", () => {
     expect(asked("An indoor table, right?", SEATING, "Indoor, please.")).toBeUndefined();
   });
 
+  it("is none where a tool has told it: what was found is so", () => {
+    const messages = [
+      { role: "user" as const, content: "Which tables are there?" },
+      { role: "tool" as const, tool_call_id: "c", content: '{"tables": [{"seats": 2}]}' },
+      { role: "user" as const, content: "That one, please." },
+    ];
+    expect(heldQuestion(PARTY, { text: "It has 2 seats. Is that right?", heard: { messages, tools: [TABLE] } })).toBeUndefined();
+  });
+
   it("is none where it cannot be told which of two it is", () => {
     expect(asked("A table for 2 and 2 high chairs, right?")).toBeUndefined();
     expect(asked("For 2, right?", { ...PARTY, value: "many" } as typeof PARTY)).toBe("For many, right?");

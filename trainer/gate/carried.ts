@@ -1,11 +1,7 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. Pure. */
-import type { LearnedDefault } from "../../shared/learned-defaults.ts";
-import { passedFor } from "../../shared/held-notes.ts";
-import type { Heard, ValuedDefault } from "../../shared/yielding.ts";
+import { isMadeUp, passedFor } from "../../shared/held-notes.ts";
+import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
-
-/** A default that a version carries; one that is not `held` only yields. */
-export type Carried = ValuedDefault & Pick<LearnedDefault, "held">;
 
 /**
  * An answer with the defaults in its first call that it passes over. Who has not learned them is not asked, as the edge does: of numbers and truths
@@ -13,13 +9,13 @@ export type Carried = ValuedDefault & Pick<LearnedDefault, "held">;
  */
 export function carrying<Answer extends Pick<ReadAnswer, "calls">>(
   answer: Answer,
-  { carried, heard }: { carried: readonly Carried[]; heard: Heard },
+  { carried, heard }: { carried: readonly CarriedDefault[]; heard: Heard },
 ): Answer {
   const [first, ...others] = answer.calls;
   if (first === undefined) return answer;
   const passed = carried.filter((each) => {
     const used = each.held === false ? undefined : passedFor(each, { call: first, heard });
-    return used !== undefined && (!used.isCommon || each.corrected.includes(used.value ?? ""));
+    return used !== undefined && isMadeUp(used, each.corrected);
   });
   const held: AnswerCall = {
     ...first,

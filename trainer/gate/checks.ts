@@ -3,7 +3,7 @@ import { at, zipStrict } from "../../shared/assert.ts";
 import type { GateCheck, GateCheckName } from "../../shared/release.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { findTool } from "../../shared/speech/calls.ts";
-import { checkArguments } from "../judge/schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 import type { ReadAnswer } from "../teacher/answer-text.ts";
 import type { Probe } from "./probes.ts";
 

@@ -7,6 +7,7 @@ import { at, zipStrict } from "../../shared/assert.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
+import type { CarriedDefault } from "../../shared/yielding.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lessons.ts";
@@ -17,7 +18,7 @@ import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import type { Asked } from "../teacher/lead.ts";
-import { carrying, type Carried } from "./carried.ts";
+import { carrying } from "./carried.ts";
 import {
   flattery,
   invalidCalls,
@@ -38,7 +39,7 @@ export type GateRequest = {
   readonly candidate: AdapterTensors;
   readonly suite: readonly SuiteCase[];
   /** Defaults that each is served with. Absent: none. */
-  readonly carried?: { readonly before: readonly Carried[]; readonly after: readonly Carried[] };
+  readonly carried?: { readonly before: readonly CarriedDefault[]; readonly after: readonly CarriedDefault[] };
 };
 export type Gate = (request: GateRequest) => Promise<GateReport>;
 export type OpenGate = {
@@ -184,7 +185,7 @@ function promptOf({ base: { tokenizer } }: GateDependencies, { messages, tools }
 }
 
 /** The answers as they would go out: those that are not as expected by themselves are held to what the version carries. */
-function asServed(cases: readonly SuiteCase[], answers: readonly Answered[], carried: readonly Carried[]): Answered[] {
+function asServed(cases: readonly SuiteCase[], answers: readonly Answered[], carried: readonly CarriedDefault[]): Answered[] {
   return zipStrict(cases, answers).map(([each, given]) => (meets(given, each) ? given : carrying(given, { carried, heard: each })));
 }
 

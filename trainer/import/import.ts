@@ -16,7 +16,7 @@ import { fittingDefaults } from "../learn/manifest.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { publishVersion } from "../policy/publish.ts";
-import { releasedByCases } from "./released.ts";
+import { releasedByCases } from "../learn/released.ts";
 
 export type ImportDependencies = {
   readonly edge: EdgePort;

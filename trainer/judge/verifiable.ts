@@ -6,7 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { findTool, parseObject, readCalls, type ReadCall } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, Verdict } from "./judge.ts";
-import { checkArguments } from "./schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 
 export const verifiableJudge: Judge = {
   judge: (signal) => Promise.resolve(verify(signal)),

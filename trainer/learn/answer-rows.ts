@@ -10,7 +10,7 @@ import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { preferenceAdvantage } from "../advantage/preference.ts";
 import { findTool, readCalls, sameAnswer } from "../../shared/speech/calls.ts";
 import type { Refusal } from "../data/refusal.ts";
-import { checkArguments } from "../judge/schema-check.ts";
+import { checkArguments } from "../../shared/schema-check.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { SuppliedAnswer } from "./learner.ts";
 import { fits, packRows, tooLong, type Row } from "./rows.ts";

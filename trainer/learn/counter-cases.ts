@@ -4,9 +4,7 @@
  * generated requests that state another value, answered as the parent does or would under that value.
  */
 import type { ChatMessage } from "../../shared/chat.ts";
-import { argumentText, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
-import type { LearnedDefault } from "../../shared/learned-defaults.ts";
-import { wasNamed } from "../../shared/speech/mention.ts";
+import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import { Random, seedAt } from "../random.ts";
 import { askLessons } from "../teacher/answers.ts";
@@ -55,20 +53,8 @@ export async function counterCases(
   return { taught, held };
 }
 
-/** That calls are no longer held to what was learned of the arguments that the supplied calls have otherwise, though nobody had named the value. */
-export function releasedBy(rows: readonly AnswerRow[]): LearnedDefault[] {
-  return changedArguments(rows).flatMap(({ correction: { tool, parameter, hint }, row, args }) => {
-    const { value } = hint;
-    // Of what the user said it tells how that is read, and nothing against the default.
-    if (wasNamed(row.supplied.turn.payload.messages, { parameter, value, args })) return [];
-    return [{ tool: tool.function.name, parameter: parameter.name, value, corrected: null, held: false as const }];
-  });
-}
-
 /** Arguments that a supplied call has otherwise than the call given, or that call lacks. */
-function changedArguments(
-  rows: readonly AnswerRow[],
-): { correction: Correction; row: AnswerRow; args: Readonly<Record<string, unknown>> }[] {
+export function changedArguments(rows: readonly AnswerRow[]): { correction: Correction; row: AnswerRow; call: Call }[] {
   return rows.flatMap((row) => {
     const { answer, turn } = row.supplied;
     return readableCalls(answer).flatMap((call) => {
@@ -78,7 +64,7 @@ function changedArguments(
         const parameter = tool === undefined ? undefined : findParameter(tool, name);
         const text = argumentText(value);
         if (tool === undefined || parameter === undefined || sameText(argumentText(given[name]), text)) return [];
-        return [{ correction: { tool, parameter, hint: { parameter: name, value: text } }, row, args: call.arguments }];
+        return [{ correction: { tool, parameter, hint: { parameter: name, value: text } }, row, call }];
       });
     });
   });

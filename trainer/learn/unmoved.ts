@@ -9,7 +9,7 @@ import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type Work } from "./result.ts";
 import type { measureLifts } from "./teaching.ts";
 
-/** @throws nothing; refuses where no default stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
+/** Refused where no default stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
 export async function withoutLift(
   deps: LearnerDependencies,
   { group, adapters, request }: Work,

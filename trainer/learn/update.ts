@@ -18,7 +18,7 @@ import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { answerRows } from "./answer-rows.ts";
 import { learnAnswers } from "./answers.ts";
 import { learnCorrection, taughtBy } from "./correction.ts";
-import { releasedBy } from "./counter-cases.ts";
+import { releasedBy } from "./released.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
 import { learnAsPublished } from "./published.ts";

@@ -1,6 +1,7 @@
 /** What a version has learned yields to what was said, and is held where its weights pass over it. */
 import { describe, expect, it } from "vitest";
 import { spacedJson } from "../../../shared/spaced-json.ts";
+import type { Heard } from "../../../shared/yielding.ts";
 import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
 import { answer, call, HEARD, prepared, ROOMS, STARS, text, tokenizer } from "./scripted-policy.ts";
@@ -107,7 +108,7 @@ describe("YieldingAnswer of a version that has learned", () => {
 
   const ROOMS_FOR_1 = learned("rooms", "2", 3, ["1"]);
   const SILENT = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto, please." }] };
-  const asking = (made: object, question = "Please confirm: rooms 1 in Porto. Is that right?", heard = SILENT) =>
+  const asking = (made: object, question = "Please confirm: rooms 1 in Porto. Is that right?", heard: Heard = SILENT) =>
     prepared({ defaults: [ROOMS_FOR_1], heard }, (_, __, held) => (held.length > 0 ? call(made) : tokenizer.encode(question)));
   const textOf = async (turn: ReturnType<typeof prepared>) => tokenizer.decode((await answer(turn)).tokens.slice(0, -1));
 
@@ -124,6 +125,16 @@ describe("YieldingAnswer of a version that has learned", () => {
     expect(await textOf(asking({ rooms: "2", stars: "1" }, question))).toBe(question);
     expect(await textOf(asking({}, "Which city?"))).toBe("Which city?");
     expect(await textOf(asking({}, "I found 1 hotel."))).toBe("I found 1 hotel.");
+  });
+
+  it("replies to what tools have found as it comes", async () => {
+    const found = { role: "tool" as const, tool_call_id: "c", content: "[]" };
+    const turn = asking({ rooms: "2" }, "I found a hotel with rooms 1. Is that right?", {
+      ...SILENT,
+      messages: [...SILENT.messages, found],
+    });
+    expect(await textOf(turn)).toBe("I found a hotel with rooms 1. Is that right?");
+    expect(turn.asked).toEqual([[7]]);
   });
 
   it("lets what is longer than a question out as it comes", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AnswerForm, FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { answerMasks } from "../../../shared/grammar/answer-masks.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
-import { checkArguments } from "../../../trainer/judge/schema-check.ts";
+import { checkArguments } from "../../../shared/schema-check.ts";
 import { maskedLogProbs, scoreRows } from "../../../trainer/learn/scores.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import { withRandomEngine } from "../../helpers/random-engine.ts";

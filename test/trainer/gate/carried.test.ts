@@ -1,6 +1,7 @@
 /** What a gate takes a version to be held to. */
 import { describe, expect, it } from "vitest";
-import { type Carried, carrying } from "../../../trainer/gate/carried.ts";
+import type { CarriedDefault } from "../../../shared/yielding.ts";
+import { carrying } from "../../../trainer/gate/carried.ts";
 
 const string = { type: "string" };
 const tools = [
@@ -13,9 +14,9 @@ const tools = [
   },
 ];
 const heard = { messages: [{ role: "user" as const, content: "A hotel in Faro, please." }], tools };
-const BOARD: Carried = { tool: "SearchHotel", parameter: "board", value: "full", corrected: ["none"] };
-const ROOMS: Carried = { tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"] };
-const held = (args: object, carried: readonly Carried[] = [BOARD, ROOMS], name = "SearchHotel"): unknown =>
+const BOARD: CarriedDefault = { tool: "SearchHotel", parameter: "board", value: "full", corrected: ["none"] };
+const ROOMS: CarriedDefault = { tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"] };
+const held = (args: object, carried: readonly CarriedDefault[] = [BOARD, ROOMS], name = "SearchHotel"): unknown =>
   carrying(
     {
       calls: [

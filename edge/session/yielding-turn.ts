@@ -1,0 +1,36 @@
+/** What an answer is made of that may be under defaults: the turn, and what may be asked about it. */
+import type { Held, Said } from "../../shared/held-notes.ts";
+import type { ServedNote } from "../../shared/note.ts";
+import type { ServedDefault } from "../../shared/policy.ts";
+import type { Heard } from "../../shared/yielding.ts";
+import type { CompletionRequest } from "../policy/completer.ts";
+import type { Policy } from "../policy/policy.ts";
+
+/** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */
+export type YieldingCompletion = CompletionRequest & {
+  readonly notes: readonly ServedNote[];
+  readonly held: readonly Held[];
+  readonly line: string;
+  readonly version: number;
+};
+
+/** A version, the notes that are to stand in its prompt, and what it is held to, in the place of which answer. */
+export type Asked = {
+  readonly by: ServedDefault["before"];
+  readonly notes: readonly ServedNote[];
+  readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: ForcedForm | undefined } | undefined;
+};
+
+/** What an answer has to be, whatever the request says. */
+export type ForcedForm = Partial<Pick<CompletionRequest, "toolChoice" | "responseFormat">>;
+
+export type YieldingTurn = {
+  readonly policy: Policy;
+  /** Under the version that is bound and all notes. */
+  readonly completion: YieldingCompletion;
+  /** The same under another version, or with fewer notes in its prompt. */
+  readonly completionOf: (asked: Asked) => YieldingCompletion;
+  readonly heard: Heard;
+  /** What the bound version has learned about the tools at hand, newest first. */
+  readonly defaults: readonly ServedDefault[];
+};
