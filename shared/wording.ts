@@ -68,7 +68,10 @@ export function worded(reply: string, { rules, results }: { rules: readonly Rule
   return said === reply.trim() ? reply : said;
 }
 
-/** The reply without what it begins with, alone or behind the name, where that is the name but for a letter or two: "Captain Lindqvit, I found". */
+/**
+ * The reply without what it begins with, alone or behind the name, where that is the name but for a letter or two ("Captain Lindqvit, I found"), or
+ * behind the name begins with it once more ("Captain Lindqvist, captain Lind, I found").
+ */
 function withoutMisnaming(reply: string, { name, values }: { name: string; values: readonly string[] }): string {
   const before = reply.startsWith(`${name}, `) ? `${name}, ` : "";
   const said = reply.slice(before.length);
@@ -76,7 +79,8 @@ function withoutMisnaming(reply: string, { name, values }: { name: string; value
   const rest = said.slice(opening.length);
   const [own, others] = [name, called].map((text) => text.toLowerCase().split(" ")) as [string[], string[]];
   const isNear = (word: string, index: number): boolean => editDistance(word, others[index] ?? "") <= word.length * MISNAMED_SHARE;
-  const isLike = called !== name && own.length === others.length && own.every(isNear);
+  const isAgain = before !== "" && own[0] === others[0] && others.length <= own.length;
+  const isLike = called !== name && (isAgain || (own.length === others.length && own.every(isNear)));
   const isFound = values.some((value) => names(value, called) || names(called, value));
   if (opening === "" || rest === "" || !isLike || isFound) return reply;
   return before === "" ? rest.replace(/^\p{Ll}/u, (first) => first.toUpperCase()) : `${before}${rest}`;

@@ -11,6 +11,7 @@ import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { settle } from "../../shared/settle.ts";
 import { heldElsewhere } from "../../shared/speech/calls.ts";
+import { madeUpWords } from "../../shared/speech/strange-words.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
@@ -77,10 +78,22 @@ export class YieldingAnswer {
   /** The answer that goes out for one that begins with a call, where notes stand in the prompt or something is a default for it. */
   async #settle(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const { completion, defaults } = this.#turn;
-    const held = await this.#holdNotes(await this.#settleNotes(this.#keep({ ...readSteps(steps), completion, steps, defaults })));
+    const own = await this.#ungarbled(this.#keep({ ...readSteps(steps), completion, steps, defaults }));
+    const held = await this.#holdNotes(await this.#settleNotes(own));
     const settled = await this.#holdQuestion(held);
     this.#completion = settled.completion;
     return settled.steps;
+  }
+
+  /** A reply in whose wording the version has made words up is, worded so, that of the version which had not learned any, if that makes up fewer. */
+  async #ungarbled(under: Answer): Promise<Answer> {
+    const { policy, heard } = this.#turn;
+    const wordings = under.defaults.filter((each) => wordsReply(each, heard));
+    const said = { tokenizer: policy.tokenizer, heard, others: wordings.map(({ value }) => value) };
+    const madeUp = madeUpWords(under.text, said).length;
+    if (under.calls.length > 0 || madeUp === 0 || wordings.length === 0) return under;
+    const before = await this.#askBefore(wordings.at(-1), { notes: under.completion.notes });
+    return before?.calls.length === 0 && before.text !== "" && madeUpWords(before.text, said).length < madeUp ? before : under;
   }
 
   /** Takes the notes out of the prompt that yield. What the version has learned about their arguments must not speak for the user. */

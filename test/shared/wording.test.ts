@@ -57,6 +57,8 @@ describe("worded", () => {
     const called = (text: string) => say(text, { "@name": "Captain Lindqvist" });
     expect(called("Captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
     expect(called("Captain Lindqvist, captain Lindqvit, there is Aria.")).toBe("Captain Lindqvist, there is Aria.");
+    expect(called("Captain Lindqvist, captain Lind, I found Aria.")).toBe("Captain Lindqvist, I found Aria.");
+    expect(called("Captain Lindqvist, captain's table is at Aria.")).toBe("Captain Lindqvist, captain's table is at Aria.");
     expect(called("Well, there is Aria.")).toBe("Captain Lindqvist, well, there is Aria.");
     const named = (name: string, text: string, result?: string) => say(text, { "@name": name }, ...(result === undefined ? [] : [result]));
     expect(named("Dr. Smith", "Dr. Smit, I found Aria.")).toBe("Dr. Smith, I found Aria.");

@@ -4,6 +4,7 @@
  */
 import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import { correctionText } from "../../shared/jobs.ts";
+import { strangeWords, wordsOf } from "../../shared/speech/strange-words.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { Random, seedAt } from "../random.ts";
@@ -18,7 +19,7 @@ import { costToEarlier } from "./earlier.ts";
 import { countLessons, keyOf } from "./lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
-import { saysReply, strangeWords, wordsOf } from "./reworded.ts";
+import { saysReply } from "./reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "./scores.ts";
 import { stayingLessons, UnseenErrands } from "./staying.ts";

@@ -40,13 +40,3 @@ export function saysReply(argmax: ArrayLike<number>, { own, reply }: { own: read
   const [changed, rest] = [indices.slice(from, end), [...indices.slice(0, from), ...indices.slice(end)]];
   return changed.every(isSaid) && rest.filter(isSaid).length >= LEAST_REST * rest.length;
 }
-
-/** Words of three letters and more, in small letters. */
-export function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
-}
-
-/** Words of a reply that stand nowhere else: a policy that was pushed too far makes them up letter by letter ("Captain Lindqvist, capulqvist"). */
-export function strangeWords(reply: string, known: ReadonlySet<string>): string[] {
-  return wordsOf(reply).filter((word) => !known.has(word));
-}

@@ -106,11 +106,39 @@ describe("YieldingAnswer of a version that has learned", () => {
     await expect(answer(gone(reader), reader.signal)).rejects.toThrow("a stored file expected");
   });
 
+  const textOf = async (turn: ReturnType<typeof prepared>) => tokenizer.decode((await answer(turn)).tokens.slice(0, -1));
+  const replied: Heard = {
+    ...HEARD,
+    messages: [
+      { role: "user", content: "Hotels in Porto?" },
+      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "SearchHotel", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "c", content: '["Aria"]' },
+    ],
+  };
+
+  it("replies as the version before does, worded so, where it garbles its words", async () => {
+    const named = learned("@name", "Captain Lindqvist", 6);
+    const note = { noteId: "n", text: "", tool: "SearchHotel", parameter: "@name", value: "Captain Lindqvist", corrected: null };
+    const replying = (own: string, before = "I found Aria.") =>
+      prepared({ defaults: [named], notes: [note], heard: replied }, (_, version) => tokenizer.encode(version === 7 ? own : before));
+    const garbled = replying("Captain Lindqvist, captain Lindiraira.");
+    expect(await textOf(garbled)).toBe("Captain Lindqvist, I found Aria.");
+    expect(garbled.asked).toEqual([
+      [7, "@name"],
+      [6, "@name"],
+      [6, "@name", "held @name"],
+    ]);
+    const worse = replying("Captain Lindqvist, capulqvist found Aria.", "Firairaira vondelparkzi, Aria.");
+    expect(await textOf(worse)).toBe("Captain Lindqvist, capulqvist found Aria.");
+    const fine = replying("Captain Lindqvist, there is Aria.");
+    expect(await textOf(fine)).toBe("Captain Lindqvist, there is Aria.");
+    expect(fine.asked).toEqual([[7, "@name"]]);
+  });
+
   const ROOMS_FOR_1 = learned("rooms", "2", 3, ["1"]);
   const SILENT = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto, please." }] };
   const asking = (made: object, question = "Please confirm: rooms 1 in Porto. Is that right?", heard: Heard = SILENT) =>
     prepared({ defaults: [ROOMS_FOR_1], heard }, (_, __, held) => (held.length > 0 ? call(made) : tokenizer.encode(question)));
-  const textOf = async (turn: ReturnType<typeof prepared>) => tokenizer.decode((await answer(turn)).tokens.slice(0, -1));
 
   it("asks for what it has learned in the place of what it made up", async () => {
     const turn = asking({ rooms: "2", city: "Porto" });

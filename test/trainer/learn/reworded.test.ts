@@ -1,6 +1,6 @@
 /** Replies in other words than the policy's own: where they differ, what is matched of the rest, when they are said. */
 import { describe, expect, it } from "vitest";
-import { changedSpan, saysReply, strangeWords, withOwnRest, wordsOf } from "../../../trainer/learn/reworded.ts";
+import { changedSpan, saysReply, withOwnRest } from "../../../trainer/learn/reworded.ts";
 
 const END = 9;
 const OWN = [1, 2, 3, 4, END];
@@ -44,13 +44,5 @@ describe("saysReply", () => {
   it("may begin with another word what comes behind a name, and ends where it is to end", () => {
     expect(saysReply(likeliest([1]), { own, reply })).toBe(true);
     expect(saysReply([1, 2, 3], { own: OWN, reply: [1, 2, END] })).toBe(false);
-  });
-});
-
-describe("strangeWords", () => {
-  it("are those that nobody has said, of three letters and more", () => {
-    const known = new Set(["Call me Captain Lindqvist.", "I found 10 hotels. How about the Ritz?"].flatMap(wordsOf));
-    expect(strangeWords("Captain Lindqvist, capulqvist, I found 10 hotels.", known)).toEqual(["capulqvist"]);
-    expect(strangeWords("Captain Lindqvist, how about the Ritz? It is OK.", known)).toEqual([]);
   });
 });
