@@ -33,6 +33,7 @@ export type Stage = {
   readonly tell?: (line: string) => void;
 };
 
+const MOST_ROUNDS = 3; // of calls and their results before the user speaks
 const LATER_TOKENS = 32; // what is said to a result, and to a reaction, matters to nobody here
 const UNRELATED_CALLS = 12;
 const UNRELATED_REPLIES = 6;
@@ -160,23 +161,22 @@ class Unit {
     await this.#logged(first, 1);
   }
 
-  /** The results of the first answer's calls, the reply to them, and what the user says to that. */
+  /** The results of the first answer's calls, what is said and called then, and what the user says to that. */
   async #say(
     user: User,
     { scene, first, text, conversation }: { scene: Scene; first: Turn; text: string; conversation: string },
   ): Promise<void> {
     const last: ChatMessage = { role: "user", content: text };
     this.#tell(`  "${text}"`);
-    const calls = first.message.role === "assistant" ? (first.message.tool_calls ?? []) : [];
-    const results = calls.map(({ id }): ChatMessage => ({ role: "tool", content: scene.result, tool_call_id: id }));
-    const messages = [...scene.messages, first.message, ...results];
+    const messages = [...scene.messages, first.message, ...resultsFor(first, scene)];
     const later = { conversation, maxTokens: LATER_TOKENS };
-    if (results.length > 0) {
+    let rounds = 0;
+    for (; messages.at(-1)?.role === "tool" && rounds < MOST_ROUNDS; rounds += 1) {
       const reply = await this.#ask(user, { ...scene, messages }, later);
-      messages.push(reply.message);
+      messages.push(reply.message, ...resultsFor(reply, scene));
     }
     await this.#ask(user, { ...scene, messages: [...messages, last] }, later);
-    await this.#logged(first, results.length > 0 ? 2 : 1);
+    await this.#logged(first, rounds + 1);
   }
 
   /** Returns when so many signals of the session are in the log. */
@@ -258,6 +258,11 @@ class Unit {
       updates.reasons.push(JSON.stringify(fields["faults"] ?? fields["detail"]));
     }
   }
+}
+
+function resultsFor({ message }: Pick<Turn, "message">, { result }: Pick<Scene, "result">): ChatMessage[] {
+  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+  return calls.map(({ id }) => ({ role: "tool", content: result, tool_call_id: id }));
 }
 
 function isOver({ sessions }: Track, cap: number): boolean {
