@@ -80,10 +80,13 @@ function deniesOnly(words: string, parameter: Parameter, used: string | undefine
   if (writtenForm(used) === "number" && !namesTopic(words, parameter)) return false;
   const named = parameter.allowed.filter((value) => mentions(words, { parameter, value }));
   if (named.length === 0 || named.some((value) => !sameText(value, used))) return false;
-  const about = words.split(/[.!?\n]/).filter((sentence) => mentions(sentence, { parameter, value: used }));
+  const sentences = words.replace(TOPIC, "$<topic>,").split(/[.!?\n]/);
+  const about = sentences.filter((sentence) => mentions(sentence, { parameter, value: used }));
   return about.some((sentence) => AGAINST.test(sentence) && !APPROVES.test(sentence));
 }
 
+/** A topic that a question of a word or two puts before what is said of it: "Standard? Never again." */
+const TOPIC = /(?<=^|[.!?\n]\s*)(?<topic>[\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+)?)\?(?=[^\S\n])/gu;
 const AGAINST =
   /\b(?:not|no|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
 const APPROVES =

@@ -153,12 +153,16 @@ describe("groundHint", () => {
   describe("where the user names what the call had, and nothing else", () => {
     const other = { parameter: "number_of_rooms", value: "3" };
 
-    it.each(["Anything but one room!", "Never just 1 room."])("takes any other value that the schema lists: %s", (said) => {
-      expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "grounded", hint: other });
-    });
+    it.each(["Anything but one room!", "Never just 1 room.", "One room? That would never be enough for us."])(
+      "takes any other value that the schema lists: %s",
+      (said) => {
+        expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "grounded", hint: other });
+      },
+    );
 
     it.each([
       { name: "another value is named, too", said: "Not 1 room, 2 rooms." },
+      { name: "a question behind which nothing is said of it", said: "Why one room? I never said that." },
       { name: "a number that is about something else", said: "No, not that one." },
       { name: "a parameter that the call left out", said: "1 room is not enough.", used: call("SearchHotel", { city: "Porto" }) },
     ])("refuses where there is $name", ({ said, used = called }) => {
