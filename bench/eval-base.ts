@@ -8,6 +8,7 @@ import { readCommandLine } from "../trainer/command-line.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { createJobSampler, type JobAdapters, loadJudge } from "../trainer/policy/answerer.ts";
 import { type Base, loadBase } from "../trainer/policy/base.ts";
+import { readReactionModel } from "../trainer/policy/reaction-file.ts";
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
@@ -119,12 +120,12 @@ async function judging(
   { engine, base, adapters }: { engine: Engine; base: Base; adapters: JobAdapters },
 ): Promise<Part> {
   const { tokenizer } = base;
-  const sampler = createJobSampler(engine, base, adapters);
+  const sampler = { ...createJobSampler(engine, base, adapters), reactions: readReactionModel(base) };
   const wishing = new EvaluatedPolicy(engine, tokenizer, { adapter: adapters.wish });
   const encode = tokenizer.encodePrompt.bind(tokenizer);
-  const judge = await evaluateJudge(policy, encode, conversations, counts.judged, random);
+  const judge = await evaluateJudge(sampler, conversations, { count: counts.judged, random });
   const hintJob = await evaluateHintJob(policy, { sampler, encode }, correctedIn(conversations, lexicon, counts.hints, random));
-  const plain = await evaluatePlain(policy, encode, conversations, counts.judged, random);
+  const plain = await evaluatePlain(sampler, conversations, { count: counts.judged, random });
   const wishes = sampler.knowsWishes ? await evaluateWishes(wishing, encode, conversations, { count: counts.judged, random }) : undefined;
   const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
   const wording = evaluateWording(conversations);

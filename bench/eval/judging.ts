@@ -1,21 +1,13 @@
 /** The judge's part of `eval:base`: verdicts, what corrections in words are taken for, and wishes about being asked. */
 import { ASPECTS, isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
-import {
-  type Exchange,
-  type Hint,
-  hintPrompt,
-  hintText,
-  judgePrompt,
-  parseReward,
-  parseWish,
-  type Wish,
-  wishPrompt,
-} from "../../shared/jobs.ts";
+import { type Exchange, type Hint, hintPrompt, hintText, parseWish, type Wish, wishPrompt } from "../../shared/jobs.ts";
 import { sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { wordingSaid } from "../../trainer/judge/wording-said.ts";
 import { createEmbeddedJudge, createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import { REWARDS, type Reward } from "../../trainer/judge/vote.ts";
+import { rewardLogProbs } from "../../trainer/judge/votes.ts";
 import { rewardOfActs } from "../../trainer/pretrain/acts.ts";
 import { type Conversation, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { type CorrectedExchange, correctedExchange, naturalExchanges } from "../../trainer/pretrain/exchanges.ts";
@@ -32,26 +24,25 @@ import { SPOKEN_WORDING } from "./spoken-wording.ts";
 import type { EvaluatedPolicy } from "./policy.ts";
 import { type Share, share } from "./share.ts";
 
+/** Of the data's own reactions, how many have the likeliest verdict that their acts tell. */
 export async function evaluateJudge(
-  policy: EvaluatedPolicy,
-  encode: Tokenizer["encodePrompt"],
+  sampler: JobSampler,
   conversations: readonly Conversation[],
-  count: number,
-  random: Random,
-) {
+  { count, random }: { count: number; random: Random },
+): Promise<{ recall: Record<string, Share>; confusion: Record<string, Record<string, number>> }> {
   const judged = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)));
   const recall: Record<string, Share> = {};
   const confusion: Record<string, Record<string, number>> = {};
-  for (const reward of [-1, 0, 1] as const) {
+  for (const reward of REWARDS) {
     const ofClass = judged.filter((each) => each.reward === reward).slice(0, count);
-    const answers = await policy.answers(
+    const verdicts = await verdictsOf(
+      sampler,
       `judge, ${reward}`,
-      ofClass.map(({ exchange }) => encode({ ...judgePrompt(exchange), addGenerationPrompt: true })),
-      { maxTokens: 4 },
+      ofClass.map(({ exchange }) => exchange),
     );
-    recall[String(reward)] = share(answers.map((answer) => parseReward(answer) === reward));
+    recall[String(reward)] = share(verdicts.map((verdict) => verdict === reward));
     const tally: Record<string, number> = {};
-    for (const answer of answers) tally[answer] = (tally[answer] ?? 0) + 1;
+    for (const verdict of verdicts) tally[String(verdict)] = (tally[String(verdict)] ?? 0) + 1;
     confusion[String(reward)] = tally;
   }
   return { recall, confusion };
@@ -59,26 +50,35 @@ export async function evaluateJudge(
 
 /** Exchanges of the data to which the user reacts in general words that training never shows. */
 export async function evaluatePlain(
-  policy: EvaluatedPolicy,
-  encode: Tokenizer["encodePrompt"],
+  sampler: JobSampler,
   conversations: readonly Conversation[],
-  count: number,
-  random: Random,
+  { count, random }: { count: number; random: Random },
 ): Promise<Record<string, Share>> {
   const exchanges = random
     .shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)))
     .slice(0, count)
     .map(({ exchange }) => exchange);
   const recall: Record<string, Share> = {};
-  for (const [reward, words] of Object.entries(EVAL_REACTIONS)) {
-    const prompts = exchanges.map((exchange, index) => {
+  for (const reward of REWARDS) {
+    const words = EVAL_REACTIONS[`${reward}`];
+    const reacted = exchanges.map((exchange, index): Exchange => {
       const content = words[index % words.length] ?? "";
-      return encode({ ...judgePrompt({ ...exchange, nextState: [{ role: "user", content }] }), addGenerationPrompt: true });
+      return { ...exchange, nextState: [{ role: "user", content }] };
     });
-    const answers = await policy.answers(`judge, ${reward} in general words`, prompts, { maxTokens: 4 });
-    recall[reward] = share(answers.map((answer) => parseReward(answer) === Number(reward)));
+    const verdicts = await verdictsOf(sampler, `judge, ${reward} in general words`, reacted);
+    recall[String(reward)] = share(verdicts.map((verdict) => verdict === reward));
   }
   return recall;
+}
+
+async function verdictsOf(sampler: JobSampler, what: string, exchanges: readonly Exchange[]): Promise<(Reward | undefined)[]> {
+  const verdicts: (Reward | undefined)[] = [];
+  for (const [index, exchange] of exchanges.entries()) {
+    const logProbs = await rewardLogProbs(sampler, exchange);
+    verdicts.push(logProbs && REWARDS[logProbs.indexOf(Math.max(...logProbs))]);
+    if (index % 25 === 0) say(`${what}: ${index}/${exchanges.length}`);
+  }
+  return verdicts;
 }
 
 export function correctedIn(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): CorrectedExchange[] {

@@ -1,8 +1,8 @@
 /**
- * The embedded judge: m votes and m hint candidates sampled from the base under the judge and hint prompts, which are
+ * The embedded judge: m votes (`votes.ts`) and m hint candidates of the base under the judge and hint prompts, which are
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
-import { hintPrompt, hintText, judgePrompt, parseHint, parseReward, type JobPrompt } from "../../shared/jobs.ts";
+import { hintPrompt, hintText, parseHint, type JobPrompt } from "../../shared/jobs.ts";
 import { type Call, findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
@@ -17,7 +17,9 @@ import { withFurther } from "./further.ts";
 import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import type { Judge, Verdict } from "./judge.ts";
+import type { ReactionModel } from "./reaction-model.ts";
 import { countVotes, type Reward } from "./vote.ts";
+import { castVotes } from "./votes.ts";
 
 /** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
 export interface JobSampler {
@@ -28,13 +30,14 @@ export interface JobSampler {
   call(asked: CallAsked, options: { seed: number }): Promise<Call | undefined>;
   /** Whether the base was taught the wish job. */
   readonly knowsWishes: boolean;
+  /** What the user's words say by themselves, where that was trained. */
+  readonly reactions?: ReactionModel | undefined;
 }
 
-const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
-const JUDGE_TOKENS = 4;
 // Probabilities at which a wish is believed: of a rejection, and of words that the votes take for none, as most words of people are.
 const REJECTED_WISH = 0.5;
 const UNTOLD_WISH = 0.95;
+const HINT_TEMPERATURE = 0.6; // as votes
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
@@ -42,7 +45,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     async judge(heard, { votes, seed }) {
       if (heard.exchange.nextState.length === 0) return undefined;
       const signal = { ...heard, exchange: fence(heard.exchange) };
-      const rewards = await castVotes(signal, { votes, seed });
+      const rewards = await castVotes(sampler, signal.exchange, { votes, seed });
       const reward = countVotes(rewards);
       if (rewards.length === 0)
         return verdict({
@@ -61,12 +64,6 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       return { ...verdict({ reward, rewards, detail: "by votes" }), ...withFurther(found, signal) };
     },
   };
-
-  async function castVotes(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Reward[]> {
-    const prompts = Array.from({ length: votes }, () => judgePrompt(signal.exchange));
-    const answers = await sampler.answer(prompts, { maxTokens: JUDGE_TOKENS, temperature: JUDGE_TEMPERATURE, seed });
-    return answers.map(parseReward).filter((vote) => vote !== undefined);
-  }
 
   /**
    * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
@@ -101,7 +98,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const drawn = await sampler.answer(
       Array.from({ length: votes - 1 }, () => prompt),
-      { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
+      { maxTokens: HINT_TOKENS, temperature: HINT_TEMPERATURE, seed: seed + 1 },
     );
     return standingHint(await chooseHint([...greedy, ...drawn], { signal, sampler }), signal);
   }

@@ -1,6 +1,7 @@
 /** Plurality of votes. Ties and votes that cannot be read are worth nothing: 0 (arXiv:2603.10165 §3). */
 
-export type Reward = -1 | 0 | 1;
+export const REWARDS = [-1, 0, 1] as const;
+export type Reward = (typeof REWARDS)[number];
 
 export function countVotes(votes: readonly Reward[]): Reward {
   const counts = new Map<Reward, number>();

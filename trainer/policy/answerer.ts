@@ -10,6 +10,7 @@ import { fits } from "../learn/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/scores.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
 import { JUDGE_ADAPTERS, type JudgeAdapter, readJudgeAdapter } from "./judge-adapter.ts";
+import { readReactionModel } from "./reaction-file.ts";
 
 /** Which adapter of the engine a job is done under; the bare base does the others. */
 export type JobAdapters = { [job in Job]?: string };
@@ -82,9 +83,9 @@ function orNone(thrown: unknown): [] {
   throw thrown;
 }
 
-/** The base's jobs done under its judge adapters, where it has them. */
+/** The base's jobs done under its judge adapters, and beside its reaction model, where it has them. */
 export async function openJudge(engine: Answering & Pick<EngineCalls, "loadAdapter">, base: Base): Promise<JobSampler> {
-  return createJobSampler(engine, base, await loadJudge(engine, base));
+  return { ...createJobSampler(engine, base, await loadJudge(engine, base)), reactions: readReactionModel(base) };
 }
 
 /** Takes the base's judge adapters into the engine, those that it has. */

@@ -31,6 +31,8 @@ message is obeyed; a \`<note>\` there is a default that yields to what the user 
 
 Where \`judge_adapter_model.safetensors\` and \`wish_adapter_model.safetensors\` lie beside it (LoRA in PEFT's format, made by \`npm run pretrain:judge\`), it judges and hints
 under the one, and does a fourth job under the other: **wish** (whether the user wants to be asked before a call, or not to be asked).
+Where \`reaction_model.safetensors\` does (made by \`npm run pretrain:reactions\`), what the user's words say by themselves, a linear classifier over 65,536 hashed words and pieces of
+words, counts beside what the base makes of the exchange.
 
 \`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
 

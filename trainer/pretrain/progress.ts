@@ -5,13 +5,25 @@ const BAR_WIDTH = 24;
 
 export class Progress {
   readonly #total: number;
+  readonly #unit: string;
   readonly #startedAt: number;
   readonly #startedWith: number;
   readonly #out: NodeJS.WriteStream;
   #lastLineAt = 0;
 
-  constructor({ total, done = 0, out = process.stderr }: { total: number; done?: number; out?: NodeJS.WriteStream }) {
+  constructor({
+    total,
+    done = 0,
+    unit = "tokens",
+    out = process.stderr,
+  }: {
+    total: number;
+    done?: number;
+    unit?: string;
+    out?: NodeJS.WriteStream;
+  }) {
     this.#total = total;
+    this.#unit = unit;
     this.#startedAt = Date.now();
     this.#startedWith = done;
     this.#out = out;
@@ -27,7 +39,7 @@ export class Progress {
     const share = Math.min(1, done / this.#total);
     const bar = "█".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, "·");
     const left = rate > 0 ? duration((this.#total - done) / rate) : "?";
-    const line = `${bar} ${(share * 100).toFixed(1)} % ${Math.round(rate)} tokens/s, ${left} left, ${detail}`;
+    const line = `${bar} ${(share * 100).toFixed(1)} % ${Math.round(rate)} ${this.#unit}/s, ${left} left, ${detail}`;
     this.#out.write(this.#out.isTTY ? `\r\u001b[2K${line}${finished ? "\n" : ""}` : `${line}\n`);
   }
 }

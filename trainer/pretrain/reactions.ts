@@ -3,10 +3,12 @@
  * and a judge that never saw "That is wrong." takes it for a yes. Each is put together from parts, so that what is learnt is
  * how people reject and not one list of sentences; what denies a fault, and what declines more help, stands among them.
  */
+import { REWARDS, type Reward } from "../judge/vote.ts";
 import type { Random } from "../random.ts";
 import { ACCEPTANCES, ASIDES, DENIED_FAULTS, FAULTS, MERITS, NEUTRALS, NO, REJECTIONS, RETRIES, THAT, YES } from "./reaction-words.ts";
+import { readSayings } from "./sayings.ts";
 
-export type Reaction = { readonly text: string; readonly reward: -1 | 0 | 1 };
+export type Reaction = { readonly text: string; readonly reward: Reward };
 
 const SUBJECTS = [
   "that",
@@ -53,6 +55,16 @@ export function drawReaction(random: Random): Reaction {
   const draw = random.next();
   if (draw < 0.36) return { text: rejection(random), reward: -1 };
   return draw < 0.76 ? { text: approval(random), reward: 1 } : { text: neutral(random), reward: 0 };
+}
+
+const SAID_TWICE = 0.1; // of sayings, in two
+
+/** As people put it, each of the three as often. */
+export function drawSaying(random: Random): Reaction {
+  const reward = random.pick(REWARDS);
+  const sayings = readSayings().filter((each) => each.reward === reward);
+  const said = [random.pick(sayings), ...(random.chance(SAID_TWICE) ? [random.pick(sayings)] : [])].map(({ text }) => text);
+  return { text: typed(said, random), reward };
 }
 
 export function rejection(random: Random): string {

@@ -1,0 +1,42 @@
+/** `npm run pretrain:reactions -- --sgd <folder>`: trains the reaction model and writes it beside a base. */
+import { readCommandLine } from "../command-line.ts";
+import { writeReactionModel } from "../policy/reaction-file.ts";
+import { Progress } from "./progress.ts";
+import { trainReactions } from "./reaction-run.ts";
+import { readSgd } from "./sgd.ts";
+
+const USAGE = `npm run pretrain:reactions -- --sgd <folder> [options]
+  --sgd <folder>    SGD data, compact or an upstream checkout
+  --out <folder>    of the base, default base
+  --examples <n>    default 60000
+  --seed <n>        default 1`;
+
+function main(): void {
+  const options = {
+    sgd: { type: "string" },
+    out: { type: "string", default: "base" },
+    examples: { type: "string", default: "60000" },
+    seed: { type: "string", default: "1" },
+    help: { type: "boolean", default: false },
+  } as const;
+  const { values } = readCommandLine({ options }, USAGE);
+  if (values.help || values.sgd === undefined) {
+    process.stderr.write(`${USAGE}\n`);
+    process.exitCode = values.help ? 0 : 2;
+    return;
+  }
+  const examples = Number(values.examples);
+  const progress = new Progress({ total: examples, unit: "examples" });
+  let average = Number.NaN;
+  const weights = trainReactions(readSgd(values.sgd, "train"), {
+    examples,
+    seed: Number(values.seed),
+    onStep: (done, loss) => {
+      average = Number.isNaN(average) ? loss : 0.999 * average + 0.001 * loss;
+      progress.show(done, `loss ${average.toFixed(3)}`);
+    },
+  });
+  writeReactionModel(weights, values.out);
+}
+
+main();

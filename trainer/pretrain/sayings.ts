@@ -1,0 +1,22 @@
+/**
+ * Reactions to an answer in general words as people of many places and ages put them (`sayings.jsonl`, written for this project): a small judge knows no
+ * idiom that it was not shown. Evaluation has sayings of its own (`bench/eval/spoken.ts`), and a test keeps the two apart.
+ */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const Saying = z.strictObject({ reward: z.union([z.literal(-1), z.literal(0), z.literal(1)]), text: z.string().min(1) });
+export type Saying = z.infer<typeof Saying>;
+
+const FILE = new URL("sayings.jsonl", import.meta.url);
+
+let known: readonly Saying[] | undefined;
+
+/** All of them, read once. @throws z.ZodError where a line is none */
+export function readSayings(): readonly Saying[] {
+  known ??= readFileSync(FILE, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => Saying.parse(JSON.parse(line)));
+  return known;
+}
