@@ -13,7 +13,7 @@ import { argumentText, findTool } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { isLeftOpen, mayBeMeant } from "./speech/given.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant } from "./speech/given.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -97,7 +97,7 @@ export function passedFor(
   if (valueIn(owner, { parameter, value }) === undefined) return undefined;
   const own = call.arguments[parameter];
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
-  if (asked !== undefined && asked !== value) return undefined;
+  if ((asked !== undefined && asked !== value) || isTurnedDown(messages, { parameter: declared, value })) return undefined;
   if (own === undefined)
     return declared.fallback === value || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
@@ -170,9 +170,10 @@ export function holdTo(
   { tools, toolChoice, responseFormat }: Sayable,
   { before, heard }: { before: Said; heard: Heard },
 ): Sayable {
-  const held = tools.map((tool) =>
-    notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter)).reduce(holdArgument, tool),
-  );
+  const held = tools.map((tool) => {
+    const own = notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter));
+    return own.length === 0 ? tool : own.reduce((shown, note) => holdArgument(shown, note, tool), asCalled(tool, before));
+  });
   if (notes.some((note) => wordsReply(note, heard)))
     return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: reworded(notes, { text: before.text, heard }) } };
   const asking = findAsking(notes, { before, heard });
@@ -208,8 +209,18 @@ function holdAgreed(
   return { tools: agreed, toolChoice };
 }
 
-function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held): ToolDefinition {
-  const typed = valueIn(tool, { parameter: name, value });
+/** The tool as the answer calls it, so that only what is held changes: where its grammar lets a small policy fill more, it does. Of several calls, or of lists and objects, it stays as it is. */
+function asCalled(tool: ToolDefinition, { calls }: Said): ToolDefinition {
+  const [call, ...more] = calls.filter(({ name }) => name === tool.function.name);
+  if (call === undefined || more.length > 0 || Object.values(call.arguments).some((value) => typeof value === "object")) return tool;
+  const properties = Object.fromEntries(Object.entries(call.arguments).map(([key, value]) => [key, { enum: [value] }]));
+  const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+  return { ...tool, function: { ...tool.function, parameters } };
+}
+
+/** @param declared says of which type the value is */
+function holdArgument(tool: ToolDefinition, { parameter: name, value }: Held, declared: ToolDefinition): ToolDefinition {
+  const typed = valueIn(declared, { parameter: name, value });
   if (typed === undefined) return tool;
   const { parameters } = tool.function;
   const { properties, required } = { properties: {}, required: [], ...parameters };

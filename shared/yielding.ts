@@ -6,7 +6,7 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool } from "./speech/calls.ts";
-import { wasGiven } from "./speech/given.ts";
+import { isLeftOpen, isTurnedDown, wasGiven } from "./speech/given.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
@@ -40,7 +40,7 @@ const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the o
 
 /**
  * Whether what was said overrules a default: the policy, asked without it, calls the same tool and tells another value than under it; or the user
- * asks by its name for another option than the default, whatever the policy makes of that.
+ * asks by its name for another option than the default, turns it down ("not KLM"), or leaves it open ("any airline"), whatever the policy makes of that.
  */
 export function yields(
   tokenizer: Tokenizer,
@@ -48,10 +48,23 @@ export function yields(
   { under, without, heard }: { under: WrittenAnswer; without: WrittenAnswer; heard: Heard },
 ): boolean {
   if (under.call?.name !== about.tool) return false;
-  const asked = about.value === undefined ? undefined : askedOption(about, { args: under.call.arguments, heard });
-  if (asked !== undefined && asked !== about.value) return argumentText(under.call.arguments[about.parameter]) === about.value;
+  const { tool, parameter, value } = about;
+  if (value !== undefined && isOverruled({ tool, parameter, value }, { args: under.call.arguments, heard }))
+    return argumentText(under.call.arguments[parameter]) === value;
   const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
   return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, { without, heard });
+}
+
+/** Whether the user asks by its name for another option, turns the default's value down, or leaves open what it is to be. */
+function isOverruled(
+  { tool, parameter, value }: Omit<ValuedDefault, "corrected">,
+  { args, heard }: { args: Readonly<Record<string, unknown>>; heard: Heard },
+): boolean {
+  const asked = askedOption({ tool, parameter }, { args, heard });
+  if (asked !== undefined) return asked !== value;
+  const owner = findTool(heard.tools, tool);
+  const read = owner && findParameter(owner, parameter);
+  return read !== undefined && (isTurnedDown(heard.messages, { parameter: read, value }) || isLeftOpen(heard.messages, read));
 }
 
 /**

@@ -3,7 +3,9 @@ import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
+import { asks } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
+import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import kernelModule from "../kernel/kernel.wasm";
@@ -30,7 +32,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const { notes, promptTokens } = encodeWithNotes(policy, { ...turn, notes: [...turn.notes, ...carriedAspects(turn)] });
   const { contextTokens } = policy;
   const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
-  const { temperature, topP, stop, topLogprobs: topLogProbs, toolChoice, parallelToolCalls, responseFormat } = sampling;
+  const { temperature, topP, stop, topLogprobs: topLogProbs, parallelToolCalls, responseFormat } = sampling;
+  const toolChoice = talksOnly(turn) ? "none" : sampling.toolChoice;
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
   const same = { readFile, ...drawn, ...form, cacheKey };
@@ -45,7 +48,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   return {
-    answer: (signal) => toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), turn),
+    answer: (signal) =>
+      toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), { ...turn, toolChoice }),
   };
 }
 
@@ -59,14 +63,27 @@ function carriedAspects({ policy: { defaults }, notes, tools }: EngineTurn): Ser
   });
 }
 
-function toAnswer(answer: YieldingAnswer, { policy: bound, notes: given }: Pick<EngineTurn, "policy" | "notes">): EngineAnswer {
+/** Whether the user greets, thanks or parts and is free to be answered in words: a small policy calls a tool all the same, and books once more. */
+function talksOnly({ messages, sampling: { toolChoice } }: EngineTurn): boolean {
+  const [last, before] = messages.toReversed();
+  if (toolChoice !== "auto" || last?.role !== "user") return false;
+  return isSmallTalk(last.content, { asked: before?.role === "assistant" && asks(before.content ?? "") });
+}
+
+function toAnswer(
+  answer: YieldingAnswer,
+  { policy: bound, notes: given, toolChoice }: Pick<EngineTurn, "policy" | "notes"> & Pick<TurnSampling, "toolChoice">,
+): EngineAnswer {
   const prompted = (): Prompted => {
     const { notes, held, promptTokens, line, version } = answer.completion;
-    const [stood, others] = [notes.filter((note) => given.includes(note)), held.filter((each) => !given.some((note) => note === each))];
+    // One that the answer is held to counts as one in its prompt.
+    const stood = given.filter((note) => notes.includes(note) || held.includes(note));
+    const others = held.filter((each) => !given.some((note) => note === each));
     return {
       notes: stood.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) })),
       heldTo: others.map(({ tool, parameter, value }) => ({ tool, parameter, value })),
       promptTokens,
+      toolChoice,
       yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version },
     };
   };

@@ -201,8 +201,8 @@ export class TurnRun {
     const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
     const { notes, heldTo, promptTokens, yieldedTo } = prompted;
-    const { temperature, topP, toolChoice, parallelToolCalls, responseFormat } = this.#request.sampling;
-    const form = { toolChoice, parallelToolCalls, responseFormat };
+    const { temperature, topP, parallelToolCalls, responseFormat } = this.#request.sampling;
+    const form = { toolChoice: prompted.toolChoice ?? this.#request.sampling.toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
       { session, turnId: this.turnId, now },
       {

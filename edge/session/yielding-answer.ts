@@ -110,8 +110,25 @@ export class YieldingAnswer {
       if (tells(policy.tokenizer, about, { without, heard })) this.#told.add(note.noteId);
       return yields(policy.tokenizer, about, { under, without, heard });
     });
-    if (yielding.length === 0) return under;
-    return (await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) })) ?? under;
+    if (yielding.length === 0) return this.#ownBeside(under, without);
+    const left = await this.#askBefore(learned(yielding), { notes: notes.filter((note) => !yielding.includes(note)) });
+    return left === undefined ? under : this.#ownBeside(left, without);
+  }
+
+  /**
+   * The policy's own call with what the notes say: a small policy that reads notes fills more arguments than they are about.
+   * @param without what it says that reads none
+   */
+  async #ownBeside(under: Answer, without: Answer): Promise<Answer> {
+    const { notes, policyDigest } = under.completion;
+    const about = notes.filter((note) => isRead(note) && note.tool === under.call?.name && holds(note, under));
+    if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
+    const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);
+    if (Object.keys({ ...under.call?.arguments, ...without.call?.arguments }).every(isOwn)) return under;
+    const unread = notes.filter((note) => !isRead(note));
+    const after = await this.#ask({ by: under.completion, notes: unread, hold: { to: about, before: without } }, under.defaults);
+    if (after?.call?.name !== under.call?.name || after === undefined) return under;
+    return about.every((note) => holds(note, after)) ? after : under;
   }
 
   /** A call that no note in the prompt is about goes out as it does without them, unless a call is due then that one is about. */
@@ -264,6 +281,10 @@ function isSaidOfAnother(held: Held, { calls: [, ...others], heard }: Pick<Said,
   return others.some(
     (call) => isRead(held) && call.name === held.tool && !holds(held, { call }) && passedFor(held, { call, heard }) === undefined,
   );
+}
+
+function sameArgument(name: string, left: WrittenAnswer, right: WrittenAnswer): boolean {
+  return JSON.stringify(left.call?.arguments[name]) === JSON.stringify(right.call?.arguments[name]);
 }
 
 function askedOver({ tool, parameter, before: { policyDigest } }: ServedDefault, { call }: Pick<WrittenAnswer, "call">): string {

@@ -1,10 +1,10 @@
-/** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, or leave to take any. Words are matched, never interpreted. */
+/** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
-import { namesTopic, numbersIn, requestOf, topicWords, wordsBy } from "./mention.ts";
+import { mentions, namesTopic, numbersIn, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
-import { clausesOf, PRONOUN } from "./wanted.ts";
+import { clausesOf, isWanted, PRONOUN } from "./wanted.ts";
 import { containsPhrase, sameStem, wordsOf } from "./words.ts";
 
 /**
@@ -84,6 +84,12 @@ export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Par
     const isReply = isAskedFor(request[at - 1], parameter);
     return clausesOf(content ?? "").some((clause) => OPEN.test(clause) && (isReply || namesTopic(clause, parameter)));
   });
+}
+
+/** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast". */
+export function isTurnedDown(messages: readonly ChatMessage[], { parameter, value }: { parameter: Parameter; value: string }): boolean {
+  const words = wordsBy(requestOf(messages), "user");
+  return mentions(words, { parameter, value }) && !isWanted(words, { parameter, value }, parameter.allowed);
 }
 
 const OPEN =

@@ -12,6 +12,9 @@ import { phrasesIn, sameStem, tellingWords, wordsOf } from "./words.ts";
  */
 export function isWanted(text: string, { parameter, value }: MentionedValue, options: readonly string[] = []): boolean {
   const isTruth = parameter.kind === "boolean" || /^(true|false)$/i.test(value);
+  // "You picked the wrong wifi, it should be False": who says the word says which.
+  const spelt = isTruth ? text.match(SPELT_TRUTH) : null;
+  if (spelt !== null) return spelt.some((word) => sameText(word, value));
   return clausesOf(text).some((clause) => {
     if (isTruth)
       return isDenying(parameter) ? mentions(clause, { parameter, value }) : truthSaid(clause, parameter) === /^true$/i.test(value);
@@ -25,6 +28,8 @@ export function isWanted(text: string, { parameter, value }: MentionedValue, opt
       );
   });
 }
+
+const SPELT_TRUTH = /(?<!\b(?:not|n't|than|instead of) )\b(?:true|false)\b/gi;
 
 /** Where the words are those of a longer option: "Premium Economy" is no Economy. */
 function partsOfLonger(words: readonly string[], { value, options }: { value: string; options: readonly string[] }): ReadonlySet<number> {

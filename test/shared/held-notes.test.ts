@@ -77,6 +77,22 @@ describe("holdTo, an argument", () => {
     expect(lets([TOOL], { place: "Porto", rooms: 1 })).toBe(true);
   });
 
+  it("lets nothing else change of the call in whose place it is, but for several calls, and lists", () => {
+    const made = (...calls: Record<string, unknown>[]) => ({
+      ...nothing,
+      before: { calls: calls.map((args) => ({ name: "ReserveHotel", arguments: args })), text: "" },
+    });
+    const { tools } = holdTo([ROOMS], { ...FREE_FORM, tools: [TOOL] }, made({ place: "Porto", rooms: 1 }));
+    expect(lets(tools, { place: "Porto", rooms: 2 })).toBe(true);
+    expect([
+      lets(tools, { place: "Porto", rooms: 2, view: "sea" }),
+      lets(tools, { place: "Faro", rooms: 2 }),
+      lets(tools, { rooms: 2 }),
+    ]).toEqual([false, false, false]);
+    for (const before of [made({ place: "Porto" }, { place: "Faro" }), made({ place: ["Porto"] })])
+      expect(lets(holdTo([ROOMS], { ...FREE_FORM, tools: [TOOL] }, before).tools, { place: "Faro", rooms: 2, view: "sea" })).toBe(true);
+  });
+
   it("leaves a tool as it is whose schema has no place for the value, and other tools", () => {
     for (const note of [
       { ...VIEW, value: "mountains" },

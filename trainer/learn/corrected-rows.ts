@@ -180,10 +180,13 @@ function splitShares(rows: readonly { eventId: string; share: number }[]): numbe
 }
 
 /** What each token was drawn under; undefined where the log does not tell, or tells of others than would be made today. */
-export function masksOf({ tools, rollout, notes = [] }: TurnFinished, grammars: AnswerGrammars): (TokenMask | undefined)[] | undefined {
+export function masksOf(
+  { tools, rollout, notes = [], heldTo = [] }: TurnFinished,
+  grammars: AnswerGrammars,
+): (TokenMask | undefined)[] | undefined {
   const { responseTokens: tokens, sampling } = rollout;
-  // Held to a note, it was drawn under masks that the form does not tell.
-  return sampling.form === undefined || notes.some(({ held }) => held === true)
+  // Held to a note, or to what its version has learned, it was drawn under masks that the form does not tell.
+  return sampling.form === undefined || heldTo.length > 0 || notes.some(({ held }) => held === true)
     ? undefined
     : answerMasks(grammars, { tools, form: sampling.form, tokens });
 }

@@ -28,6 +28,20 @@ describe("YieldingAnswer under notes", () => {
     expect(turn.asked).toEqual([[7, "rooms"], [7]]);
   });
 
+  it("lets nothing else stand that the policy fills only where it reads notes", async () => {
+    const turn = prepared({ notes: [ROOMS] }, (notes, _, held) =>
+      call(
+        held.length > 0 ? { city: "Porto", rooms: "2" } : notes.length > 0 ? { city: "Porto", stars: "5", rooms: "2" } : { city: "Porto" },
+      ),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2"}'] });
+    expect(turn.asked).toEqual([[7, "rooms"], [7], [7, "held rooms"]]);
+    const stubborn = prepared({ notes: [ROOMS] }, (notes, _, held) =>
+      call(held.length > 0 ? { city: "Porto" } : notes.length > 0 ? { stars: "5", rooms: "2" } : { city: "Porto" }),
+    );
+    expect(await answer(stubborn)).toMatchObject({ calls: ['{"stars": "5", "rooms": "2"}'], notes: [ROOMS] });
+  });
+
   it("answers without a note that is overruled, and is recorded as answered so", async () => {
     const turn = prepared({ notes: [ROOMS] }, (notes) => call(notes.length > 0 ? { rooms: "2" } : { city: "Porto", rooms: "1" }));
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "1"}'], notes: [] });

@@ -1,6 +1,7 @@
 /** Numbers that a user gives an argument by its name, or when asked for it. */
 import { describe, expect, it } from "vitest";
-import { isLeftOpen, mayBeMeant, wasGiven } from "../../../shared/speech/given.ts";
+import type { Parameter } from "../../../shared/speech/parameters.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven } from "../../../shared/speech/given.ts";
 
 const parameter = { words: "party size" };
 const user = (content: string) => ({ role: "user" as const, content });
@@ -95,5 +96,28 @@ describe("isLeftOpen", () => {
     expect(open("A flight to Oslo with any airline.")).toBe(false);
     expect(open("A flight to Oslo.", assistant("Which airline?"), "Any.")).toBe(false);
     expect(open("A flight to Oslo in business class.")).toBe(false);
+  });
+});
+
+describe("isTurnedDown", () => {
+  const airline = { name: "airline", words: "airline", description: "", kind: "text", allowed: ["KLM", "Delta", "Premium Air"] } as const;
+  const breakfast = { name: "breakfast", words: "breakfast", description: "", kind: "boolean", allowed: [] } as const;
+  const down = (parameter: object, value: string, ...said: string[]): boolean =>
+    isTurnedDown(said.map(user), { parameter: parameter as Parameter, value });
+
+  it.each(["Not KLM this time.", "Anything but KLM, please.", "A flight without KLM", "I don't want KLM."])("is true of %s", (said) => {
+    expect(down(airline, "KLM", said)).toBe(true);
+  });
+
+  it.each(["A flight to Rome.", "KLM, please.", "Not Delta, KLM.", "Not Delta."])("is false of %s", (said) => {
+    expect(down(airline, "KLM", said)).toBe(false);
+  });
+
+  it("asks of a truth what is said of its topic", () => {
+    for (const said of ["A room without breakfast.", "No breakfast needed.", "We skip breakfast.", "I don't need breakfast."])
+      expect([said, down(breakfast, "true", said)]).toEqual([said, true]);
+    for (const said of ["A room with breakfast.", "Is breakfast included?", "A room."])
+      expect([said, down(breakfast, "true", said)]).toEqual([said, false]);
+    expect(down(breakfast, "false", "A room with breakfast.")).toBe(true);
   });
 });

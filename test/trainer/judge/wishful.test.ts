@@ -95,6 +95,11 @@ describe("isWanted", () => {
     // Twice denied is wanted.
     expect(truths("I can't work without wifi.")).toEqual(["True"]);
     expect(truths("Leave the wifi out.")).toEqual(["False"]);
+    expect([truths("The wifi was wrong, it should be False."), truths("True, please."), truths("Not true.")]).toEqual([
+      ["False"],
+      ["True"],
+      [],
+    ]);
   });
 
   it("leaves both truths open where the name itself denies", () => {

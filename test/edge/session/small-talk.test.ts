@@ -1,0 +1,37 @@
+/** Who greets, thanks or parts is answered in words by the shipped base, whatever tools there are; who asks for something is not kept from it. */
+import { describe, expect, it } from "vitest";
+import { putAgent } from "../../helpers/call.ts";
+import { withEdge } from "../../helpers/edge.ts";
+import { says, talkTo, turnsOf } from "./talk.ts";
+
+const edge = withEdge({ baseFolder: "base" });
+
+const text = { type: "string" };
+const parameters = {
+  type: "object",
+  properties: { title: text, priority: { type: "string", enum: ["low", "high"] } },
+  required: ["title"],
+};
+const tools = [{ type: "function", function: { name: "create_ticket", description: "Opens a ticket", parameters } }];
+const extra = { tools, temperature: 0, max_tokens: 60 };
+
+describe("small talk", () => {
+  it("is answered in words, under a form that the log tells", async () => {
+    await putAgent(edge, "small-talk");
+    const { ask, logged } = talkTo(edge, "small-talk");
+    for (const words of ["Hello!", "Thank you so much, bye!"]) {
+      const { message, status } = await ask([says(words)], { extra });
+      expect([status, message.tool_calls, (message.content ?? "").length > 0]).toEqual([200, undefined, true]);
+    }
+    const [turn] = turnsOf(await logged("turn:finished", 2));
+    expect(turn?.rollout.sampling.form?.toolChoice).toBe("none");
+  });
+
+  it("is no reason not to call where a call is asked for or demanded", async () => {
+    await putAgent(edge, "small-talk");
+    const { ask } = talkTo(edge, "small-talk");
+    const asked = await ask([says("Hi, please create a ticket with the title Login broken.")], { extra });
+    const demanded = await ask([says("Hello!")], { extra: { ...extra, tool_choice: "required" } });
+    expect([asked.message.tool_calls?.length, demanded.message.tool_calls?.length]).toEqual([1, 1]);
+  });
+});
