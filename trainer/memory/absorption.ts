@@ -37,20 +37,22 @@ type ReviewDependencies = {
   readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
 };
 
-/** Asks the policy only where something is new: another version, or other turns. */
+/** Asks the policy only where something is new: another version, or other turns. Serves all lines, each with what was asked of it. */
 export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadAdapter }: ReviewDependencies): ReviewNotes {
-  let needed = new Set<string>();
+  const neededOf = new Map<string, ReadonlySet<string>>();
   return async (head, { notes, turns }) => {
+    const name = `notes.${head.agent}.${head.line}`;
+    const known = neededOf.get(name);
     const open = notes.flatMap((note) => {
       const shown = turnsUnder(note, turns);
       const key = JSON.stringify([note.noteId, head.stablePolicyDigest, shown.map(({ turnId }) => turnId)]);
       return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, key }] : [];
     });
     // Of notes that are gone nothing is kept.
-    needed = new Set(open.flatMap(({ key }) => (needed.has(key) ? [key] : [])));
+    const needed = new Set(open.flatMap(({ key }) => (known?.has(key) === true ? [key] : [])));
+    neededOf.set(name, needed);
     const asked = open.filter(({ key }) => !needed.has(key));
     if (asked.length === 0) return [];
-    const name = `notes.${head.agent}.${head.line}`;
     const adapter = await loadAdapter(head);
     if (adapter !== null) await engine.loadAdapter(name, adapter);
     try {

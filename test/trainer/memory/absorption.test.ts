@@ -5,7 +5,8 @@ import type { TurnFinished } from "../../../shared/events.ts";
 import type { Note } from "../../../shared/note.ts";
 import { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { LoggedTurn } from "../../../trainer/data/exchange.ts";
-import { isNeedless, turnsUnder } from "../../../trainer/memory/absorption.ts";
+import type { LineHead } from "../../../shared/policy.ts";
+import { createNoteReview, isNeedless, turnsUnder } from "../../../trainer/memory/absorption.ts";
 import type { AskPolicy } from "../../../trainer/teacher/lead.ts";
 import { CHAT_TEMPLATE } from "../../../trainer/pretrain/chat-template.ts";
 import { tokenizerJson, trainBpe } from "../../../trainer/pretrain/bpe.ts";
@@ -65,6 +66,32 @@ describe("turnsUnder", () => {
   it("takes one turn of a session", () => {
     const [first, second] = [hotels("2", under), hotels("2", under)];
     expect(ids(turnsUnder(note, [first, { ...second, sessionId: first.sessionId }]))).toEqual([second.turnId]);
+  });
+});
+
+describe("createNoteReview", () => {
+  it("asks about the same turns under the same version once, whatever other lines are reviewed in between", async () => {
+    const asked: string[] = [];
+    const review = createNoteReview({
+      engine: {
+        generate: async ({ prompts }) => prompts.map(() => ({ tokens: Int32Array.from(saying("1")), logProbs: new Float32Array(0) })),
+        score: async () => ({ logProbs: new Float32Array(0), argmax: new Int32Array(0) }),
+        loadAdapter: async () => {},
+        dropAdapter: async () => {},
+      },
+      base: { tokenizer, rowTokens: 1_024 },
+      loadAdapter: async ({ agent, line, stablePolicyDigest }) => (asked.push(`${agent}.${line} ${stablePolicyDigest}`), null),
+    });
+    const lines = ["hotels.shared", "trains.shared", "trains.u1"].map((name) => {
+      const noteId = `n_${name}`;
+      const turns = Array.from({ length: 3 }, () => hotels("2", { notes: [{ noteId, text: note.text }] }));
+      const [agent, line] = name.split(".");
+      return (stablePolicyDigest: string) =>
+        review({ agent, line, stablePolicyDigest } as LineHead, { notes: [{ ...note, noteId }], turns });
+    });
+    for (let steps = 0; steps < 3; steps += 1) for (const step of lines) expect(await step("v1")).toEqual([]);
+    await lines[0]?.("v2");
+    expect(asked).toEqual(["hotels.shared v1", "trains.shared v1", "trains.u1 v1", "hotels.shared v2"]);
   });
 });
 
