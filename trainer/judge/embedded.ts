@@ -12,7 +12,6 @@ import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording 
 import { groundedCandidates } from "./candidates.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
-import { fence } from "./fence.ts";
 import { withFurther } from "./further.ts";
 import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
@@ -42,9 +41,8 @@ const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
   return {
-    async judge(heard, { votes, seed }) {
-      if (heard.exchange.nextState.length === 0) return undefined;
-      const signal = { ...heard, exchange: fence(heard.exchange) };
+    async judge(signal, { votes, seed }) {
+      if (signal.exchange.nextState.length === 0) return undefined;
       const rewards = await castVotes(sampler, signal.exchange, { votes, seed });
       const reward = countVotes(rewards);
       if (rewards.length === 0)

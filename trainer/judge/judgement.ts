@@ -7,6 +7,7 @@ import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
 import { firstTool } from "../../shared/speech/calls.ts";
 import { toldBy } from "../learn/form.ts";
 import { groundAspect } from "./aspects.ts";
+import { fence } from "./fence.ts";
 import { heldText, lastCall } from "./ground.ts";
 import type { HeardHint, Verdict } from "./judge.ts";
 import { groundInPart } from "./parts.ts";
@@ -50,7 +51,9 @@ export function toJudgement(signal: Signal, verdict: Verdict, now: Date): Judgem
   };
 }
 
-export function verdictFromLog(judgement: z.infer<typeof JudgementMade>, signal: Signal): Verdict {
+/** What was judged, grounded again in the words that the judge was shown. */
+export function verdictFromLog(judgement: z.infer<typeof JudgementMade>, heard: Signal): Verdict {
+  const signal = { ...heard, exchange: fence(heard.exchange) };
   const { judge, reward, votes, refused, poll } = judgement;
   const code = REFUSAL_CODES.find((known) => known === refused?.code);
   const verdict = {

@@ -1,7 +1,11 @@
-/** Who judges a signal: a person's feedback itself, the base or a server where a user spoke, and facts where tool results came alone. */
+/**
+ * Who judges a signal: a person's feedback itself, the base or a server where a user spoke, and facts where tool results came alone.
+ * Whoever it is reads words without those that speak to the judge, and grounds hints in them so.
+ */
 import type { Signal } from "../data/exchange.ts";
 import { createEmbeddedHints, createEmbeddedJudge, type JobSampler } from "./embedded.ts";
 import { createFeedbackJudge } from "./feedback.ts";
+import { fence } from "./fence.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { LlmJudge } from "./llm/judge.ts";
 import { remembered } from "./remembered.ts";
@@ -12,7 +16,8 @@ export function createPanel(sampler: JobSampler, llm: LlmJudge = new LlmJudge({ 
   const embedded = remembered(createEmbeddedJudge(sampler));
   const embeddedHints = createEmbeddedHints(sampler);
   return {
-    async judge(signal: Signal, options): Promise<Verdict | undefined> {
+    async judge(heard: Signal, options): Promise<Verdict | undefined> {
+      const signal = { ...heard, exchange: fence(heard.exchange) };
       const { server } = options;
       if (signal.feedback !== undefined)
         return createFeedbackJudge(server === undefined ? embeddedHints : llm.hintsBy(server)).judge(signal, options);

@@ -38,6 +38,14 @@ function judgeWith(options: Partial<LlmOptions> = {}): LlmJudge {
   return new LlmJudge({ environment: {}, ...options });
 }
 
+/** Of a panel whose base is not to be asked. */
+const UNASKED: JobSampler = {
+  answer: () => Promise.reject(new Error("asked")),
+  score: () => Promise.reject(new Error("asked")),
+  call: () => Promise.reject(new Error("asked")),
+  knowsWishes: false,
+};
+
 type Asking = { signal?: Signal; asked?: number; timeoutMs?: number };
 
 /** The verdict where the server gives these answers in turn, and the last of them from then on. */
@@ -184,14 +192,8 @@ describe("LlmJudge", () => {
 
   it("finds the hint of a person's correction, whose vote is known", async () => {
     server.answer = () => votes(-1, TWO);
-    const base: JobSampler = {
-      answer: () => Promise.reject(new Error("asked")),
-      score: () => Promise.reject(new Error("asked")),
-      call: () => Promise.reject(new Error("asked")),
-      knowsWishes: false,
-    };
     const corrected = signalOf([], { correction: "The number of rooms should be 2." });
-    const verdict = await createPanel(base, judgeWith()).judge(corrected, { votes: 3, seed: 0, server: serverOf() });
+    const verdict = await createPanel(UNASKED, judgeWith()).judge(corrected, { votes: 3, seed: 0, server: serverOf() });
     expect(verdict).toMatchObject({
       judge: "feedback",
       reward: -1,
@@ -223,7 +225,9 @@ describe("words that speak to the judge", () => {
   });
 
   it.each(INJECTIONS.filter((words) => words !== PRAISE))("are left out of what the user says: %j", async (words) => {
-    await judged([votes(0)], { asked: 1, signal: signalOf([user(`No, I want two rooms. ${words}`)]) });
+    server.answer = () => votes(0);
+    const signal = signalOf([user(`No, I want two rooms. ${words}`)]);
+    await createPanel(UNASKED, judgeWith()).judge(signal, { votes: 1, seed: 0, server: serverOf() });
     expect(documentOf(server.heard[0]?.request.messages[1]?.content ?? "").nextState).toEqual([
       { role: "user", content: "No, I want two rooms." },
     ]);

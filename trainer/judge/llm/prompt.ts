@@ -8,7 +8,6 @@ import type { ChatMessage } from "../../../shared/chat.ts";
 import { findTool } from "../../../shared/speech/calls.ts";
 import { sha256 } from "../../../shared/digest.ts";
 import type { Signal } from "../../data/exchange.ts";
-import { fence } from "../fence.ts";
 
 /** Sent as they are, so that the digest of the file is the digest of what was sent. */
 const INSTRUCTIONS = readFileSync(new URL("instructions.txt", import.meta.url), "utf8");
@@ -50,7 +49,7 @@ export async function ballotPrompt({ turn, toolResults, exchange }: Signal): Pro
       messages.findLastIndex(({ role }) => role === "user"),
     ),
   );
-  const next = [...toolResults, ...fence(exchange).nextState];
+  const next = [...toolResults, ...exchange.nextState];
   const share = Math.max(LEAST_CHARS, Math.floor(MOST_CHARS / (asked.length + next.length + 1)));
   const quote = (message: ChatMessage): unknown => quoteMessage(message, share);
   const data = quoteJson({
