@@ -316,6 +316,23 @@ describe("a server that is away", () => {
     expect(await ask()).toMatchObject({ reward: 1 });
   });
 
+  it("is left alone for 1 s, and twice as long where it is still away, however many votes find it so", async () => {
+    let nowMs = 0;
+    const judge = judgeWith({ now: () => nowMs });
+    const ask = (asked: number) => judge.judge(REJECTED, { server: serverOf(), votes: asked, seed: 0 });
+    server.answer = () => ({ status: 503, headers: { "retry-after": "0" } });
+    for (const pauseS of [1, 2, 4]) {
+      await expect(ask(9)).rejects.toThrow(/an answer expected, got 503/);
+      await expect(ask(1)).rejects.toThrow(`asked again in ${pauseS} s`);
+      nowMs += pauseS * 1_000;
+    }
+    server.answer = () => votes(1);
+    expect(await ask(3)).toMatchObject({ reward: 1 });
+    server.answer = () => ({ status: 503, headers: { "retry-after": "0" } });
+    await expect(ask(3)).rejects.toThrow(/an answer expected, got 503/);
+    await expect(ask(1)).rejects.toThrow("asked again in 1 s");
+  });
+
   it.each([
     { name: "does not answer in time", reply: { hangs: true } as const, timeoutMs: 50, why: /nothing within 50 ms/ },
     { name: "knows another key", reply: { status: 401, body: refusal("Incorrect API key provided") }, why: /got 401/ },

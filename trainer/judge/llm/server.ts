@@ -77,6 +77,7 @@ export class ChatServer {
     const pausedMs = this.#pausedUntil - now();
     if (pausedMs > 0) throw this.#unavailable(`a pause; it is asked again in ${Math.ceil(pausedMs / 1_000)} s`);
     let dialect = this.#dialect;
+    const pausesBefore = this.#pauses;
     for (let failures = 0; ;) {
       meter.requests += 1;
       const result = await this.#send(JSON.stringify(requestBody(dialect, { model, messages, seed, schema: BALLOT_SCHEMA })));
@@ -91,7 +92,7 @@ export class ChatServer {
       }
       failures += 1;
       const waitMs = result.retryAfterMs ?? backoffMs(failures, random.next());
-      if (!result.again || failures >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw this.#pause(result);
+      if (!result.again || failures >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw this.#pause(result, pausesBefore);
       await sleep(waitMs, undefined, { signal: this.#options.signal });
     }
   }
@@ -123,10 +124,13 @@ export class ChatServer {
     }
   }
 
-  #pause({ why, retryAfterMs }: Extract<Attempt, { status: "failed" }>): AppError {
-    const ownMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
-    this.#pauses += 1;
-    this.#pausedUntil = this.#options.now() + Math.max(ownMs, Math.min(retryAfterMs ?? 0, LONGEST_TOLD_PAUSE_MS));
+  /** Votes go out side by side: what was asked before a pause began tells of the same outage, and the pause is longer only where the server asks for it. */
+  #pause({ why, retryAfterMs = 0 }: Extract<Attempt, { status: "failed" }>, pausesBefore: number): AppError {
+    const isKnown = this.#pauses > pausesBefore;
+    const ownMs = isKnown ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
+    if (!isKnown) this.#pauses += 1;
+    const until = this.#options.now() + Math.max(ownMs, Math.min(retryAfterMs, LONGEST_TOLD_PAUSE_MS));
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
     return this.#unavailable(why);
   }
 
