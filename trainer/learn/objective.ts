@@ -7,7 +7,8 @@
  *     + c_reward · Σ_t −min(A_t ρ_t, A_t clip(ρ_t))                                            binary RL, PPO (1707.06347) eq. 7
  *
  * `other` and `anchor` lessons have the parent itself as teacher: those terms are the trust region, too,
- * KL(parent ‖ candidate), near what is learnt; errands are drawn anew for every step, far from it.
+ * KL(parent ‖ candidate), near what is learnt; errands, conversations far from it, are drawn once for each version that is
+ * learned from, and come in turn (errand-pool.ts).
  */
 import type { ContextKind } from "../teacher/contexts.ts";
 

@@ -65,6 +65,13 @@ describe("ErrandPools", () => {
     expect(unprepared[0]).not.toBe(unprepared[1]);
   });
 
+  it("has ten batches for each version, which come in turn", async () => {
+    const pool = await new ErrandPools(listening(), base).of(3);
+    const steps = Array.from({ length: 60 }, (_, step) => pool.batch(step));
+    expect(new Set(steps).size).toBe(10);
+    expect(steps.map((batch) => steps.indexOf(batch))).toEqual(steps.map((_, step) => step % 10));
+  });
+
   it("draws others for another version", async () => {
     const pools = new ErrandPools(listening(), base);
     expect(await twoLosses(pools, 4)).not.toEqual(await twoLosses(pools, 3));
