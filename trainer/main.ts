@@ -37,7 +37,7 @@ import { Random } from "./random.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
-import { createTurns } from "./turns.ts";
+import { createWorkQueue } from "./work-queue.ts";
 
 const PARENT_CHECK_MS = 1_000;
 const BARE_VERSION = 0; // what every new agent learns from
@@ -74,30 +74,30 @@ async function main(): Promise<void> {
     });
     const loadAdapter = createParentLoader(edge, { base, folder });
     const gate = createGate({ engine, base, onLeftOut: (cases) => metrics("gate:left", cases) });
-    const inTurn = createTurns();
+    const queued = createWorkQueue();
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
       learner: {
-        update: (request) => inTurn(() => learner.update(request)),
+        update: (request) => queued(() => learner.update(request)),
         // Another agent's update has more use for the time.
         prepare: async (version) => {
-          if (inTurn.idle()) await inTurn(async () => learner.prepare?.(version));
+          if (queued.idle()) await queued(async () => learner.prepare?.(version));
         },
       },
       metrics,
       config,
       now: () => new Date(),
       loadAdapter,
-      gate: (request) => inTurn(() => gate.examine(request), { first: true }),
+      gate: (request) => queued(() => gate.examine(request), { first: true }),
       reviewNotes: createNoteReview({ engine, base, loadAdapter }),
       writeAdapter,
       runtime: describeRuntime(config, device),
     };
     // What this costs now the first update would wait for; whatever is wrong it meets again, and tells.
     sleep(PREPARE_AFTER_MS, undefined, { signal: stop.signal })
-      .then(() => inTurn(() => gate.prepare()))
-      .then(() => inTurn(async () => learner.prepare?.(BARE_VERSION)))
+      .then(() => queued(() => gate.prepare()))
+      .then(() => queued(async () => learner.prepare?.(BARE_VERSION)))
       .catch((thrown: unknown) => {
         if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
       });

@@ -18,7 +18,7 @@ export type PersonalOptions = {
   readonly retry: Omit<RetryOptions, "signal">;
 };
 
-/** Updates take turns anyway; so many users are judged, and have their notes, while one of them learns. */
+/** Updates wait for each other anyway; so many users are judged, and have their notes, while one of them learns. */
 const AT_ONCE = 16;
 const MOST_LOOPS = 32;
 const STALE_MS = 2_000; // until what a line stands over may have settled: a shared line that has to be rebuilt is no ground

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
-import { createTurns } from "../../trainer/turns.ts";
+import { createWorkQueue } from "../../trainer/work-queue.ts";
 import { freePort } from "../port.ts";
 import { convert, type ConverterOptions, ggufOf } from "./converter.ts";
 import { inOrder } from "./order.ts";
@@ -20,8 +20,8 @@ export type SuccessionOptions = LlamaServerOptions &
 
 export class Succession {
   readonly #options: SuccessionOptions;
-  readonly #conversions = createTurns();
-  readonly #takeovers = createTurns();
+  readonly #conversions = createWorkQueue();
+  readonly #takeovers = createWorkQueue();
   readonly #placings = new Map<string, Promise<void>>();
   /** Converted, and in no server yet. */
   readonly #waiting = new Set<string>();

@@ -32,9 +32,9 @@ export class ErrandPool {
     this.#vocabSize = base.config.vocabSize;
   }
 
-  /** One of ten, in turn. */
-  batch(turn: number): TokenBatch {
-    const index = turn % BATCHES;
+  /** One of ten, which come in turn. */
+  batch(step: number): TokenBatch {
+    const index = step % BATCHES;
     while (this.#batches.length <= index) this.#batches.push(this.#draw());
     const batch = this.#batches[index];
     invariant(batch !== undefined, "a batch that has been drawn");
@@ -42,9 +42,9 @@ export class ErrandPool {
   }
 
   /** Log-probs [N·V] at the positions of a batch, of an adapter or, asked for once, of the base. */
-  logProbs(turn: number, adapter: string | undefined): Promise<Float32Array> {
-    if (adapter !== undefined) return this.#ask(turn, adapter);
-    const index = turn % BATCHES;
+  logProbs(step: number, adapter: string | undefined): Promise<Float32Array> {
+    if (adapter !== undefined) return this.#ask(step, adapter);
+    const index = step % BATCHES;
     return (this.#saidByBase[index] ??= this.#ask(index, undefined));
   }
 
@@ -53,8 +53,8 @@ export class ErrandPool {
     for (let index = 0; index < BATCHES; index += 1) await this.logProbs(index, undefined);
   }
 
-  async #ask(turn: number, adapter: string | undefined): Promise<Float32Array> {
-    const batch = this.batch(turn);
+  async #ask(step: number, adapter: string | undefined): Promise<Float32Array> {
+    const batch = this.batch(step);
     if (batch.weights.every((weight) => weight === 0)) return new Float32Array(batch.weights.length * this.#vocabSize);
     const { full } = await this.engine.score(batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
     invariant(full !== undefined, "whole distributions were asked for");
@@ -106,13 +106,13 @@ export class ErrandPools {
   }
 }
 
-/** The errands of one update, batch by batch, each as often as its turn comes. */
+/** The errands of one run of steps, a batch for each. */
 export class Errands {
   readonly #pools: ErrandPools;
   readonly #asked: { readonly version: number; readonly parent: string | undefined };
   readonly #said = new Map<TokenBatch, Promise<Float32Array>>();
   #pool: ErrandPool | undefined;
-  #turn = 0;
+  #step = 0;
 
   /** @param asked.version that the update goes out from, and the `parent`'s adapter; undefined for the bare base */
   constructor(pools: ErrandPools, asked: { version: number; parent: string | undefined }) {
@@ -124,12 +124,12 @@ export class Errands {
   async accumulate(adapter: string, weight: number): Promise<number> {
     const { version, parent } = this.#asked;
     const pool = (this.#pool ??= await this.#pools.of(version));
-    const turn = this.#turn++;
-    const batch = pool.batch(turn);
+    const step = this.#step++;
+    const batch = pool.batch(step);
     const { weights: kept, ...positions } = batch;
     const count = kept.reduce((sum, each) => sum + each, 0);
     if (count === 0) return 0;
-    const said = this.#said.get(batch) ?? pool.logProbs(turn, parent);
+    const said = this.#said.get(batch) ?? pool.logProbs(step, parent);
     this.#said.set(batch, said);
     const forwardKl = { teacherLogProbs: await said, weights: kept.map((each) => (each * weight) / count) };
     const { losses } = await pool.engine.accumulateAdapter(adapter, { ...positions, forwardKl });

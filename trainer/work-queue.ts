@@ -1,12 +1,12 @@
-/** Updates and gates of all lines share one engine: one at a time, in the order in which they come, a gate before every update that waits. */
-export type Turns = {
+/** One work at a time, in the order in which it comes. Updates and gates of all lines share one engine so, a gate before every update that waits. */
+export type WorkQueue = {
   /** A candidate that is finished and waits for its gate serves nobody, while an update that waits has cost nothing yet. @param options.first before all that waits without it */
   <T>(work: () => Promise<T>, options?: { readonly first?: boolean }): Promise<T>;
   /** Whether nothing is at work and nothing waits. */
   idle(): boolean;
 };
 
-export function createTurns(): Turns {
+export function createWorkQueue(): WorkQueue {
   const gates: (() => Promise<void>)[] = [];
   const others: (() => Promise<void>)[] = [];
   let atWork = false;
@@ -17,7 +17,7 @@ export function createTurns(): Turns {
     atWork = false;
   };
   const take = (): (() => Promise<void>) | undefined => gates.shift() ?? others.shift();
-  const inTurn = <T>(work: () => Promise<T>, { first = false }: { readonly first?: boolean } = {}): Promise<T> =>
+  const queued = <T>(work: () => Promise<T>, { first = false }: { readonly first?: boolean } = {}): Promise<T> =>
     new Promise((resolve, reject) => {
       // The caller hears of a failure; the others go on.
       (first ? gates : others).push(async () => {
@@ -29,5 +29,5 @@ export function createTurns(): Turns {
       });
       void next();
     });
-  return Object.assign(inTurn, { idle: () => !atWork });
+  return Object.assign(queued, { idle: () => !atWork });
 }

@@ -1,9 +1,9 @@
-/** Whose turn it is on the engine. */
+/** What is next on the engine. */
 import { expect, it } from "vitest";
-import { createTurns } from "../../trainer/turns.ts";
+import { createWorkQueue } from "../../trainer/work-queue.ts";
 
 it("lets one work at a time, gates before updates that wait, and goes on after a failure", async () => {
-  const inTurn = createTurns();
+  const queued = createWorkQueue();
   const told: string[] = [];
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -13,16 +13,16 @@ it("lets one work at a time, gates before updates that wait, and goes on after a
     told.push(`${name} ends`);
     return name;
   };
-  const first = inTurn(work("update 1"));
-  const failing = inTurn((): Promise<string> => {
+  const first = queued(work("update 1"));
+  const failing = queued((): Promise<string> => {
     throw new Error("update 2 fails");
   });
-  const last = inTurn(work("update 3"));
-  const gate = inTurn(work("gate"), { first: true });
-  expect([inTurn.idle(), told]).toEqual([false, ["update 1 begins"]]);
+  const last = queued(work("update 3"));
+  const gate = queued(work("gate"), { first: true });
+  expect([queued.idle(), told]).toEqual([false, ["update 1 begins"]]);
   release();
   await expect(failing).rejects.toThrow("update 2 fails");
   expect(await Promise.all([first, gate, last])).toEqual(["update 1", "gate", "update 3"]);
   expect(told).toEqual(["update 1", "gate", "update 3"].flatMap((name) => [`${name} begins`, `${name} ends`]));
-  await expect.poll(() => inTurn.idle()).toBe(true);
+  await expect.poll(() => queued.idle()).toBe(true);
 });
