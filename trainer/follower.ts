@@ -20,7 +20,7 @@ export type FollowerOptions = LeaseOptions & {
   readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step" | "scope" | "dueInMs">;
 };
 
-const REOPEN_MS = 30_000;
+const REOPEN_MS = 30_000; // after whatever failed, also what is a fault of the code
 export const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
 const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
@@ -49,7 +49,8 @@ export class Follower {
       const pauseMs = await this.#hold(signal).catch((error: unknown) => {
         if (signal.aborted) return 0;
         this.#options.metrics("line:failed", { agent: this.#agent, ...toErrorRecord(error) });
-        if (error instanceof AppError && !FATAL.has(error.code)) return REOPEN_MS;
+        // What this agent's log or lines make go wrong is no reason to leave the others.
+        if (!(error instanceof AppError) || !FATAL.has(error.code)) return REOPEN_MS;
         stop.abort("a line failed");
         throw error;
       });

@@ -3,6 +3,7 @@ import { SHARED_ONLY } from "./stand-ins.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { ASK_MS } from "../../../trainer/follower.ts";
 import { followAgents } from "../../../trainer/follow.ts";
@@ -168,6 +169,35 @@ describe("many agents", { timeout: 300_000 }, () => {
     await expect.poll(async () => (await asked()).status, SOON).toBe("held");
     stop.abort();
     await ended;
+  });
+
+  it("go on where one of them cannot, whatever it fails with, and end where none can", async () => {
+    const [faulty, sound] = [await newAgent(), await newAgent()];
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const stop = new AbortController();
+    const failed: string[] = [];
+    let [steps, reached] = [0, true];
+    const step = async (agent: string): Promise<"idle"> => {
+      if (agent === faulty) throw new TypeError("undefined is not a turn");
+      if (!reached) throw new AppError("auth/forbidden", "no trainer's key");
+      steps += 1;
+      return new Promise((resolve) => setTimeout(() => resolve("idle"), 50));
+    };
+    const ended = followAgents(
+      {
+        edge: { ...client, listAgents: async () => [faulty, sound].map((agent) => ({ agent, line: "shared" })) },
+        metrics: (event, { agent, message }) => void (event === "line:failed" && failed.push(`${String(agent)}: ${String(message)}`)),
+        ...{ name: "survivor", leaseMs: LEASE_MS, waitMs: 0, trains: async () => true },
+        openLoop: ({ agent }) => ({ ...SHARED_ONLY, step: () => step(agent) }),
+      },
+      stop,
+    );
+    await expect.poll(() => failed, SOON).toEqual([`${faulty}: undefined is not a turn`]);
+    const before = steps;
+    await expect.poll(() => steps, SOON).toBeGreaterThan(before + 2);
+    reached = false;
+    await expect(ended).rejects.toMatchObject({ code: "auth/forbidden" });
+    expect(stop.signal.aborted).toBe(true);
   });
 
   it.each([
