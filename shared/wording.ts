@@ -58,7 +58,7 @@ export function worded(reply: string, { rules, results }: { rules: readonly Rule
   const text = name === undefined ? reply : withoutMisnaming(reply, { name, values });
   const named = firstNamed(text, values);
   const untold = valueOf("@count") === undefined ? undefined : untoldCount(text, results);
-  let sentences = valueOf("@question") === undefined ? sentencesOf(text) : told(sentencesOf(text), { named, count: untold });
+  let sentences = valueOf("@question") === undefined ? replySentences(text) : told(replySentences(text), { named, count: untold });
   if (untold !== undefined) sentences = [`I found ${untold}.`, ...sentences];
   const isNamed = name === undefined || text.includes(name);
   const room = length === undefined ? Number.POSITIVE_INFINITY : Number(length) - (isNamed ? 0 : wordsIn(name));
@@ -173,7 +173,8 @@ function shortened(
   return ways.find((way) => size(way) <= room) ?? ways.reduce((least, way) => (size(way) < size(least) ? way : least));
 }
 
-function sentencesOf(text: string): string[] {
+/** What follows a full stop is a sentence of a policy's only where it begins as one: "10 p.m. at the Ritz" goes on. */
+function replySentences(text: string): string[] {
   return text
     .trim()
     .split(/(?<=[.!?])\s+(?=[\p{Lu}\d"“])/u)

@@ -1,7 +1,7 @@
 /** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
-import { mentions, namesTopic, numbersIn, requestOf, topicWords, wordsBy } from "./mention.ts";
+import { mentions, namesTopic, numbersAmong, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
 import { clausesOf, isWanted, PRONOUN } from "./wanted.ts";
@@ -17,7 +17,7 @@ export function mayBeMeant(
 ): boolean {
   if (heldElsewhere(args, { parameter: name, value })) return false;
   const words = wordsBy(messages, "user").replaceAll("’", "'");
-  if (value === "1") return ALONE.test(words) || numbersIn(wordsOf(words.replaceAll(PRONOUN, " "))).includes("one");
+  if (value === "1") return ALONE.test(words) || numbersAmong(wordsOf(words.replaceAll(PRONOUN, " "))).includes("one");
   return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
 }
 
@@ -40,7 +40,7 @@ export function wasGiven(
     // "Party size: 5"
     const own = clausesOf(text.replaceAll(": ", " ")).filter((clause) => namesNumberOf(clause, parameter));
     return (own.length > 0 ? own : isReply ? [text] : []).flatMap((clause) => {
-      const numbers = numbersIn(wordsOf(clause.replaceAll(PRONOUN, " ").replaceAll(HOUR, " ")));
+      const numbers = numbersAmong(wordsOf(clause.replaceAll(PRONOUN, " ").replaceAll(HOUR, " ")));
       return numbers.length === 1 && !DENIES.test(clause) ? numbers : [];
     });
   });
@@ -57,7 +57,7 @@ function namesNumberOf(clause: string, { words: name }: Pick<Parameter, "words">
   return words.some((word, at) => {
     if (!topics.some((topic) => sameStem(word, topic))) return false;
     const beside = [words[at - 1], words.slice(at + 1).find((each) => !LINKING.has(each))];
-    return beside.some((each) => each !== undefined && numbersIn([each]).length > 0);
+    return beside.some((each) => each !== undefined && numbersAmong([each]).length > 0);
   });
 }
 

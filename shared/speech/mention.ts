@@ -96,7 +96,7 @@ export function wasCounted(
 }
 
 /** The numbers among words, as they are written there, but for those of dates and hours. */
-export function numbersIn(words: readonly string[]): string[] {
+export function numbersAmong(words: readonly string[]): string[] {
   return words.filter((word, at) => isCount(word) && !isPartOfDate(words, at));
 }
 

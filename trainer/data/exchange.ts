@@ -104,14 +104,14 @@ function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; l
         seq < turn.seq &&
         untrainable(payload) === undefined &&
         payload.messages.length > start &&
-        sameAnswer(payload.answer, turn.payload.messages[payload.messages.length]) &&
+        wentOnWith(payload.answer, turn.payload.messages[payload.messages.length]) &&
         JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,
     );
   return [...earlier, turn];
 }
 
 /** Whether the conversation went on with this answer; one that was regenerated stands in no later transcript. */
-function sameAnswer(answer: ChatMessage, echoed: ChatMessage | undefined): boolean {
+function wentOnWith(answer: ChatMessage, echoed: ChatMessage | undefined): boolean {
   if (answer.role !== "assistant" || echoed?.role !== "assistant") return false;
   const calls = ({ tool_calls = [] }: typeof answer): string =>
     JSON.stringify(tool_calls.map(({ id, function: called }) => [id, called.name]));

@@ -11,6 +11,7 @@ import { argumentText, type Call, findTool, readableCalls, sameText } from "../.
 import { humanise, readParameters } from "../../shared/speech/parameters.ts";
 import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
+import { sentencesOf } from "../data/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
@@ -63,15 +64,15 @@ export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler
 
 /** What the user says but for what they ask for once more: who again asks to "find movies" says nothing of FindMovies. Who chooses a tool once more insists. */
 function newWords({ exchange, turn: { payload } }: Heard): string {
-  const said = new Set(sentencesOf(wordsBy(payload.messages, "user")).map((sentence) => sentence.toLowerCase()));
+  const said = new Set(saidParts(wordsBy(payload.messages, "user")).map((sentence) => sentence.toLowerCase()));
   const isChoice = (sentence: string): boolean => payload.tools.some((tool) => choosesTool(sentence, tool.function.name));
-  const sentences = sentencesOf(wordsBy(exchange.nextState, "user"));
+  const sentences = saidParts(wordsBy(exchange.nextState, "user"));
   return sentences.filter((sentence) => !said.has(sentence.toLowerCase()) || isChoice(sentence)).join("\n");
 }
 
-/** "Once again: I said it." are two. */
-function sentencesOf(words: string): string[] {
-  return words.split(/(?<=[.!?:])\s+|\n/).map((sentence) => sentence.trim());
+/** Sentences, of which a colon makes two: "Once again: I said it." */
+function saidParts(words: string): string[] {
+  return sentencesOf(words).flatMap((sentence) => sentence.split(/(?<=:)\s+/));
 }
 
 /**

@@ -9,7 +9,7 @@ import { readParameters, type Parameter } from "../../shared/speech/parameters.t
 import { datesIn, numbersIn, timesIn, writtenForm } from "../../shared/speech/spoken.ts";
 import { clausesOf, ORDINALS } from "../../shared/speech/wanted.ts";
 import { wishfulWords } from "./wishful.ts";
-import { exampleOf, formOf, groundHint, heldText, lastCall } from "./ground.ts";
+import { exampleOf, writtenFormOf, groundHint, heldText, lastCall } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const SPAN_WORDS = 4;
@@ -55,7 +55,7 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   const { kind, allowed } = parameter;
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
-  const form = formOf(parameter, example);
+  const form = writtenFormOf(parameter, example);
   if (kind === "date") return datesIn(words, form === "date" ? example?.slice(0, 4) : undefined);
   if (kind === "time") return timesIn(words);
   if (form === "number" || kind === "number") return numbersIn(words);

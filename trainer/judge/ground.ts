@@ -47,7 +47,7 @@ function misfit(
   const { name, kind, type, allowed } = parameter;
   if (typedValue(parameter, value) === undefined) return `${name} must be of type ${type}, got ${value}`;
   if (allowed.length > 0) return undefined;
-  const [form, written] = [formOf(parameter, example), writtenForm(value)];
+  const [form, written] = [writtenFormOf(parameter, example), writtenForm(value)];
   if (form !== undefined && written !== form) return `${name} must be a ${form} as in ${example ?? ""}, got ${value}`;
   if ((kind === "place" || kind === "person") && written !== undefined) return `${name} must be a name, got ${value}`;
   if (isClock(parameter) && !/\d/.test(value)) return `${name} must tell the ${kind} in full, got ${value}`;
@@ -134,7 +134,10 @@ function isClock({ kind, allowed }: Pick<Parameter, "kind" | "allowed">): boolea
 }
 
 /** The form in which values of a number, date or time are written, as the example is; undefined where any form may do. */
-export function formOf({ kind, allowed }: Pick<Parameter, "kind" | "allowed">, example: string | undefined): WrittenForm | undefined {
+export function writtenFormOf(
+  { kind, allowed }: Pick<Parameter, "kind" | "allowed">,
+  example: string | undefined,
+): WrittenForm | undefined {
   const form = example === undefined ? undefined : writtenForm(example);
   return allowed.length === 0 && form === kind ? form : undefined;
 }

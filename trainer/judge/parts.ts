@@ -4,7 +4,7 @@
  */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
-import { mentions, namesTopic, numbersIn, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, numbersAmong, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise, type Parameter, readParameters } from "../../shared/speech/parameters.ts";
 import { isMonth, isNumberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { clausesOf, ORDINALS } from "../../shared/speech/wanted.ts";
@@ -146,7 +146,7 @@ function isSaid(piece: string, { parameter, value }: { parameter: Parameter; val
   const named = namesTopic(piece, parameter);
   if (kind === "boolean") return true;
   const form = writtenForm(value);
-  if (form === "number") return named && !DENIED.test(piece) && numbersIn(wordsOf(piece)).length === 1;
+  if (form === "number") return named && !DENIED.test(piece) && numbersAmong(wordsOf(piece)).length === 1;
   if (form !== undefined) return !DENIED.test(piece);
   if (allowed.length === 0) return named && !namesTopic(value, parameter);
   return mentions(piece, { parameter, value }) && (named || !ORDINALS.has(value.toLowerCase()));

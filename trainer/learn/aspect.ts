@@ -4,7 +4,7 @@
  */
 import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import { correctionText } from "../../shared/jobs.ts";
-import { strangeWords, wordsOf } from "../../shared/speech/strange-words.ts";
+import { strangeWords, longWordsOf } from "../../shared/speech/strange-words.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { Random, seedAt } from "../random.ts";
@@ -204,7 +204,7 @@ function knownWords(tokenizer: Tokenizer, lessons: readonly Lesson[]): ReadonlyS
     tokenizer.decode([...own]),
     tokenizer.decode([...answer]),
   ]);
-  return new Set(texts.flatMap(wordsOf));
+  return new Set(texts.flatMap(longWordsOf));
 }
 
 function sameTool(tokenizer: Tokenizer, wanted: readonly number[], answer: readonly number[]): boolean {

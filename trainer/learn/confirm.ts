@@ -61,12 +61,12 @@ export async function holdBack(
 ): Promise<HeldBack> {
   const staying = lessons.filter(({ context }) => mustStay(context));
   const scores = await scoreHeld(engine, staying, { adapter: parent, vocabSize });
-  const told = teaches === undefined ? new Set<Lesson>() : await toldBy(engine, lessons, { teaches, parent, tokenizer, vocabSize });
+  const told = teaches === undefined ? new Set<Lesson>() : await toldByParent(engine, lessons, { teaches, parent, tokenizer, vocabSize });
   return { correction, lessons, before: new Map(zipStrict(staying, scores)), told, carried: teaches !== undefined };
 }
 
 /** Where the parent fills the argument by itself, surely, with what is neither the default nor was made up. Log-probs are without the grammar's mask, under which it may be surer. */
-async function toldBy(
+async function toldByParent(
   engine: Scoring,
   lessons: readonly Lesson[],
   {
