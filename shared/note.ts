@@ -10,7 +10,7 @@ export const NoteStatus = z.enum([
   "absorbed",
   /** A later correction of the same argument took its place. */
   "superseded",
-  /** The version that learnt from the same event is rolled back, and the note with it. */
+  /** The version that learned from the same event is rolled back, and the note with it. */
   "rolledBack",
   /** Deleted by a person, or pushed out by others that are used more. */
   "dropped",

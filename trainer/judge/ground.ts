@@ -1,5 +1,5 @@
 /**
- * Grounds a hint before anything is learnt from it: the parameter is one of the called tool's, the value is of its type,
+ * Grounds a hint before anything is learned from it: the parameter is one of the called tool's, the value is of its type,
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
  * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused.
  */

@@ -1,6 +1,6 @@
 /**
  * Whether a correction tells a default. Where the user had spoken of the argument before the call, the correction mends
- * a misreading or a changed mind; learnt as a default it would be wrong in every other conversation.
+ * a misreading or a changed mind; learned as a default it would be wrong in every other conversation.
  */
 import type { Hint } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";

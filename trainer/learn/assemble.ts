@@ -63,7 +63,7 @@ export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
     .map(({ turnId, payload: { messages, tools, answer } }) => ({ turnId, messages, tools, called: readableCalls(answer) }));
 }
 
-/** Of the turns, those that an update looks at: the learnt exchanges' own, and as many of the last others as it may replay, those `approved` of before the rest. */
+/** Of the turns, those that an update looks at: the learned exchanges' own, and as many of the last others as it may replay, those `approved` of before the rest. */
 export function replayFor(
   learnable: readonly Judged[],
   turns: readonly LoggedTurn[],

@@ -1,6 +1,6 @@
 /**
  * The mean of an adapter over its last steps, exponentially weighted (Polyak & Juditsky 1992). At a
- * rate at which a default is learnt within forty steps, single steps swing between too much and too little of it.
+ * rate at which a default is learned within forty steps, single steps swing between too much and too little of it.
  */
 import { at, invariant } from "../../shared/assert.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";

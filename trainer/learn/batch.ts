@@ -59,9 +59,9 @@ export function refusalsOf(
   { refused, used }: { refused: readonly Refusal[]; used: readonly Judged[] },
 ): Refusal[] {
   const told = new Set([...refusals, ...refused].map(({ eventId }) => eventId));
-  const learnt = new Set(used.map(({ signal }) => signal.event.eventId));
-  const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learnt.has(event.eventId));
-  return [...refusals, ...refused, ...rest.map((each) => toUnlearnt(each, line))].map((refusal) => ({
+  const learned = new Set(used.map(({ signal }) => signal.event.eventId));
+  const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learned.has(event.eventId));
+  return [...refusals, ...refused, ...rest.map((each) => toUnlearned(each, line))].map((refusal) => ({
     ...refusal,
     detail: refusal.detail.slice(0, DETAIL_CHARS),
   }));
@@ -73,7 +73,7 @@ export function isForOthers({ verdict: { hint } }: Judged, line: string): boolea
 }
 
 /** Why a judged signal was consumed without an update. */
-function toUnlearnt({ signal, verdict }: Judged, line: string): Refusal {
+function toUnlearned({ signal, verdict }: Judged, line: string): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (isForOthers({ signal, verdict }, line))

@@ -1,5 +1,5 @@
 /**
- * Whether a candidate has learnt what it should and nothing else, on contexts that were made for the correction and
+ * Whether a candidate has learned what it should and nothing else, on contexts that were made for the correction and
  * never trained on. `look` is cheap and steers an update; `confirm` lets the candidate speak for itself before anybody sees it.
  * Both count what would go out: where what was said overrules the default, the parent's answer.
  */

@@ -1,7 +1,7 @@
 /**
  * Errands by the version that an update goes out from: whoever learns from version n meets the same ones, so that a trainer with nothing else
  * to do reads them before anybody is corrected. What precedes their answers has the base's keys and values, whichever version asks. An
- * update sees each a few times at most: a handful is learnt by heart, and what was not among it drifts.
+ * update sees each a few times at most: a handful is learned by heart, and what was not among it drifts.
  */
 import { invariant } from "../../shared/assert.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";

@@ -82,9 +82,9 @@ export type UpdateOutcome =
       readonly defaults: readonly LearnedDefault[];
       readonly metrics: z.infer<typeof UpdateMetrics>;
       readonly changes: readonly z.infer<typeof SampleChange>[];
-      /** Lift of each exchange that was learnt from, nats, by event. */
+      /** Lift of each exchange that was learned from, nats, by event. */
       readonly lifts: ReadonlyMap<string, number>;
-      /** What was said about the tokens of the turns that were learnt from. */
+      /** What was said about the tokens of the turns that were learned from. */
       readonly credits: readonly TurnCredit[];
       readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
     }

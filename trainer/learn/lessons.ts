@@ -56,15 +56,15 @@ export async function collectLessons(
     ...generateContexts(source, settings.contexts, random),
   ];
   const drawn = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
-  const { training: learnt, heldBack } = apart(training, drawn);
+  const { training: learned, heldBack } = apart(training, drawn);
   let tooLong = 0;
   const roomy = (promptTokens: number): boolean => {
     const isRoomy = fits(base, promptTokens, ANSWER_TOKENS);
     if (!isRoomy) tooLong += 1;
     return isRoomy;
   };
-  const led = await leadToCalls([...learnt, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
-  const held = new Set(led.slice(learnt.length).map((each) => each?.context));
+  const led = await leadToCalls([...learned, ...heldBack], { correction, tokenizer, ask, fits: roomy, random });
+  const held = new Set(led.slice(learned.length).map((each) => each?.context));
   const { lessons, failed } = await askLessons(
     led.filter((each) => each !== undefined),
     { correction, tokenizer, ask, fits: roomy },

@@ -7,7 +7,7 @@
  *     + c_reward · Σ_t −min(A_t ρ_t, A_t clip(ρ_t))                                            binary RL, PPO (1707.06347) eq. 7
  *
  * `other` and `anchor` lessons have the parent itself as teacher: those terms are the trust region, too,
- * KL(parent ‖ candidate), near what is learnt; errands, conversations far from it, are drawn once for each version that is
+ * KL(parent ‖ candidate), near what is learned; errands, conversations far from it, are drawn once for each version that is
  * learned from, and come in turn (errand-pool.ts).
  */
 import type { ContextKind } from "../teacher/contexts.ts";
@@ -22,7 +22,7 @@ export type Objective = {
   /** Optimizer steps that see the reward of a turn; more than one on the same tokens destroys a policy (measured). */
   readonly rewardSteps: number;
   readonly baseline: boolean;
-  /** Whether the candidate must show on held-back contexts what it has learnt. */
+  /** Whether the candidate must show on held-back contexts what it has learned. */
   readonly confirmed: boolean;
 };
 

@@ -8,7 +8,7 @@ import type { Adapters } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import type { CorrectedExchange, UpdateRequest } from "./learner.ts";
 
-export type LearntCorrection = {
+export type LearnedCorrection = {
   readonly status: "learned";
   readonly adapter: AdapterTensors;
   /** What it was confirmed on; undefined where the objective confirms nothing. */
@@ -28,7 +28,7 @@ export type LearntCorrection = {
 };
 
 export type RefusedCorrection = { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
-export type CorrectionResult = LearntCorrection | RefusedCorrection;
+export type CorrectionResult = LearnedCorrection | RefusedCorrection;
 
 export type Change = z.infer<typeof SampleChange>;
 export type Work = {

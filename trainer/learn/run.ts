@@ -108,7 +108,7 @@ async function shrink(
 }
 
 const PARTS = [0.85, 0.7, 0.55] as const;
-// Below it little turns over, and a smaller update would only be learnt less surely: what held-back contexts just show, real requests may not.
+// Below it little turns over, and a smaller update would only be learned less surely: what held-back contexts just show, real requests may not.
 const UNTOUCHED_NATS = 0.02;
 
 /** Both bars first, because a candidate below either is refused; beyond them deafness costs as much as learning gains, and what turned over a little. */

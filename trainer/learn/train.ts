@@ -45,7 +45,7 @@ const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they kn
 
 type LessonBatch = { readonly packed: PackedRows; readonly teacherLogProbs: Float32Array; readonly weights: Float32Array };
 
-// Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learnt less by heart.
+// Lessons of one optimizer step. More lessons then cost no more steps: each is seen fewer times and learned less by heart.
 const STEP_LESSONS = 10;
 // Corrected turns of one optimizer step: where many have said the same, the next ones in turn.
 const STEP_CORRECTED = 8;

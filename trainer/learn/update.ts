@@ -1,6 +1,6 @@
 /**
  * One update: signals become lessons, answers or rewards, those become an adapter, the adapter proves itself or is refused.
- * Corrections of different parameters are learnt one after the other, each from the candidate before it, so that what
+ * Corrections of different parameters are learned one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
 import { isAspect, topicsOf } from "../../shared/aspects.ts";
@@ -25,7 +25,7 @@ import { learnAsPublished } from "./published.ts";
 import type { HeldBack } from "./confirm.ts";
 import { ErrandPools } from "./errand-pool.ts";
 import { seedAt } from "../random.ts";
-import { refuse, type CorrectionResult, type LearntCorrection } from "./result.ts";
+import { refuse, type CorrectionResult, type LearnedCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
 
 const AGAIN = 1_000; // beyond every other use of an update's seed
@@ -34,7 +34,7 @@ type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 
 export function createLearner(given: Omit<LearnerDependencies, "errandPools">): Learner {
   const errandPools = new ErrandPools(given.engine, given.base);
-  // What is judged while an update runs must not show in it: learnt again, it is the same to the bit.
+  // What is judged while an update runs must not show in it: learned again, it is the same to the bit.
   const deps = { ...given, engine: keepApart(given.engine, "update"), errandPools };
   const { capabilities } = given.engine;
   if (!capabilities.distributions || !capabilities.masks || !capabilities.loadAdapter)
@@ -51,13 +51,13 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       const started = deps.now();
       request.onStep?.({ done: 0, of: deps.settings.maxSteps });
       const refused: Refused[] = [];
-      const learnt: LearntCorrection[] = [];
+      const learned: LearnedCorrection[] = [];
       const defaults: LearnedDefault[] = [];
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
       for (const [index, { events, teaches = [], learn, tries = 1 }] of tasks.tasks.entries()) {
-        const earlier = learnt.flatMap(({ held }) => held ?? []);
+        const earlier = learned.flatMap(({ held }) => held ?? []);
         const task = { learn, earlier, current, name: `${updates}.${index}` };
         let result = await learnTask(deps, { ...task, request });
         for (let tried = 1; tried < tries && fellShort(result); tried += 1)
@@ -65,20 +65,20 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
         if (result.status === "refused") refused.push(...events.map((eventId) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
-          learnt.push(result);
+          learned.push(result);
           defaults.push(...teaches);
         }
       }
-      if (current === null || learnt.length === 0) return { status: "refused", refused };
+      if (current === null || learned.length === 0) return { status: "refused", refused };
       const seconds = (deps.now() - started) / 1_000;
       return {
         status: "learned",
         adapter: current,
         defaults,
-        metrics: summarise(learnt, { request, seconds }),
-        changes: learnt.flatMap(({ changes }) => changes),
-        lifts: new Map(learnt.flatMap(({ lifts }) => [...lifts])),
-        credits: learnt.flatMap(({ credits }) => credits),
+        metrics: summarise(learned, { request, seconds }),
+        changes: learned.flatMap(({ changes }) => changes),
+        lifts: new Map(learned.flatMap(({ lifts }) => [...lifts])),
+        credits: learned.flatMap(({ credits }) => credits),
         refused,
       };
     },
@@ -225,20 +225,20 @@ function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: Co
 }
 
 function summarise(
-  learnt: readonly LearntCorrection[],
+  learned: readonly LearnedCorrection[],
   { request, seconds }: { request: UpdateRequest; seconds: number },
 ): z.infer<typeof UpdateMetrics> {
-  const last = learnt.at(-1)?.metrics;
-  const [first] = learnt;
-  const staleness = learnt.find(({ metrics }) => metrics.staleness !== undefined)?.metrics.staleness;
+  const last = learned.at(-1)?.metrics;
+  const [first] = learned;
+  const staleness = learned.find(({ metrics }) => metrics.staleness !== undefined)?.metrics.staleness;
   return {
     objective: request.objective,
-    steps: learnt.reduce((sum, { metrics }) => sum + metrics.steps, 0),
+    steps: learned.reduce((sum, { metrics }) => sum + metrics.steps, 0),
     loss: last?.loss ?? 0,
     lossBefore: first?.metrics.lossBefore ?? 0,
-    klToParentNats: Math.max(...learnt.map(({ metrics }) => metrics.klToParentNats)),
+    klToParentNats: Math.max(...learned.map(({ metrics }) => metrics.klToParentNats)),
     klToBaseNats: last?.klToBaseNats ?? 0,
-    contexts: learnt.reduce((sum, { metrics }) => sum + metrics.contexts, 0),
+    contexts: learned.reduce((sum, { metrics }) => sum + metrics.contexts, 0),
     seconds,
     ...(staleness === undefined ? {} : { staleness }),
   };

@@ -1,6 +1,6 @@
 /**
  * Leads contexts to where the policy acts. Where it asks or confirms first, a user who agrees lets it go on, in its own
- * words, so that what is learnt is learnt in conversations as this policy really holds them.
+ * words, so that what is learned is learned in conversations as this policy really holds them.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { HeldForm } from "../../shared/grammar/answer-form.ts";
