@@ -9,6 +9,7 @@ import { type PromptMessage, spellOutGuidance, type ToolDefinition } from "./cha
 import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
 import { respaceJson, respaceResult } from "./spaced-json.ts";
+import { parseObject } from "./speech/calls.ts";
 
 /** The two JSON files of a Hugging Face folder that define text ↔ ids. */
 export type TokenizerFiles = {
@@ -187,15 +188,6 @@ export class Tokenizer {
 function literalOf(token: unknown): string | undefined {
   const content: unknown = token !== null && typeof token === "object" && "content" in token ? token.content : token;
   return typeof content === "string" ? content : undefined;
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined; // a policy may write what is no JSON; it stays as it was
-  }
 }
 
 function refuse(what: string): never {

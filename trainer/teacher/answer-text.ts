@@ -1,4 +1,5 @@
 /** Sampled tokens read back: text, tool calls, and whether the policy ended its answer by itself. */
+import { parseObject } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 
 export type AnswerCall = { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
@@ -39,13 +40,7 @@ export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): Rea
 }
 
 function parseCall(text: string): AnswerCall | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null || typeof value !== "object" || !("name" in value) || !("arguments" in value)) return undefined;
-    const { name, arguments: args } = value;
-    if (typeof name !== "string" || args === null || typeof args !== "object") return undefined;
-    return { name, arguments: { ...args } };
-  } catch {
-    return undefined;
-  }
+  const { name, arguments: args } = parseObject(text) ?? {};
+  if (typeof name !== "string" || args === null || typeof args !== "object") return undefined;
+  return { name, arguments: { ...args } };
 }
