@@ -12,6 +12,7 @@ import type { TrainerConfig } from "./config.ts";
 import { type Assembled, assembleSignal, onBase, type Signal } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
+import { readAll } from "./feed/read-all.ts";
 import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge, Verdict } from "./judge/judge.ts";
@@ -40,8 +41,6 @@ export type JudgeOptions = {
   /** Told before each signal how many were judged. */
   readonly onJudging?: (counted: Counted) => void;
 };
-
-const MOST_RECALLED = 50; // events of one answer, beside their judgements
 
 export class Signals {
   readonly #line: LineName;
@@ -121,11 +120,9 @@ export class Signals {
     );
     const known = [this.#judged, this.#refusals, this.#unjudged, logged];
     const open = pending.filter(({ eventId, payload }) => isSignal(payload) && !known.some((each) => each.has(eventId)));
-    for (let start = 0; start < open.length; start += MOST_RECALLED) {
-      const ids = open.slice(start, start + MOST_RECALLED).map(({ eventId }) => eventId);
-      for (const { payload } of await this.#deps.edge.readEvents(this.#line, ids))
-        if (payload.kind === "judgement:made") logged.set(payload.subject, payload);
-    }
+    const ids = open.map(({ eventId }) => eventId);
+    for (const { payload } of await readAll(this.#deps.edge, this.#line, ids))
+      if (payload.kind === "judgement:made") logged.set(payload.subject, payload);
     return logged;
   }
 
@@ -152,8 +149,7 @@ export class Signals {
   /** Earlier signals of the log by their hints' ids, with the judgements that it has of them, to be learned from beside others. */
   async recall(head: LineHead, ids: readonly string[]): Promise<Judged[]> {
     const open = [...new Set(ids.map(eventIdOf))].filter((id) => !this.#judged.has(id));
-    for (let start = 0; start < open.length; start += MOST_RECALLED)
-      await this.#takeLogged(head, await this.#deps.edge.readEvents(this.#line, open.slice(start, start + MOST_RECALLED)));
+    await this.#takeLogged(head, await readAll(this.#deps.edge, this.#line, open));
     const recalled = ids.flatMap((id) => {
       const judged = this.#judged.get(eventIdOf(id));
       return judged === undefined ? [] : perHint(judged).filter(({ signal }) => signal.event.eventId === id);

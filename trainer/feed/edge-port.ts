@@ -6,7 +6,6 @@ import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
-
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
 

@@ -3,10 +3,11 @@
  * gathers the same again.
  */
 import { AppError } from "../../shared/errors.ts";
-import { judgementIdOf, type LoggedEvent, sampledBy } from "../../shared/events.ts";
+import { judgementIdOf, sampledBy } from "../../shared/events.ts";
 import type { SignalSettings } from "../../shared/signal-settings.ts";
 import { untrainable, type LoggedTurn, type Signal } from "../data/exchange.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
+import { readAll } from "../feed/read-all.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
 import { replayContext } from "../teacher/replay.ts";
@@ -30,7 +31,6 @@ type Gathered = Pick<UpdateRequest, "corrected" | "supplied" | "rewarded"> & {
   readonly leftOut: string[];
 };
 
-const AT_ONCE = 50; // events of one answer, beside their judgements
 const GONE = 404;
 
 export async function gather(ports: GatherPorts, judged: readonly Judged[], { signals, shares, barred }: Gathering): Promise<Gathered> {
@@ -136,12 +136,4 @@ async function toRewarded(
 function taskOf({ payload: { metadata, messages, tools } }: LoggedTurn): string {
   const opening = messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "user"));
   return metadata?.["task"] ?? JSON.stringify([opening, tools.map((tool) => tool.function.name)]);
-}
-
-/** Events of the log with their judgements, however many. */
-export async function readAll(edge: Pick<EdgePort, "readEvents">, line: LineName, ids: readonly string[]): Promise<LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for (let start = 0; start < ids.length; start += AT_ONCE)
-    events.push(...(await edge.readEvents(line, ids.slice(start, start + AT_ONCE))));
-  return events;
 }

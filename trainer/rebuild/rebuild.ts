@@ -10,11 +10,12 @@ import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
 import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
+import { readAll } from "../feed/read-all.ts";
 import { verdictFromLog } from "../judge/judgement.ts";
 import { toReplay } from "../learn/assemble.ts";
 import { type Judged, perHint } from "../learn/batch.ts";
 import { formOf } from "../learn/form.ts";
-import { gather, readAll } from "../learn/gather.ts";
+import { gather } from "../learn/gather.ts";
 import type { Learner } from "../learn/learner.ts";
 import type { LoopDependencies } from "../loop.ts";
 
