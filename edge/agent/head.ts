@@ -3,6 +3,7 @@
  * answers under a head older than `USABLE_MS`, except while the agent cannot be reached: an answer is worth more.
  */
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import { Recent } from "../../shared/recent.ts";
 import { waitUntil } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
@@ -18,7 +19,7 @@ type Known = { head: LineHead | undefined; loadedAt: number };
 type Loading = { head: Promise<LineHead | undefined>; startedAt: number };
 type AgentEnv = Pick<Env, "AGENTS">;
 
-const known = new Map<string, Known>();
+const known = new Recent<string, Known>(MAX_KNOWN);
 const loading = new Map<string, Loading>();
 
 /** The head of an agent's line, undefined where there is none. */
@@ -71,12 +72,7 @@ async function load(env: AgentEnv, agent: string, line: string): Promise<LineHea
 function remember(key: string, head: LineHead | undefined): void {
   const before = known.get(key)?.head;
   const newest = before !== undefined && head !== undefined && before.revision > head.revision ? before : head;
-  known.delete(key);
   known.set(key, { head: newest, loadedAt: Date.now() });
-  for (const oldest of known.keys()) {
-    if (known.size <= MAX_KNOWN) return;
-    known.delete(oldest);
-  }
 }
 
 function afterMs(ms: number): Promise<"late"> {

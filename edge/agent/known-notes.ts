@@ -4,13 +4,14 @@
  */
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { agentOf } from "./port.ts";
 
 const MAX_KNOWN = 1_000;
 
-const known = new Map<string, { epoch: string; notes: readonly Note[] }>();
+const known = new Recent<string, { epoch: string; notes: readonly Note[] }>(MAX_KNOWN);
 
 /** Newest first. */
 export async function getNotes(
@@ -24,12 +25,7 @@ export async function getNotes(
   if (entry?.epoch === epoch) return entry.notes;
   try {
     const notes = await agentOf(env, agent).notesInForce(line, user);
-    known.delete(key);
     known.set(key, { epoch, notes });
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_KNOWN) break;
-      known.delete(oldest);
-    }
     return notes;
   } catch (thrown) {
     logError("notes:unreachable", thrown, { agent, line });

@@ -1,17 +1,16 @@
 /** What trainers said last, by line. Not stored: a trainer says it again within half a minute. */
 import type { TrainerReport } from "../../shared/api.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
 
 /** Of lines that anything was heard of last: one of a user who is idle holds no memory. */
 const MOST_KEPT = 20;
 
 export class TrainerReports {
-  readonly #last = new Map<string, TrainerReport>();
+  readonly #last = new Recent<string, TrainerReport>(MOST_KEPT);
 
   hear(line: string, status: TrainerStatus): void {
-    this.#last.delete(line);
     this.#last.set(line, { ...status, seenAt: new Date().toISOString() });
-    for (const oldest of this.#last.keys()) if (this.#last.size > MOST_KEPT) this.#last.delete(oldest);
   }
 
   /** Null where none has spoken since the object woke. */

@@ -1,6 +1,7 @@
 /** Which engine answers a turn, and whether it has the turn's adapter, as this isolate knows it. */
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
 import { adapterName, type RemoteEngine } from "../../shared/engine.ts";
+import { Recent } from "../../shared/recent.ts";
 import { agentOf } from "../agent/port.ts";
 import type { Env } from "../env.ts";
 import type { TurnPolicy, TurnRequest } from "../session/port.ts";
@@ -13,7 +14,7 @@ import { createWorkersAiEngine } from "./workers-ai-engine.ts";
 const BELIEVED_MS = 60_000;
 const MOST_BELIEVED = 1_000;
 
-const loaded = new Map<string, number>();
+const loaded = new Recent<string, number>(MOST_BELIEVED);
 
 /** A version that embedded bases are made of is the embedded policy's, whatever engine the agent has by now. */
 export function engineFor(env: Env, { session, engine }: Pick<TurnRequest, "session" | "engine">, policy: TurnPolicy): Engine {
@@ -35,7 +36,6 @@ function ensureAdapter(
     loaded.delete(key);
     const result = await agentOf(env, agent).loadAdapter(line, policy.version);
     if (result.status === "failed") throw fromErrorRecord(result.error);
-    if (loaded.size >= MOST_BELIEVED) loaded.clear();
     loaded.set(key, Date.now());
   };
 }

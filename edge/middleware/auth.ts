@@ -4,6 +4,7 @@
  */
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { Recent } from "../../shared/recent.ts";
 import { findKey, type KeyRow } from "../db/keys.ts";
 import type { KeyKind } from "../db/schema.ts";
 import type { Env, Middleware } from "../env.ts";
@@ -15,7 +16,7 @@ const FRESH_MS = 1_000;
 const MAX_REMEMBERED = 1_000;
 
 type Remembered = { row: KeyRow | undefined; checkedAt: number };
-const remembered = new Map<string, Remembered>();
+const remembered = new Recent<string, Remembered>(MAX_REMEMBERED);
 
 /** Lets a request pass that carries a key of the kind, or, where that is `admin`, a login. @throws {auth/missing} {auth/forbidden} */
 export function requireKey(kind: KeyKind): Middleware {
@@ -78,21 +79,12 @@ async function lookUp(env: Env, hash: string): Promise<KeyRow | undefined> {
   if (known !== undefined && Date.now() - known.checkedAt < FRESH_MS) return known.row;
   try {
     const row = await findKey(env.DB, hash);
-    remember(hash, { row, checkedAt: Date.now() });
+    remembered.set(hash, { row, checkedAt: Date.now() });
     return row;
   } catch (thrown) {
     logError("keys:unreachable", thrown);
     if (known?.row !== undefined) return known.row;
     throw new AppError("upstream/unreachable", "API key: cannot be checked now, try again", { cause: thrown });
-  }
-}
-
-function remember(hash: string, entry: Remembered): void {
-  remembered.delete(hash);
-  remembered.set(hash, entry);
-  for (const oldest of remembered.keys()) {
-    if (remembered.size <= MAX_REMEMBERED) return;
-    remembered.delete(oldest);
   }
 }
 

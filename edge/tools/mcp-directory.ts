@@ -6,6 +6,7 @@ import type { McpServer } from "../../shared/agent-tools.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { Recent } from "../../shared/recent.ts";
 import { logError } from "../log.ts";
 import { checkTools, FunctionName } from "../openai/tools.ts";
 import type { ToolEnv } from "./guarded-fetch.ts";
@@ -19,8 +20,8 @@ const MAX_KNOWN = 200;
 type Known = { readonly listing: McpListing; readonly loadedAt: number };
 type Failed = { readonly error: AppError; readonly failedAt: number };
 
-const known = new Map<string, Known>();
-const unanswered = new Map<string, Failed>();
+const known = new Recent<string, Known>(MAX_KNOWN);
+const unanswered = new Recent<string, Failed>(MAX_KNOWN);
 
 /** @throws {upstream/…} naming the server where its tools are not known and it cannot be asked, or where one of them is no tool */
 export async function getMcpTools(env: ToolEnv, server: McpServer): Promise<McpListing> {
@@ -34,10 +35,7 @@ export async function getMcpTools(env: ToolEnv, server: McpServer): Promise<McpL
     if (leftAlone) throw failure.error;
     return remember(key, await readMcpTools(env, server));
   } catch (thrown) {
-    if (!leftAlone && thrown instanceof AppError) {
-      trim(unanswered);
-      unanswered.set(key, { error: thrown, failedAt: Date.now() });
-    }
+    if (!leftAlone && thrown instanceof AppError) unanswered.set(key, { error: thrown, failedAt: Date.now() });
     if (entry === undefined || ageMs > USABLE_MS) throw thrown;
     if (!leftAlone) logError("mcp:unreachable", thrown, { label: server.label });
     return entry.listing;
@@ -78,15 +76,6 @@ function checkName(name: string): void {
 
 function remember(key: string, listing: McpListing): McpListing {
   unanswered.delete(key);
-  known.delete(key);
-  trim(known);
   known.set(key, { listing, loadedAt: Date.now() });
   return listing;
-}
-
-function trim(map: Map<string, unknown>): void {
-  for (const oldest of map.keys()) {
-    if (map.size < MAX_KNOWN) return;
-    map.delete(oldest);
-  }
 }

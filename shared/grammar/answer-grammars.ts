@@ -1,6 +1,7 @@
 /** The grammars of answers, made once for each list of tools and each response format, and kept while they are in use. */
 import type { ToolDefinition } from "../chat.ts";
 import { AppError } from "../errors.ts";
+import { Recent } from "../recent.ts";
 import type { Tokenizer, TokenizerFiles } from "../tokenizer.ts";
 import { Vocabulary } from "../vocabulary.ts";
 import type { HeldForm } from "./answer-form.ts";
@@ -17,7 +18,7 @@ export class AnswerGrammars {
   readonly vocabulary: Vocabulary;
   readonly #markers: CallMarkers | undefined;
   readonly #eosId: number;
-  readonly #kept = new Map<string, TokenGrammar>();
+  readonly #kept = new Recent<string, TokenGrammar>(KEPT);
 
   /** @throws {policy/refused} for a tokenizer that is no byte-level BPE */
   constructor(files: TokenizerFiles, { tokenizer, vocabSize }: { tokenizer: Tokenizer; vocabSize: number }) {
@@ -62,11 +63,7 @@ export class AnswerGrammars {
   #grammar(source: unknown, endId: number, compile: () => Rule): TokenGrammar {
     const key = `${endId} ${JSON.stringify(source)}`;
     const grammar = this.#kept.get(key) ?? new TokenGrammar(compile(), { vocabulary: this.vocabulary, endId });
-    // What was used last goes last.
-    this.#kept.delete(key);
-    this.#kept.set(key, grammar);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    this.#kept.set(key, grammar); // what was used last goes last
     return grammar;
   }
 }

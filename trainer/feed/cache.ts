@@ -3,25 +3,24 @@
  * A restart fills it again from the log, so it is never the truth about anything.
  */
 import type { LoggedEvent } from "../../shared/events.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
 
 export class EventCache implements TurnLookup {
-  readonly #turns = new Map<string, LoggedTurn>();
-  readonly #rewards = new Map<string, { seq: number; reward: number }>();
-  readonly #capacity: number;
+  readonly #turns: Recent<string, LoggedTurn>;
+  readonly #rewards: Recent<string, { seq: number; reward: number }>;
 
   /** @param capacity most turns, and most rewards, that are kept */
   constructor(capacity: number) {
-    this.#capacity = capacity;
+    this.#turns = new Recent(capacity);
+    this.#rewards = new Recent(capacity);
   }
 
   add(event: LoggedEvent): void {
     const { payload } = event;
-    if (payload.kind === "turn:finished")
-      keep(this.#turns, { key: payload.completionId, value: { ...event, payload }, capacity: this.#capacity });
+    if (payload.kind === "turn:finished") this.#turns.set(payload.completionId, { ...event, payload });
     if (payload.kind === "user:deleted") this.#forget(event);
-    if (payload.kind === "judgement:made")
-      keep(this.#rewards, { key: payload.subject, value: { seq: event.seq, reward: payload.reward }, capacity: this.#capacity });
+    if (payload.kind === "judgement:made") this.#rewards.set(payload.subject, { seq: event.seq, reward: payload.reward });
   }
 
   /** Drops what a deleted user had said before. */
@@ -55,12 +54,4 @@ export class EventCache implements TurnLookup {
       .sort((a, b) => a.seq - b.seq)
       .map(({ reward }) => reward);
   }
-}
-
-/** Maps keep insertion order, so the first key is the oldest. */
-function keep<T>(map: Map<string, T>, { key, value, capacity }: { key: string; value: T; capacity: number }): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > capacity && oldest !== undefined) map.delete(oldest);
 }

@@ -5,6 +5,7 @@
 import type { ChatMessage } from "../../shared/chat.ts";
 import { at } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, Verdict } from "./judge.ts";
 
@@ -15,16 +16,13 @@ type Readings = { asked: number; readonly verdicts: (Verdict | undefined)[] };
 
 /** Reads an exchange a few times, by each asker's seed, and then gives those verdicts in turn; the exchange least recently asked about is forgotten first. */
 export function remembered(judge: Judge): Judge {
-  const known = new Map<string, Readings>();
+  const known = new Recent<string, Readings>(REMEMBERED);
   return {
     async judge(signal, options) {
       const key = canonicalJson([exchangeOf(signal), options.votes]);
       const readings = known.get(key) ?? { asked: 0, verdicts: [] };
       if (readings.verdicts.length < READINGS) readings.verdicts.push(await judge.judge(signal, options));
-      known.delete(key);
       known.set(key, readings);
-      const [oldest] = known.keys();
-      if (known.size > REMEMBERED && oldest !== undefined) known.delete(oldest);
       return at(readings.verdicts, readings.asked++ % READINGS);
     },
   };
