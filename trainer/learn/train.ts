@@ -1,7 +1,7 @@
 /** The optimizer steps of one update: lessons in groups, hindsight on the corrected turns, the reward once. */
 import { at, invariant } from "../../shared/assert.ts";
 import type { TokenMask } from "../../shared/grammar/token-grammar.ts";
-import { hindsightCandidates } from "../advantage/hindsight.ts";
+import { hindsightCandidates, TOP_K } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
@@ -132,8 +132,8 @@ async function accumulateCorrected(
   { engine, adapter, objective, vocabSize }: Training,
   { step, corrected: all }: { step: number; corrected: readonly CorrectedRow[] },
 ): Promise<number> {
-  const groups = Math.ceil(all.length / STEP_CORRECTED);
-  const corrected = all.filter((_, index) => index % groups === step % groups);
+  const groupCount = Math.ceil(all.length / STEP_CORRECTED);
+  const corrected = all.filter((_, index) => index % groupCount === step % groupCount);
   const students = await scoreRows(
     engine,
     corrected.map(({ row }) => row),
@@ -148,18 +148,20 @@ async function accumulateCorrected(
       const { teacher, advantages, span, masks, row: tokens, weight } = at(corrected, row);
       const student = at(students, row);
       const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
-      const width = candidates.tokens.length / tokens.answer.length;
-      invariant(width === terms.width, `${terms.width} candidates per token`);
-      terms.candidates.set(candidates.tokens, offset * width);
-      terms.candidateAdvantages.set(candidates.advantages, offset * width);
-      terms.candidateOld.set(candidates.oldLogProbs, offset * width);
+      terms.candidates.set(candidates.tokens, offset * TOP_K);
+      terms.candidateAdvantages.set(candidates.advantages, offset * TOP_K);
+      terms.candidateOld.set(candidates.oldLogProbs, offset * TOP_K);
       terms.advantages.set(advantages, offset);
       terms.old.set(maskedLogProbs(student.full, { answer: tokens.answer, masks, vocabSize }), offset);
       masks.forEach((mask, index) => {
         if (mask !== undefined) terms.masks.set(offset + index, mask);
       });
-      terms.hindsightWeights.fill(objective.hindsight * groups * weight, offset + span.from, offset + span.to);
-      terms.rewardWeights.fill(step < objective.rewardSteps * groups ? objective.reward * weight : 0, offset + span.from, offset + span.to);
+      terms.hindsightWeights.fill(objective.hindsight * groupCount * weight, offset + span.from, offset + span.to);
+      terms.rewardWeights.fill(
+        step < objective.rewardSteps * groupCount ? objective.reward * weight : 0,
+        offset + span.from,
+        offset + span.to,
+      );
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),
@@ -183,12 +185,11 @@ async function accumulateCorrected(
   return loss;
 }
 
-function emptyTerms(size: number, width = 4) {
+function emptyTerms(size: number) {
   return {
-    width,
-    candidates: new Int32Array(size * width),
-    candidateAdvantages: new Float32Array(size * width),
-    candidateOld: new Float32Array(size * width),
+    candidates: new Int32Array(size * TOP_K),
+    candidateAdvantages: new Float32Array(size * TOP_K),
+    candidateOld: new Float32Array(size * TOP_K),
     hindsightWeights: new Float32Array(size),
     advantages: new Float32Array(size),
     old: new Float32Array(size),
