@@ -16,7 +16,7 @@ import { fits, type Row } from "../learn/rows.ts";
 import { meanKlNats, type RowScore, scoreRows } from "../learn/scores.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
-import { readAnswer } from "../teacher/answer-text.ts";
+import { readAnswer, writtenText } from "../teacher/answer-text.ts";
 import type { Asked } from "../teacher/lead.ts";
 import { carrying } from "./carried.ts";
 import {
@@ -176,8 +176,7 @@ function supposing<Q extends Question>(asked: readonly Q[], said: readonly Answe
 }
 
 function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[]): Answered {
-  const shown = tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
-  return { ...readAnswer(tokenizer, tokens), tokens, shown };
+  return { ...readAnswer(tokenizer, tokens), tokens, shown: writtenText(tokenizer, tokens) };
 }
 
 function promptOf({ base: { tokenizer } }: GateDependencies, { messages, tools }: Question): number[] {

@@ -6,7 +6,8 @@ import { at, zipStrict } from "../../shared/assert.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
-import { readAnswer } from "../teacher/answer-text.ts";
+import { readAnswer, writtenText } from "../teacher/answer-text.ts";
+import { studentRow } from "../teacher/answers.ts";
 import { answerLoss, marginsOf, type AnswerRow, type PairedRow } from "./answer-rows.ts";
 import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
 import { confirmationFailure, look as lookAtHeld, type HeldBack, type Look } from "./confirm.ts";
@@ -83,7 +84,6 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
   );
   const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
-  const written = (tokens: readonly number[]): string => tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
   return {
     status: "learned",
     adapter,
@@ -101,15 +101,15 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
     },
     changes: zipStrict(rows, answers).map(([{ supplied, rejected }, after]) => ({
       prompt: lastWords(supplied.turn.payload.messages),
-      before: written(rejected.answer),
-      after: written(after),
+      before: writtenText(tokenizer, rejected.answer),
+      after: writtenText(tokenizer, after),
     })),
     credits: [], // an answer that was supplied says what to say, not how good what was said is
     lifts: new Map(),
   };
 
   async function scoreStaying(adapterName: string): Promise<{ driftNats: number; stays: boolean }[]> {
-    const lessons = staying.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer }));
+    const lessons = staying.map(({ lesson }) => studentRow(lesson));
     const scores = await scoreRows(engine, lessons, { adapter: adapterName, full: true, vocabSize });
     return zipStrict(staying, scores).map(([{ teacherLogProbs, lesson }, { full, argmax }]) => ({
       driftNats: meanKlNats(teacherLogProbs, full, vocabSize),

@@ -9,7 +9,7 @@ import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { Random, seedAt } from "../random.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { mustStay, type Lesson } from "../teacher/answers.ts";
+import { mustStay, studentRow, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import { aspectContexts, isUnasked } from "./aspect-contexts.ts";
 import { type AspectLessons, askAspect, headOf, isRight } from "./aspect-lessons.ts";
@@ -80,16 +80,16 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
   // What held-back requests just show, the conversation that was corrected may not: it is longer, and in words of its own.
   const corrected = training.lessons.filter(({ context: { kind, origin } }) => kind === "silent" && own.has(origin)).slice(-MOST_CORRECTED);
-  const before = await scoreRows(engine, held.lessons.map(rowOf), { adapter: adapters.parent, full: true, vocabSize });
+  const before = await scoreRows(engine, held.lessons.map(studentRow), { adapter: adapters.parent, full: true, vocabSize });
   const look = async (adapter: string): Promise<Look> => {
-    const scores = await scoreRows(engine, held.lessons.map(rowOf), { adapter, full: true, vocabSize });
+    const scores = await scoreRows(engine, held.lessons.map(studentRow), { adapter, full: true, vocabSize });
     const seen = zipStrict(held.lessons, scores).map(([lesson, score], index) => ({
       kind: lesson.context.kind,
       agrees: agrees(tokenizer, lesson, score.argmax),
       driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : undefined,
     }));
     const agreed = (kinds: readonly string[]): number => share(seen.filter(({ kind }) => kinds.includes(kind)).map((each) => each.agrees));
-    const shown = await scoreRows(engine, corrected.map(rowOf), { adapter, vocabSize });
+    const shown = await scoreRows(engine, corrected.map(studentRow), { adapter, vocabSize });
     const mended = share(zipStrict(corrected, shown).map(([lesson, score]) => agrees(tokenizer, lesson, score.argmax)));
     const drifts = seen.flatMap((each) => each.driftNats ?? []);
     return {
@@ -116,7 +116,7 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const cost = await costToEarlier(deps, others, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
   const { driftNats } = await look(adapters.candidate);
-  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(rowOf);
+  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(studentRow);
   return {
     status: "learned",
     adapter,
@@ -220,8 +220,4 @@ function teacherFailure(training: AspectLessons, held: AspectLessons, { hint, to
     "teacher/fails",
     `"${correctionText(hint, tool.function.name)}": of ${asked} contexts in which the policy does otherwise, held to it, it does so in ${asked - failed}; ${LEAST_LESSONS} lessons and one to look at expected, got ${silent(training)} and ${silent(held)}`,
   );
-}
-
-function rowOf({ studentPrompt: prompt, answer }: Lesson): { prompt: readonly number[]; answer: readonly number[] } {
-  return { prompt, answer };
 }

@@ -9,7 +9,7 @@ import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { UpdateSettings } from "../config.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { mustStay, shows, type Lesson } from "../teacher/answers.ts";
+import { mustStay, ownRow, shows, studentRow, type Lesson } from "../teacher/answers.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { ContextKind, Correction } from "../teacher/contexts.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
@@ -79,7 +79,7 @@ async function toldByParent(
   const { tool, parameter, value, corrected } = teaches;
   const about = { tool, parameter, corrected: corrected === null ? [value] : [value, corrected] };
   const asked = lessons.filter(({ context }) => !mustStay(context));
-  const rows = asked.map(({ studentPrompt: prompt, own: answer }) => ({ prompt, answer }));
+  const rows = asked.map(ownRow);
   const scores = await scoreRows(engine, rows, { adapter: parent, vocabSize });
   const told = zipStrict(asked, scores).filter(([{ own: tokens, context: heard }, { logProbs }]) =>
     tells(tokenizer, about, { without: { tokens, logProbs, call: readAnswer(tokenizer, tokens).calls[0] }, heard }),
@@ -197,7 +197,7 @@ async function scoreHeld(
   const scores = new Map<Lesson, RowScore>();
   for (const full of [true, false]) {
     const some = lessons.filter(({ context }) => mustStay(context) === full);
-    const rows = some.map(({ studentPrompt: prompt, answer }) => ({ prompt, answer }));
+    const rows = some.map(studentRow);
     zipStrict(some, await scoreRows(engine, rows, { adapter, full, vocabSize })).forEach(([lesson, score]) => scores.set(lesson, score));
   }
   return lessons.map((lesson) => scores.get(lesson)).filter((score) => score !== undefined);

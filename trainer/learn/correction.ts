@@ -5,7 +5,7 @@
 import { invariant } from "../../shared/assert.ts";
 import { hintText } from "../../shared/jobs.ts";
 import type { LearnedDefault } from "../../shared/learned-defaults.ts";
-import { mustStay } from "../teacher/answers.ts";
+import { mustStay, studentRow } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
@@ -88,9 +88,10 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const { steps, loss, lossBefore } = run;
   const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });
   const staying = held.lessons.filter(({ context }) => mustStay(context));
-  const stayingRows = staying.map(({ studentPrompt: prompt, answer: own }) => ({ prompt, answer: own }));
   const klToBaseNats =
-    adapters.parent === undefined ? driftNats : await driftBetween(deps, stayingRows, { from: undefined, to: adapters.candidate });
+    adapters.parent === undefined
+      ? driftNats
+      : await driftBetween(deps, staying.map(studentRow), { from: undefined, to: adapters.candidate });
   return {
     status: "learned",
     adapter,

@@ -3,6 +3,7 @@ import { zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { readCalls } from "../../shared/speech/calls.ts";
 import { isReplyAspect, repliedTool } from "../../shared/wording.ts";
+import { writtenText } from "../teacher/answer-text.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import type { CorrectedExchange } from "./learner.ts";
@@ -43,8 +44,8 @@ export async function describeChanges(
   const answers = await ask(asked);
   return turns.map(({ payload }, index) => ({
     prompt: lastWords(payload.messages),
-    before: tokenizer.decode(payload.rollout.responseTokens.filter((token) => token !== tokenizer.eosId)),
-    after: tokenizer.decode((answers[index] ?? []).filter((token) => token !== tokenizer.eosId)),
+    before: writtenText(tokenizer, payload.rollout.responseTokens),
+    after: writtenText(tokenizer, answers[index] ?? []),
   }));
 }
 

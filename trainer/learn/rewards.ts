@@ -4,6 +4,7 @@
  */
 import { at } from "../../shared/assert.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
+import { writtenText } from "../teacher/answer-text.ts";
 import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
@@ -95,10 +96,9 @@ async function changesOf(
 ): Promise<{ prompt: string; before: string; after: string }[]> {
   const turns = exchanges.map(({ steps }) => at(steps, 0).turn.payload);
   const answers = await ask(turns.map(({ rollout, tools }) => ({ prompt: rollout.promptTokens, tools })));
-  const written = (tokens: readonly number[]): string => tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
   return turns.map(({ messages, rollout }, index) => ({
     prompt: lastWords(messages),
-    before: written(rollout.responseTokens),
-    after: written(answers[index] ?? []),
+    before: writtenText(tokenizer, rollout.responseTokens),
+    after: writtenText(tokenizer, answers[index] ?? []),
   }));
 }

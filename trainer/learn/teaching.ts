@@ -2,7 +2,7 @@
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readAnswer } from "../teacher/answer-text.ts";
-import { mustStay, type Lesson } from "../teacher/answers.ts";
+import { mustStay, ownRow, studentRow, type Lesson } from "../teacher/answers.ts";
 import type { Correction } from "../teacher/contexts.ts";
 import { forceLogProbs } from "../teacher/forced.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
@@ -29,7 +29,7 @@ export async function teach(
   const rows = cut.map(({ teacherPrompt: prompt, answer }) => ({ prompt, answer }));
   const scores = await scoreRows(engine, rows, { adapter: adapters.parent, full: true, vocabSize });
   const reworded = cut.filter((lesson) => isReworded(base.tokenizer, lesson));
-  const ownRows = reworded.map(({ studentPrompt: prompt, own }) => ({ prompt, answer: own }));
+  const ownRows = reworded.map(ownRow);
   const ownScores = await scoreRows(engine, ownRows, { adapter: adapters.parent, full: true, vocabSize });
   return zipStrict(cut, scores).map(([lesson, { full, argmax }]) => {
     const { answer, guidance, own } = lesson;
@@ -70,7 +70,7 @@ export async function measureLifts(
   const silent = taught.filter(({ lesson }) => lesson.context.kind === "silent");
   const students = await scoreRows(
     engine,
-    silent.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer })),
+    silent.map(({ lesson }) => studentRow(lesson)),
     { adapter: adapters.parent, vocabSize: base.config.vocabSize },
   );
   const lifts = zipStrict(silent, students).map(([{ teacherLogProb, lesson }, student]) => ({

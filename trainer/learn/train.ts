@@ -5,7 +5,7 @@ import { hindsightCandidates, TOP_K } from "../advantage/hindsight.ts";
 import type { UpdateSettings } from "../config.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
-import type { Lesson } from "../teacher/answers.ts";
+import { studentRow, type Lesson } from "../teacher/answers.ts";
 import type { CorrectedRow } from "./corrected-rows.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { Errands } from "./errand-pool.ts";
@@ -67,7 +67,7 @@ export function groupLessons(
 function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: Pick<Training, "objective" | "vocabSize">): LessonBatch[] {
   const counts = new Map<string, number>();
   for (const { lesson } of group) counts.set(lesson.context.kind, (counts.get(lesson.context.kind) ?? 0) + 1);
-  return packRows(group.map(({ lesson }) => ({ prompt: lesson.studentPrompt, answer: lesson.answer }))).map((packed) => {
+  return packRows(group.map(({ lesson }) => studentRow(lesson))).map((packed) => {
     const size = packed.batch.positions.length;
     const teacherLogProbs = new Float32Array(size * vocabSize);
     const weights = new Float32Array(size);

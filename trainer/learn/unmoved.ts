@@ -2,7 +2,7 @@
  * A correction that the weights follow already, of a version that is held to something else: what was learned once is forgotten, or was never the weights'.
  * The default changes, and the weights stay as they are.
  */
-import type { Lesson } from "../teacher/answers.ts";
+import { ownRow, type Lesson } from "../teacher/answers.ts";
 import { samePlace } from "../../shared/yielding.ts";
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { describeChanges, driftBetween } from "./report.ts";
@@ -24,7 +24,7 @@ export async function withoutLift(
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
-  const rows = lessons.map(({ studentPrompt: prompt, own: answer }) => ({ prompt, answer }));
+  const rows = lessons.map(ownRow);
   const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed: request.seed });
   return {
     status: "learned",

@@ -39,6 +39,11 @@ export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): Rea
   return { text: tokenizer.decode(text), calls, finished, valid };
 }
 
+/** All that was written, for people: calls with their marks, and no end token. */
+export function writtenText(tokenizer: Tokenizer, tokens: readonly number[]): string {
+  return tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
+}
+
 function parseCall(text: string): AnswerCall | undefined {
   const { name, arguments: args } = parseObject(text) ?? {};
   if (typeof name !== "string" || args === null || typeof args !== "object") return undefined;

@@ -28,6 +28,18 @@ export type Lesson = {
   readonly own: readonly number[];
 };
 
+/** The lesson's answer after the prompt without guidance, as the student is to say it. */
+export function studentRow({ studentPrompt: prompt, answer }: Pick<Lesson, "studentPrompt" | "answer">): LessonRow {
+  return { prompt, answer };
+}
+
+/** The same with what the policy says there before the update. */
+export function ownRow({ studentPrompt: prompt, own: answer }: Pick<Lesson, "studentPrompt" | "own">): LessonRow {
+  return { prompt, answer };
+}
+
+type LessonRow = { readonly prompt: readonly number[]; readonly answer: readonly number[] };
+
 /**
  * Guidance by which a context may become a lesson, in order. What the policy says by itself is taught where it is right,
  * so that as little as possible changes; then the same with one argument held; only then an answer in other words.
