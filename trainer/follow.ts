@@ -2,11 +2,9 @@
  * Follows every agent of the edge. Any number of trainers share the agents out between them, each agent to one of them at a time; one
  * that dies is replaced when its leases end.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { toErrorRecord } from "../shared/errors.ts";
 import { SHARED_LINE } from "../shared/policy.ts";
 import type { EdgePort } from "./feed/edge-port.ts";
-import { retryForever } from "./feed/retry.ts";
+import { pause, reportRetry, retryForever } from "./feed/retry.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 import { Random } from "./random.ts";
 import { Roster } from "./roster.ts";
@@ -22,8 +20,7 @@ export async function followAgents(options: FollowOptions, stop: AbortController
   const following = new Map<string, Promise<void>>();
   const roster = new Roster();
   const random = new Random(process.pid);
-  const onRetry = (error: unknown, delayMs: number): void =>
-    metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+  const onRetry = reportRetry(metrics, "agents");
   while (!signal.aborted) {
     const agents = await retryForever(() => edge.listAgents(), { random, signal, onRetry });
     const names = (agents ?? []).flatMap(({ agent, line }) => (line === SHARED_LINE ? [agent] : []));
@@ -33,7 +30,7 @@ export async function followAgents(options: FollowOptions, stop: AbortController
       followed.catch(() => undefined); // it has told `stop`, and is heard below
       following.set(agent, followed);
     }
-    await sleep(AGENTS_REFRESH_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+    await pause(AGENTS_REFRESH_MS, signal);
   }
   await Promise.all(following.values()); // throws what stopped one of them
 }

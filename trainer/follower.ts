@@ -1,9 +1,8 @@
 /** Works for one agent whenever this trainer holds its lease, and asks for the lease whenever it does not. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { SHARED_LINE } from "../shared/policy.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
-import { retryForever } from "./feed/retry.ts";
+import { pause, reportRetry, retryForever, type RetryOptions } from "./feed/retry.ts";
 import { Lease, twinError, type LeaseOptions } from "./lease.ts";
 import type { LineLoop } from "./loop.ts";
 import { PersonalLines } from "./personal.ts";
@@ -32,6 +31,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #roster: Roster;
   readonly #random: Random;
+  readonly #onRetry: RetryOptions["onRetry"];
   /** The token of the last lease. */
   #last: number | undefined;
 
@@ -40,6 +40,7 @@ export class Follower {
     this.#options = options;
     this.#roster = roster;
     this.#random = new Random(process.pid + agent.length);
+    this.#onRetry = reportRetry(options.metrics, agent);
   }
 
   /** Returns when `stop` is told. @throws what no line can go on with, after it has told `stop` */
@@ -54,7 +55,7 @@ export class Follower {
         stop.abort("a line failed");
         throw error;
       });
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+      await pause(pauseMs, signal);
     }
   }
 
@@ -130,7 +131,7 @@ export class Follower {
     while (!signal.aborted) {
       // Who asks for what it cannot teach would keep it, or a share of the others, from those who can.
       if ((await retryForever(() => trains({ agent: this.#agent, line: SHARED_LINE }), retry)) === false) {
-        await sleep(FOREIGN_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+        await pause(FOREIGN_MS, signal);
         continue;
       }
       const ask = () =>
@@ -148,11 +149,8 @@ export class Follower {
       told = answer.holder;
       // Who has enough leaves what comes free to the others, and takes what nobody wants.
       const patienceMs = this.#roster.hasEnough() ? leaseMs : Math.min(ASK_MS, answer.endsInMs + 1);
-      await sleep(patienceMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+      await pause(patienceMs, signal);
     }
     return undefined;
   }
-
-  readonly #onRetry = (error: unknown, delayMs: number): void =>
-    this.#options.metrics("feed:retried", { agent: this.#agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
 }

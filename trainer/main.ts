@@ -17,7 +17,7 @@ import { exportCommand } from "./export/command.ts";
 import { createEdgeClient } from "./feed/client.ts";
 import { connect } from "./feed/connect.ts";
 import type { EdgePort } from "./feed/edge-port.ts";
-import { retryForever } from "./feed/retry.ts";
+import { reportRetry, retryForever } from "./feed/retry.ts";
 import { followAgents, type FollowOptions } from "./follow.ts";
 import { importCommand } from "./import/command.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   try {
     await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { url, name, base: folder, rowTokens: base.rowTokens, threads, seed });
-    await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics) });
+    await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics, "agents") });
     const sampler = await openJudge(engine, base);
     const learner = createLearner({
       engine,
@@ -133,8 +133,8 @@ async function fetchServed(
       "GET /agents: an agent that the key reaches and whose base is stored expected, got none yet",
     );
   };
-  await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
-  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics) });
+  await connect(edge, { url, random: new Random(process.pid), signal, onRetry: reportRetry(metrics, "agents") });
+  return retryForever(fetching, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics, "agents") });
 }
 
 /** Tells of each base that this trainer does not have once. */
@@ -151,10 +151,6 @@ function createBaseCheck(
     told.add(name);
     return has;
   };
-}
-
-function reportRetry(metrics: Metrics): (error: unknown, delayMs: number) => void {
-  return (error, delayMs) => metrics("feed:retried", { agent: "agents", ...toErrorRecord(error), delayMs: Math.round(delayMs) });
 }
 
 /** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */

@@ -2,9 +2,8 @@
  * Works for the personal lines of an agent, beside its shared one: for each as it has news, and again when something waits that time
  * alone makes due. Loops of lines that are idle are let go; what they knew is in the log.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
-import { retryForever, type RetryOptions } from "./feed/retry.ts";
+import { pause, retryForever, type RetryOptions } from "./feed/retry.ts";
 import type { LineLoop } from "./loop.ts";
 
 type Loop = Pick<LineLoop, "step" | "dueInMs">;
@@ -70,8 +69,7 @@ export class PersonalLines {
     const ask = () => edge.dueLines({ agent, cursor: this.#cursor, waitMs: patienceMs });
     const answer = await retryForever(ask, { ...retry, signal });
     const told = answer?.lines ?? [];
-    if (told.length > 0 && !this.#moved && told.every((line) => this.#loops.has(line)))
-      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+    if (told.length > 0 && !this.#moved && told.every((line) => this.#loops.has(line))) await pause(PAUSE_MS, signal);
     this.#moved = false;
     this.#cursor = Math.max(this.#cursor, answer?.cursor ?? 0);
     const now = Date.now();

@@ -1,8 +1,7 @@
 /** A trainer's first call: whether anything answers at its URL, whether that is Nextstate, and whether it takes the key. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, type ErrorCode } from "../../shared/errors.ts";
 import type { EdgePort } from "./edge-port.ts";
-import { backoffMs, type RetryOptions } from "./retry.ts";
+import { backoffMs, pause, type RetryOptions } from "./retry.ts";
 
 /** With growing waits about a minute: an edge that restarts is back by then, and one that is not has another address. */
 const ATTEMPTS = 30;
@@ -30,7 +29,7 @@ export async function connect(edge: Pick<EdgePort, "listAgents">, options: Conne
         });
       const delayMs = backoffMs(attempt - 1, random.next());
       onRetry(error, delayMs);
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+      await pause(delayMs, signal);
     }
   }
 }

@@ -3,7 +3,8 @@
  * waits; what it cannot (a refused key, an invalid body) is thrown at once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, toErrorRecord } from "../../shared/errors.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Random } from "../random.ts";
 
 const BASE_DELAY_MS = 200;
@@ -21,6 +22,16 @@ export type RetryOptions = {
   readonly onRetry: (error: unknown, delayMs: number) => void;
 };
 
+/** Tells of every retry. @param agent whom the call is for */
+export function reportRetry(metrics: Metrics, agent: string): RetryOptions["onRetry"] {
+  return (error, delayMs) => metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
+}
+
+/** Waits so long, or until the signal is told to stop. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
 /** Repeats a call until it succeeds. @throws what another attempt cannot cure */
 export async function retryForever<T>(call: () => Promise<T>, { random, signal, onRetry }: RetryOptions): Promise<T | undefined> {
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -31,7 +42,7 @@ export async function retryForever<T>(call: () => Promise<T>, { random, signal, 
       if (!(error instanceof AppError) || !error.retryable) throw error;
       const delayMs = backoffMs(attempt, random.next());
       onRetry(error, delayMs);
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined); // an abort ends the sleep
+      await pause(delayMs, signal);
     }
   }
   return undefined;

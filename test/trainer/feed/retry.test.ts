@@ -1,7 +1,7 @@
 /** How long a retry waits, what is tried again, and what is not. */
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
-import { backoffMs, retryForever } from "../../../trainer/feed/retry.ts";
+import { backoffMs, pause, reportRetry, retryForever } from "../../../trainer/feed/retry.ts";
 
 const ALWAYS = { random: { next: () => 0 }, onRetry: () => undefined };
 
@@ -36,5 +36,23 @@ describe("retryForever", () => {
       return Promise.reject(new AppError("upstream/unreachable", "down"));
     };
     expect(await retryForever(call, { ...ALWAYS, signal: stop.signal })).toBeUndefined();
+  });
+});
+
+describe("pause", () => {
+  it("ends when told to stop, before it or during it, and throws nothing", async () => {
+    const stop = new AbortController();
+    const waiting = pause(3_600_000, stop.signal);
+    stop.abort("stopped");
+    expect(await waiting).toBeUndefined();
+    expect(await pause(3_600_000, stop.signal)).toBeUndefined();
+  });
+});
+
+describe("reportRetry", () => {
+  it("tells whom a call was for, what it met, and how long it waits", () => {
+    const told: unknown[] = [];
+    reportRetry((name, fields) => void told.push(name, fields), "hotels")(new AppError("upstream/unreachable", "down"), 12.6);
+    expect(told).toEqual(["feed:retried", { agent: "hotels", code: "upstream/unreachable", message: "down", details: {}, delayMs: 13 }]);
   });
 });
