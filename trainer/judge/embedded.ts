@@ -15,7 +15,7 @@ import type { HintFinder } from "./feedback.ts";
 import { withFurther } from "./further.ts";
 import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
-import type { Judge, Verdict } from "./judge.ts";
+import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
 import type { ReactionModel } from "./reaction-model.ts";
 import { countVotes, type Reward } from "./vote.ts";
 import { castVotes } from "./votes.ts";
@@ -36,7 +36,6 @@ export interface JobSampler {
 // Probabilities at which a wish is believed: of a rejection, and of words that the votes take for none, as most words of people are.
 const REJECTED_WISH = 0.5;
 const UNTOLD_WISH = 0.95;
-const HINT_TEMPERATURE = 0.6; // as votes
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
@@ -96,7 +95,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const drawn = await sampler.answer(
       Array.from({ length: votes - 1 }, () => prompt),
-      { maxTokens: HINT_TOKENS, temperature: HINT_TEMPERATURE, seed: seed + 1 },
+      { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
     );
     return standingHint(await chooseHint([...greedy, ...drawn], { signal, sampler }), signal);
   }

@@ -6,6 +6,9 @@ import type { RefusalCode } from "../data/refusal.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Reward } from "./vote.ts";
 
+/** At which votes are drawn, by whomever. */
+export const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
+
 export type JudgeName = "verifiable" | "embedded" | "llm" | "feedback";
 
 /** What should have been different, grounded in the tool's schema and the user's words. */

@@ -6,10 +6,10 @@ import { judgePrompt, parseReward, rewardText, type Exchange } from "../../share
 import { wordsBy } from "../../shared/speech/mention.ts";
 import { Random, seedAt } from "../random.ts";
 import type { JobSampler } from "./embedded.ts";
+import { JUDGE_TEMPERATURE } from "./judge.ts";
 import { logSoftmax } from "./reaction-model.ts";
 import { REWARDS, type Reward } from "./vote.ts";
 
-const JUDGE_TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
 const JUDGE_TOKENS = 4;
 // Chosen on tuning dialogues, by verdicts on their reactions and on sayings that training does not have.
 const WORDS_WEIGHT = 2;

@@ -1,6 +1,7 @@
 /** What a server takes of the wire that all claim to speak: optional parameters that it refuses are left out from then on. */
 import { z } from "zod";
 import { parseObject } from "../../../shared/speech/calls.ts";
+import { JUDGE_TEMPERATURE } from "../judge.ts";
 import type { PromptMessage } from "./prompt.ts";
 
 /** Parameters that a vote is better with and possible without, in the order in which they are given up where the server does not say which. */
@@ -39,7 +40,7 @@ export function requestBody(
   const optional: Record<Optional, unknown> = {
     response_format: { type: "json_schema", json_schema: { name: "ballot", strict: true, schema } },
     seed,
-    temperature: TEMPERATURE,
+    temperature: JUDGE_TEMPERATURE,
     max_tokens: MOST_TOKENS,
     max_completion_tokens: MOST_TOKENS,
   };
@@ -51,7 +52,6 @@ export function requestBody(
   };
 }
 
-const TEMPERATURE = 0.6; // arXiv:2603.10165, PRM_TEMPERATURE
 const MOST_TOKENS = 4_096; // with what a reasoning model thinks; arXiv:2603.10165, PRM_MAX_NEW_TOKENS
 
 function without(dialect: Dialect, name: Optional): Dialect {
