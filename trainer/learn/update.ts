@@ -21,7 +21,7 @@ import { learnCorrection, taughtBy } from "./correction.ts";
 import { releasedBy } from "./released.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "./reward-rows.ts";
-import { learnAsPublished } from "./published.ts";
+import { learnByPaper } from "./paper-recipe.ts";
 import type { HeldBack } from "./confirm.ts";
 import { ErrandPools } from "./errand-pool.ts";
 import { seedAt } from "../random.ts";
@@ -98,7 +98,7 @@ type Task = {
 /** Corrections of each parameter, then the supplied answers, then the rewards: what is told in the most detail first. */
 function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Task[]; refused: Refused[] } {
   const { groups, superseded } = groupCorrections(request.corrected);
-  const learnGroup = request.objective === "paper" ? learnAsPublished : learnCorrection;
+  const learnGroup = request.objective === "paper" ? learnByPaper : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
     // Where versions carry no defaults, one that an earlier version carries must not stand against what is learned now.

@@ -1,3 +1,7 @@
+/**
+ * The recipe of the paper (arXiv:2603.10165), for comparison: the judged turns alone, some eight of them a step, every token, a fixed number of
+ * steps, nothing confirmed.
+ */
 import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
 import { correctedRows } from "./corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
@@ -6,8 +10,7 @@ import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type Work } from "./result.ts";
 import { paceAt, trainStep, type Training } from "./train.ts";
 
-/** The published recipe, for comparison: the judged turns alone, some eight of them a step, every token, a fixed number of steps, nothing confirmed. */
-export async function learnAsPublished(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
+export async function learnByPaper(deps: LearnerDependencies, { group, adapters, request }: Work): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const objective = OBJECTIVES.paper;
