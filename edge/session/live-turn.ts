@@ -7,7 +7,7 @@ import type { TurnDelta, TurnHead } from "./port.ts";
 export type LiveTurnEvents = {
   /** Every reader has gone before the end. */
   readonly onAbandoned?: () => void;
-  /** The last delta is about to be handed to a reader. */
+  /** The final chunk is about to be handed to a reader. */
   readonly onDelivered?: () => void;
 };
 
@@ -54,17 +54,24 @@ export class LiveTurn {
   read(): ReadableStream<Uint8Array> {
     const encoder = new TextEncoder();
     let position = 0;
+    let left = false;
     this.#readers += 1;
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       while (position === this.#deltas.length && !this.#ended) await this.#more;
+      if (left) return; // a pull that was waiting outlives its reader
       const lines = this.#deltas.slice(position).map((delta) => `${JSON.stringify(delta)}\n`);
       position += lines.length;
       const last = this.#ended && position === this.#deltas.length;
-      if (last) this.#events.onDelivered?.();
+      // An answer that failed has no final chunk: whoever asks again goes on from what is on record.
+      if (last && this.#deltas.at(-1)?.kind === "finished") this.#events.onDelivered?.();
       if (lines.length > 0) controller.enqueue(encoder.encode(lines.join("")));
       if (last) controller.close();
     };
-    return new ReadableStream({ pull, cancel: () => this.#leave() }, { highWaterMark: 0 });
+    const cancel = (): void => {
+      left = true;
+      this.#leave();
+    };
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   }
 
   #leave(): void {

@@ -129,6 +129,27 @@ describe("a client that leaves while a tool runs", () => {
     const [state] = nextStatesOf(await logged("nextState:arrived", 1));
     expect(state?.[1][0]?.content).toBe('{"status":"booked"}');
   });
+
+  it("and who comes back after it has answered, without a sign that this is a retry, gets its result, too", async () => {
+    const booked = json({ status: "booked" });
+    let answer = (): void => undefined;
+    const held: ToolHandler = (request, response) => {
+      if (server.callsOf("/back").length > 1) return booked(request, response);
+      answer = () => void booked(request, response);
+    };
+    const { post } = await agentWith("back", held, { timeoutMs: 60_000 });
+    const leaving = new AbortController();
+    const sent = { extra: { ...extra, stream: true } };
+    const response = await post([says("Two rooms")], { ...sent, signal: leaving.signal });
+    await response.body?.getReader().read();
+    await expect.poll(() => server.callsOf("/back").length, { timeout: 20_000 }).toBe(1);
+    leaving.abort();
+    await setTimeout(200);
+    answer();
+    await setTimeout(500);
+    expect((await readStream(await post([says("Two rooms")], sent))).done).toBe(true);
+    expect(server.callsOf("/back")).toHaveLength(1);
+  });
 });
 
 describe("a secret", () => {

@@ -64,6 +64,18 @@ it("an answer that an engine broke off after a tool has run is brought to its en
   expect(new Set(turns.map(({ baseDigest }) => baseDigest)).size).toBe(1);
 });
 
+it("whoever asks once more after a failure, without a sign that it is a retry, gets the rest of the answer: the tool has run", async () => {
+  const fails: Script["fails"] = { kind: "status", status: 500, body: { error: { message: "EngineCore died" } } };
+  const { ask, logged } = await agentWith("failed", { fails }, "booked");
+  const first = await ask([says("Two rooms")]);
+  engine.play({ text: ["It is ", "booked"] });
+  const again = await ask([says("Two rooms")]);
+  expect([first.status, again.status, again.message.content]).toEqual([502, 200, "It is booked"]);
+  expect(server.callsOf("/failed")).toHaveLength(1);
+  const turns = await logged("turn:finished", 2);
+  expect(new Set(turns.map(({ sessionId }) => sessionId))).toEqual(new Set([again.sessionId]));
+});
+
 it("a result that is too long for the engine is told to the policy as such, and the answer comes", async () => {
   const fails: Script["fails"] = {
     kind: "status",
