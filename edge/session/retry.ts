@@ -25,6 +25,9 @@ export type KnownTurn = {
   readonly replayable: boolean;
 };
 
+/** An answer that runs or waits to run; `abandoned` where every reader has gone, so that it is being given up. */
+export type RunningTurn = { readonly turnId: string; readonly retry: RetryFacts; readonly abandoned: boolean };
+
 export type RetryDecision =
   | { readonly kind: "join"; readonly turnId: string }
   | { readonly kind: "replay"; readonly turnId: string }
@@ -42,6 +45,24 @@ export function decideRetry(facts: RetryFacts, turns: readonly KnownTurn[], { op
   if (turn.state === "open") return { kind: "join", turnId: turn.turnId };
   const again = byKey !== undefined || !turn.delivered || (facts.retryCount ?? 0) >= 1;
   return again && turn.replayable ? { kind: "replay", turnId: turn.turnId } : { kind: "new" };
+}
+
+/**
+ * Turns that a request may be a retry of: those on record, and those that are running or wait to run. What is on record of an answer that is
+ * being given up is gone on from; the record has its turn that is being sampled as open until it has failed, and whoever joined that would fail with it.
+ */
+export function withRunning(recorded: readonly KnownTurn[], running: readonly RunningTurn[]): KnownTurn[] {
+  const abandoned = new Set(running.flatMap((run) => (run.abandoned ? [run.turnId] : [])));
+  const known = recorded.map((turn): KnownTurn =>
+    turn.state === "open" && abandoned.has(turn.turnId) ? { ...turn, state: "aborted" } : turn,
+  );
+  const live = running.filter(({ turnId }) => !abandoned.has(turnId) || !known.some((turn) => turn.turnId === turnId)).map(toKnown);
+  return [...known.filter(({ turnId }) => !live.some((turn) => turn.turnId === turnId)), ...live];
+}
+
+function toKnown({ turnId, retry, abandoned }: RunningTurn): KnownTurn {
+  const { requestDigest, idempotencyKey = null } = retry;
+  return { turnId, requestDigest, idempotencyKey, state: abandoned ? "aborted" : "open", delivered: false, replayable: false };
 }
 
 /** Two different keys on one body say that two requests are meant. */

@@ -24,7 +24,7 @@ import type {
   TurnHead,
   TurnRequest,
 } from "./port.ts";
-import { decideRetry, type KnownTurn, type RetryFacts } from "./retry.ts";
+import { decideRetry, type KnownTurn, type RetryFacts, withRunning } from "./retry.ts";
 import { ShownAnswer } from "./shown-answer.ts";
 import { lastTurnOf, recordedAnswer } from "./steps.ts";
 import { SessionStore } from "./store.ts";
@@ -144,16 +144,10 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     await Promise.race([this.#firstRequest, scheduler.wait(FIRST_REQUEST_MS)]);
   }
 
-  /** Turns that the request may be a retry of: those recorded, and those that are running or wait to run. */
   #turnsLike(retry: RetryFacts): KnownTurn[] {
     const recorded = this.#store.state() === undefined ? [] : this.#store.turnsLike(retry);
-    // An answer that nobody reads any more may still be waiting for a tool: what is on record of it is gone on from.
-    const running = [...this.#flights].filter(([turnId, { run }]) => !run.abandoned || !recorded.some((turn) => turn.turnId === turnId));
-    const live = running.map(([turnId, { run, retry: facts }]): KnownTurn => {
-      const { requestDigest, idempotencyKey = null } = facts;
-      return { turnId, requestDigest, idempotencyKey, state: run.abandoned ? "aborted" : "open", delivered: false, replayable: false };
-    });
-    return [...recorded.filter(({ turnId }) => !live.some((turn) => turn.turnId === turnId)), ...live];
+    const running = [...this.#flights].map(([turnId, { run, retry: facts }]) => ({ turnId, retry: facts, abandoned: run.abandoned }));
+    return withRunning(recorded, running);
   }
 
   async #join(turnId: string): Promise<LiveTurn> {

@@ -125,6 +125,22 @@ describe("a client that goes away", () => {
   });
 });
 
+describe("a request that is sent again while its answer is being given up", () => {
+  it("is answered afresh, whenever it comes", async () => {
+    const { post } = await agentFor("given-up");
+    const extra = { ...LONG, max_tokens: 400, stream: true };
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const messages = [says(`${"word ".repeat(60)}${attempt}`)];
+      const leaving = new AbortController();
+      const response = await post(messages, { extra, signal: leaving.signal });
+      await response.body?.getReader().read();
+      leaving.abort();
+      await setTimeout(attempt % 2);
+      expect((await readStream(await post(messages, { extra }))).done).toBe(true);
+    }
+  });
+});
+
 describe("an event log that cannot be written", () => {
   it("delays the events and nothing else", async () => {
     const { ask, logged } = await agentFor("outage");

@@ -1,6 +1,6 @@
 /** What is a retry, to the letter of the rule. */
 import { describe, expect, it } from "vitest";
-import { decideRetry, type KnownTurn, type RetryFacts } from "../../../edge/session/retry.ts";
+import { decideRetry, type KnownTurn, type RetryFacts, type RunningTurn, withRunning } from "../../../edge/session/retry.ts";
 
 const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({
   requestDigest: "body",
@@ -66,5 +66,31 @@ describe("the same idempotency key", () => {
         kind: "conflict",
       },
     );
+  });
+});
+
+describe("turns that run", () => {
+  const running = (changes: Partial<RunningTurn> = {}): RunningTurn => ({ turnId: "t1", retry: facts(), abandoned: false, ...changes });
+  const cases: [claim: string, recorded: KnownTurn[], running: RunningTurn[], kind: string][] = [
+    ["is joined before it is on record", [], [running()], "join"],
+    ["is joined while its tools run, although its first turn is on record", [turn({ delivered: false })], [running()], "join"],
+    ["is made anew where one that nobody reads any more is not on record", [], [running({ abandoned: true })], "new"],
+    ["is made anew while such a turn is still open", [turn({ state: "open", delivered: false })], [running({ abandoned: true })], "new"],
+    [
+      "goes on from such an answer's first turn, once it is on record",
+      [turn({ delivered: false })],
+      [running({ abandoned: true })],
+      "replay",
+    ],
+    [
+      "joins the answer that was begun in the place of one that is given up",
+      [turn({ state: "open", delivered: false })],
+      [running({ abandoned: true }), running({ turnId: "t2" })],
+      "join",
+    ],
+  ];
+
+  it.for(cases)("an answer %s", ([, recorded, runs, kind]) => {
+    expect(decideRetry(facts({ retryCount: 1 }), withRunning(recorded, runs), { opens: false }).kind).toBe(kind);
   });
 });
