@@ -31,9 +31,10 @@ export class SessionChores {
     const session = this.#store.state();
     if (session === undefined) return;
     const now = Date.now();
-    for (const { turnId, ...opened } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
+    for (const { turnId, stored, ...opened } of this.#store.openTurns().filter((turn) => !this.#runs(turn.turnId)))
       this.#store.transaction(() => {
         this.#store.abortTurn(turnId);
+        if (!stored) return; // the log has nothing of what may not be kept, however it ended
         this.#store.enqueue(turnAborted({ session, turnId, now }, { ...opened, reason: "the Worker died while the turn was open" }));
       });
   }

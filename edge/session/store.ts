@@ -48,7 +48,10 @@ export type FinishedTurn = {
   readonly recallable: boolean;
 };
 
-export type OpenTurn = { readonly turnId: string; readonly turnIndex: number; readonly policyLine: string; readonly policyVersion: number };
+export type OpenTurn = Pick<OpenedTurn, "turnId" | "turnIndex" | "policyLine" | "policyVersion"> & {
+  /** Whether anything of it may be kept. */
+  readonly stored: boolean;
+};
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
@@ -195,12 +198,15 @@ export class SessionStore {
   }
 
   openTurns(): OpenTurn[] {
-    const rows = this.#rows("SELECT turn_id, turn_index, policy_line, policy_version FROM turns WHERE state = 'open' ORDER BY turn_index");
+    const rows = this.#rows(
+      "SELECT turn_id, turn_index, policy_line, policy_version, request IS NOT NULL AS stored FROM turns WHERE state = 'open' ORDER BY turn_index",
+    );
     return rows.map((row) => ({
       turnId: text(row, "turn_id"),
       turnIndex: integer(row, "turn_index"),
       policyLine: text(row, "policy_line"),
       policyVersion: integer(row, "policy_version"),
+      stored: row["stored"] === 1,
     }));
   }
 

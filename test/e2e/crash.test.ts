@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEdgeHost, type EdgeHost } from "../../cli/edge-host.ts";
 import { FAULT_POINTS } from "../../edge/faults.ts";
 import { EventPayload, type TurnFinished } from "../../shared/events.ts";
+import { says, talkTo } from "../edge/session/talk.ts";
 import { bearer } from "../helpers/edge.ts";
 import { PersistentUser } from "../helpers/persistent-user.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
@@ -83,6 +84,34 @@ describe("a turn survives kill -9 of workerd", () => {
       await edge.close();
     }
   });
+});
+
+it("kill -9 leaves nothing in the log of a turn that nothing may be kept of", { timeout: PATIENCE_MS }, async () => {
+  const stateFolder = join(folder, "unstored");
+  let reach = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  const onLog = (line: string): void => void (line.includes("fault token:first") && reach());
+  const stalled = await startEdgeHost({ stateFolder, baseFolder, vars: { FAULT: "token:first" }, onLog });
+  await createAgent(stalled);
+  const asked = { extra: { store: false } };
+  const lost = talkTo(stalled, "assistant")
+    .post([says("hello")], asked)
+    .catch(() => undefined);
+  await reached;
+  process.kill(stalled.workerdPid() ?? 0, "SIGKILL");
+  await stalled.close();
+  await lost;
+
+  const edge = await startEdgeHost({ stateFolder, baseFolder });
+  try {
+    const { ask, counted, events } = talkTo(edge, "assistant");
+    // The retry wakes the session that was cut off.
+    expect((await ask([says("hello")], asked)).status).toBe(200);
+    await counted({ aborted: 1, generations: 2 });
+    expect(await events()).toEqual([]);
+  } finally {
+    await edge.close();
+  }
 });
 
 /** Every acknowledged turn once, with its words; nothing else finished; one next state for each turn that was followed. */
