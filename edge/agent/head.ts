@@ -2,9 +2,9 @@
  * The head of a line as an isolate knows it. A swap is seen after `FRESH_MS`, and an isolate that was idle never
  * answers under a head older than `USABLE_MS`, except while the agent cannot be reached: an answer is worth more.
  */
+import { waitUntil } from "cloudflare:workers";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import { Recent } from "../../shared/recent.ts";
-import { waitUntil } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { agentOf } from "./port.ts";
