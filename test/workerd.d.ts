@@ -5,6 +5,8 @@
 declare module "cloudflare:workers" {
   import type { DurableObjectState, Rpc } from "@cloudflare/workers-types";
 
+  export function waitUntil(promise: Promise<unknown>): void;
+
   export abstract class DurableObject<Env = unknown> implements Rpc.DurableObjectBranded {
     [Rpc.__DURABLE_OBJECT_BRAND]: never;
     protected ctx: DurableObjectState;

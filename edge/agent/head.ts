@@ -21,6 +21,8 @@ type AgentEnv = Pick<Env, "AGENTS">;
 
 const known = new Recent<string, Known>(MAX_KNOWN);
 const loading = new Map<string, Loading>();
+/** How often any line was forgotten: what was being loaded meanwhile may be of before the move, so it is not remembered. */
+let moves = 0;
 
 /** The head of an agent's line, undefined where there is none. */
 export async function getLineHead(env: AgentEnv, agent: string, line: string = SHARED_LINE): Promise<LineHead | undefined> {
@@ -35,9 +37,12 @@ export async function getLineHead(env: AgentEnv, agent: string, line: string = S
   return loadOrKeep(env, agent, line);
 }
 
-/** Forgets what is known, so that the next request loads: for whoever has just moved the line. */
+/** Forgets what is known and what is being loaded, so that the next request loads: for whoever has just moved the line. */
 export function forgetLineHead(agent: string, line: string): void {
-  known.delete(`${agent}/${line}`);
+  const key = `${agent}/${line}`;
+  known.delete(key);
+  loading.delete(key);
+  moves += 1;
 }
 
 async function loadOrKeep(env: AgentEnv, agent: string, line: string): Promise<LineHead | undefined> {
@@ -57,14 +62,18 @@ function loadOnce(env: AgentEnv, agent: string, line: string): Promise<LineHead 
   const key = `${agent}/${line}`;
   const running = loading.get(key);
   if (running !== undefined && Date.now() - running.startedAt < SHARED_LOAD_MS) return running.head;
-  const started = load(env, agent, line).finally(() => loading.delete(key));
-  loading.set(key, { head: started, startedAt: Date.now() });
-  return started;
+  const head = load(env, agent, line).finally(() => {
+    if (loading.get(key) === started) loading.delete(key);
+  });
+  const started = { head, startedAt: Date.now() };
+  loading.set(key, started);
+  return head;
 }
 
 async function load(env: AgentEnv, agent: string, line: string): Promise<LineHead | undefined> {
+  const movesBefore = moves;
   const head = await agentOf(env, agent).head(line);
-  remember(`${agent}/${line}`, head);
+  if (moves === movesBefore) remember(`${agent}/${line}`, head);
   return head;
 }
 
