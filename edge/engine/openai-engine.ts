@@ -23,7 +23,7 @@ import {
 } from "./port.ts";
 import { encodeForGenerate, encodeForCompletion } from "./prompt-ids.ts";
 import { distortionOf, reportOf, type Told } from "./report.ts";
-import { connect, toAppError, type Upstream, UpstreamRefusal } from "./upstream.ts";
+import { connect, saysTooLong, toAppError, type Upstream, UpstreamRefusal } from "./upstream.ts";
 
 /** Has the adapter of the turn's version loaded; `anew` where the engine turned out not to have it. @throws {upstream/…} */
 export type EnsureAdapter = (anew: boolean) => Promise<void>;
@@ -33,7 +33,13 @@ type Stream = { push(event: unknown): PieceStep; end(report: (told: Told) => Eng
 type Asked = { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 type Plan = { readonly asked: Asked; readonly stream: Stream; readonly silence: string | undefined };
 
-const UNKNOWN_MODEL: ReadonlySet<number> = new Set([400, 404]);
+/** By which statuses an engine may say that it does not have an adapter. vLLM, to which an adapter is a model, says so by 404 alone; SGLang by 400. */
+const UNKNOWN_ADAPTER: Readonly<Record<OpenAiEngine["flavour"], readonly number[]>> = {
+  vllm: [404],
+  sglang: [400, 404],
+  llamacpp: [400, 404],
+  generic: [],
+};
 const NOT_ASKED = "the engine's chat completions, which calls, JSON and log-probs for the client need, do not report token ids";
 
 export function createOpenAiEngine(env: Env, engine: OpenAiEngine, ensureAdapter: EnsureAdapter): Engine {
@@ -63,7 +69,7 @@ async function* answer(parts: Parts, turn: EngineTurn, signal: AbortSignal): Asy
   }
 }
 
-/** One try; `unknown` where the engine does not know the model and another try may help. */
+/** One try; `unknown` where the engine may not have the adapter and another try may help. */
 async function* attempt(
   { engine, upstream }: Parts,
   turn: EngineTurn,
@@ -81,9 +87,14 @@ async function* attempt(
     yield stream.end((told) => reportOf(told, { silence, distortion }));
     return "answered";
   } catch (thrown) {
-    if (!begun && retries && thrown instanceof UpstreamRefusal && UNKNOWN_MODEL.has(thrown.status)) return "unknown";
+    if (!begun && retries && maySayUnknown(engine, thrown)) return "unknown";
     throw thrown;
   }
+}
+
+/** What is too long stays so, whichever adapter it is for. */
+function maySayUnknown({ flavour }: OpenAiEngine, thrown: unknown): boolean {
+  return thrown instanceof UpstreamRefusal && UNKNOWN_ADAPTER[flavour].includes(thrown.status) && !saysTooLong(thrown);
 }
 
 async function plan(

@@ -93,11 +93,16 @@ export function jsonBody(body: unknown): string {
 export function toAppError({ what }: Upstream, thrown: unknown): unknown {
   if (!(thrown instanceof UpstreamRefusal)) return thrown;
   const { status, said } = thrown;
-  const tooLong = TOO_LONG.test(said);
+  const tooLong = saysTooLong(thrown);
   const details: ErrorDetails = tooLong ? { param: "messages", code: "context_length_exceeded" } : {};
   // What is said of a key quotes parts of it.
   if (isAboutKey(status)) return new AppError("upstream/failed", `${what} refused its key (${status})`, { cause: thrown });
   return new AppError(codeOf(status, tooLong), `${what} ${saying(status)}: ${said}`, { details, cause: thrown });
+}
+
+/** Whether what is refused is a conversation of more tokens than the context has. */
+export function saysTooLong({ said }: UpstreamRefusal): boolean {
+  return TOO_LONG.test(said);
 }
 
 /** @throws nothing: it makes the error of a connection that failed, was silent for too long, or was given up by its reader */

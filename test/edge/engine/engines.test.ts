@@ -98,6 +98,19 @@ describe.each(engines.filter(({ flavour }) => flavour === "vllm" || flavour === 
     });
   });
 
+  const tooLong = "The input (5000 tokens) is longer than the model's context length (4096 tokens).";
+  const refusals = [tooLong, ...(engine.flavour === "vllm" ? ["Value error, top_k must be -1, 0, or at least 1"] : [])];
+  it.each(refusals)("is asked once for what it refuses whoever answers: %s", async (message) => {
+    const { talk, publish } = await adaptedAgent(engine);
+    await publish();
+    await talk.ask([says("hi")]);
+    engine.play({ fails: { kind: "status", status: 400, body: { error: { message } } } });
+    const [questions, asked] = [engine.questions, engine.asked.length];
+    const { status, error } = await talk.ask([says("hi again")]);
+    expect([status, error?.message]).toEqual([400, expect.stringContaining(message)]);
+    expect([engine.questions - questions, engine.asked.slice(asked).filter(({ path }) => path === "/v1/models")]).toEqual([1, []]);
+  });
+
   it("that refuses an adapter keeps its version from existing, with the reason", async () => {
     const { name, publish } = await adaptedAgent(engine);
     engine.refusesLoads = true;
