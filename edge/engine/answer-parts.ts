@@ -1,7 +1,7 @@
 /** An answer of an engine elsewhere as it grows: text and calls, from the pieces in which it comes. */
 import { AppError } from "../../shared/errors.ts";
 import { isRecord } from "../../shared/grammar/schema-parts.ts";
-import type { AnswerDelta, EndStep, WrittenCall } from "../policy/completer.ts";
+import type { AnswerDelta, EndStep, WrittenCall } from "../policy/completion.ts";
 
 type FinishReason = EndStep["finishReason"];
 

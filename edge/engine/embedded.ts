@@ -9,7 +9,7 @@ import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import kernelModule from "../kernel/kernel.wasm";
-import type { ReadFile } from "../policy/completer.ts";
+import type { ReadFile } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import type { TurnSampling } from "../session/port.ts";

@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { HeldDefault } from "../../shared/learned-defaults.ts";
 import type { PromptNote, ServedNote } from "../../shared/note.ts";
-import type { AnswerDelta, EndStep, TokenLogProb, TokenStep } from "../policy/completer.ts";
+import type { AnswerDelta, EndStep, TokenLogProb, TokenStep } from "../policy/completion.ts";
 import type { TurnPolicy, TurnSampling } from "../session/port.ts";
 
 /** What is to be answered. */

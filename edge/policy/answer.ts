@@ -1,6 +1,6 @@
 /** Sampled tokens → what a client sees: text in whole characters, cut at stop strings, and tool calls. */
 import type { CallMarkers } from "../../shared/grammar/constraint.ts";
-import type { AnswerDelta, WrittenCall } from "./completer.ts";
+import type { AnswerDelta, WrittenCall } from "./completion.ts";
 import { StopStrings } from "./stop-strings.ts";
 import { TokenText } from "./token-text.ts";
 import { CallReader } from "./tool-calls.ts";

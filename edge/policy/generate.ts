@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { AnswerReader } from "./answer.ts";
 import type { AdapterUse } from "./adapters.ts";
-import type { CompletionRequest, CompletionStep, EndStep, TokenLogProb } from "./completer.ts";
+import type { CompletionRequest, CompletionStep, EndStep, TokenLogProb } from "./completion.ts";
 import { type Decoder, MAX_ROWS } from "./decoder.ts";
 import type { KvSequence } from "./kv-cache.ts";
 import { uniform } from "./philox.ts";

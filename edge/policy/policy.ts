@@ -12,7 +12,7 @@ import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { createKernel } from "../kernel/kernel.ts";
 import { ADAPTER_BUDGET_BYTES } from "./adapter-table.ts";
 import { AdapterCache, type AdapterUse } from "./adapters.ts";
-import type { Completer, CompletionRequest, CompletionStep } from "./completer.ts";
+import type { CompletionRequest, CompletionStep } from "./completion.ts";
 import { Decoder } from "./decoder.ts";
 import { generate } from "./generate.ts";
 import { KvCache, type KvSequence } from "./kv-cache.ts";
@@ -51,7 +51,7 @@ export function createPolicy(options: PolicyOptions): Policy {
   return new Policy(options);
 }
 
-export class Policy implements Completer {
+export class Policy {
   readonly tokenizer: Tokenizer;
   readonly contextTokens: number;
   /** No token stands for more bytes of text. */
@@ -91,6 +91,11 @@ export class Policy implements Completer {
     return { ...this.#adapters.stats, ...this.#kv.stats, generatedTokens: this.#generatedTokens, memoryBytes };
   }
 
+  /**
+   * Yields tokens and one end. Ending the iteration early, or the signal, stops the work.
+   * @throws {input/invalid} for numbers out of range, {session/aborted} once the signal has fired,
+   * {policy/refused} for an adapter that does not fit the base
+   */
   async *complete(request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
     this.#check(request);
     const adapter = await this.#leaseAdapter(request);

@@ -2,7 +2,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { BaseManifest } from "../../shared/policy.ts";
 import type { TokenizerFiles } from "../../shared/tokenizer.ts";
-import type { ReadFile } from "./completer.ts";
+import type { ReadFile } from "./completion.ts";
 import { type BaseFiles, createPolicy, type Policy } from "./policy.ts";
 
 export type ResidentOptions = {

@@ -2,7 +2,7 @@
  * Reads the inside of `<tool_call>…</tool_call>`, `{"name": …, "arguments": {…}}`, as it is written. The markers are
  * token ids, seen by the caller; text that looks like a marker is text. Broken JSON is passed on verbatim, never repaired.
  */
-import type { AnswerDelta, WrittenCall } from "./completer.ts";
+import type { AnswerDelta, WrittenCall } from "./completion.ts";
 
 const HEAD = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*(?=\S)/s;
 

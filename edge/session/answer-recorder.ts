@@ -4,7 +4,7 @@ import { invariant } from "../../shared/assert.ts";
 import type { Rollout } from "../../shared/events.ts";
 import type { AnswerForm } from "../../shared/grammar/answer-form.ts";
 import type { AnswerEnd, AnswerStep, EngineReport, ShownLogProb } from "../engine/port.ts";
-import type { AnswerDelta, TokenStep } from "../policy/completer.ts";
+import type { AnswerDelta, TokenStep } from "../policy/completion.ts";
 import type { ContentLogprob, FinishedDelta, TokenLogprob, TurnDelta } from "./port.ts";
 
 // The API writes impossible tokens so; JSON has no infinity.

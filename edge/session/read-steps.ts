@@ -1,7 +1,7 @@
 /** What an answer's steps say, once they have come to their end. */
 import type { Said } from "../../shared/held-notes.ts";
 import type { WrittenAnswer } from "../../shared/yielding.ts";
-import type { CompletionStep, EndStep } from "../policy/completer.ts";
+import type { CompletionStep, EndStep } from "../policy/completion.ts";
 
 /** Its tokens, its calls that can be read, and its text. */
 export function readSteps(steps: readonly CompletionStep[]): WrittenAnswer & Said {

@@ -15,7 +15,7 @@ import { madeUpWords } from "../../shared/speech/strange-words.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
-import type { CompletionStep } from "../policy/completer.ts";
+import type { CompletionStep } from "../policy/completion.ts";
 import { readSteps } from "./read-steps.ts";
 import type { Asked, ForcedForm, YieldingCompletion, YieldingTurn } from "./yielding-turn.ts";
 

@@ -3,7 +3,7 @@ import type { Held, Said } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import type { Heard } from "../../shared/yielding.ts";
-import type { CompletionRequest } from "../policy/completer.ts";
+import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 
 /** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */

@@ -5,7 +5,7 @@
 import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Policy } from "../../edge/policy/policy.ts";
-import type { EndStep } from "../../edge/policy/completer.ts";
+import type { EndStep } from "../../edge/policy/completion.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";

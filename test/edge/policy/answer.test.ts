@@ -1,7 +1,7 @@
 /** What a client sees of token sequences: whole characters, no part of a stop string, calls as they were written. */
 import { describe, expect, it } from "vitest";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
-import type { AnswerDelta } from "../../../edge/policy/completer.ts";
+import type { AnswerDelta } from "../../../edge/policy/completion.ts";
 import { ShownBytes } from "../../../edge/policy/token-text.ts";
 import { Vocabulary } from "../../../shared/vocabulary.ts";
 import type { TokenizerFiles } from "../../../shared/tokenizer.ts";

@@ -1,7 +1,7 @@
 /** The form of answers on a policy with random weights: what is asked for holds whatever the policy would rather say. */
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import type { CompletionRequest } from "../../../edge/policy/completer.ts";
+import type { CompletionRequest } from "../../../edge/policy/completion.ts";
 import type { ToolDefinition } from "../../../shared/chat.ts";
 import { type Answered, complete, smallPolicy } from "./small-base.ts";
 

@@ -1,7 +1,7 @@
 /** The isolate's policy is loaded once, by whoever comes first; a load that fails is not the end. */
 import { describe, expect, it } from "vitest";
 import { randomBaseFiles, SHIPPED_SIZES } from "../../../bench/base-files.ts";
-import type { ReadFile } from "../../../edge/policy/completer.ts";
+import type { ReadFile } from "../../../edge/policy/completion.ts";
 import { BaseManifest } from "../../../shared/policy.ts";
 import { residentPolicy } from "../../../edge/policy/resident.ts";
 import { sha256 } from "../../../shared/digest.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomAdapter } from "../../../bench/random-checkpoint.ts";
-import type { CompletionRequest, EndStep, TokenStep } from "../../../edge/policy/completer.ts";
+import type { CompletionRequest, EndStep, TokenStep } from "../../../edge/policy/completion.ts";
 import { type BaseFiles, createPolicy, type Policy, type PolicyOptions } from "../../../edge/policy/policy.ts";
 import { toTokenizerFiles } from "../../../edge/policy/resident.ts";
 import { sha256 } from "../../../shared/digest.ts";

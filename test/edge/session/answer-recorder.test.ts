@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { AnswerRecorder } from "../../../edge/session/answer-recorder.ts";
-import type { AnswerDelta, CompletionStep, EndStep } from "../../../edge/policy/completer.ts";
+import type { AnswerDelta, CompletionStep, EndStep } from "../../../edge/policy/completion.ts";
 
 const END = 2;
 const token = (tokenId: number, deltas: AnswerDelta[] = []): CompletionStep => ({

@@ -3,7 +3,7 @@ import { Vocabulary } from "../../../shared/vocabulary.ts";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { AnswerReader } from "../../../edge/policy/answer.ts";
-import type { CompletionStep } from "../../../edge/policy/completer.ts";
+import type { CompletionStep } from "../../../edge/policy/completion.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
 import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { Asked, YieldingCompletion, YieldingTurn } from "../../../edge/session/yielding-turn.ts";

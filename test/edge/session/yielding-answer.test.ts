@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { Asked, YieldingCompletion } from "../../../edge/session/yielding-turn.ts";
-import type { CompletionStep } from "../../../edge/policy/completer.ts";
+import type { CompletionStep } from "../../../edge/policy/completion.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
 import { answer, call, closeId, HEARD, openId, prepared, ROOMS, STARS, tokenizer } from "./scripted-policy.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The port through which a session gets an answer. The embedded policy implements it; another engine that reports
- * token ids and log-probs can stand in its place.
- */
+/** A completion of the embedded policy: what is asked, and the steps that it comes in. */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { HeldForm } from "../../shared/grammar/answer-form.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
@@ -77,13 +74,3 @@ export type EndStep = {
 };
 
 export type CompletionStep = TokenStep | EndStep;
-
-export interface Completer {
-  readonly contextTokens: number;
-  /**
-   * Yields tokens and one end. Ending the iteration early, or the signal, stops the work.
-   * @throws {input/invalid} for numbers out of range, {session/aborted} once the signal has fired,
-   * {policy/refused} for an adapter that does not fit the base
-   */
-  complete(request: CompletionRequest): AsyncGenerator<CompletionStep, void, void>;
-}
