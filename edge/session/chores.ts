@@ -48,7 +48,7 @@ export class SessionChores {
     if (isForgotten(this.#pending(), now)) await this.#forget();
   }
 
-  /** Pays what is owed, now if possible, else by the alarm. Never throws. */
+  /** Pays what is owed, now if possible, else by the alarm. A write that fails is logged and stays owed. */
   async settle(): Promise<void> {
     // One at a time; what is enqueued meanwhile is seen by whoever waits here.
     while (this.#settling !== undefined) await this.#settling;
