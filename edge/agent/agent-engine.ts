@@ -41,7 +41,7 @@ export class AgentEngine {
   }
 
   /** The base of an engine's bare model, stored and known from now on; undefined for the embedded policy, whose bases are the versions' own. */
-  async settle(engine: EngineSettings): Promise<string | undefined> {
+  async adoptBase(engine: EngineSettings): Promise<string | undefined> {
     const base = await engineBaseOf(engine);
     if (base === undefined) return undefined;
     if (base.content !== undefined) await putArtifact(this.#env.ARTIFACTS, base.digest, base.content);

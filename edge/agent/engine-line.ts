@@ -34,7 +34,7 @@ export class EngineLine {
         reason: "learning.scope: shared expected on Workers AI, whose slots for adapters are spent for good, got personal",
       };
     try {
-      const base = await this.#engine.settle(settings.engine);
+      const base = await this.#engine.adoptBase(settings.engine);
       return { status: "ready", base, changed: base !== (await engineBaseOf(before))?.digest };
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code === "input/invalid") return { status: "refused", reason: thrown.message };

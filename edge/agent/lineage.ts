@@ -142,7 +142,7 @@ export class Lineage {
   }
 
   /** A rebuild that another move has made needless is over. */
-  settleRebuild(line: string): void {
+  dropNeedlessRebuild(line: string): void {
     const deleted = this.#store.rebuilds.read(line);
     if (deleted.size === 0 || this.rebuildOf(line) !== undefined) return;
     for (const version of deleted) this.#store.setStatus(line, version, "deleted");

@@ -151,7 +151,7 @@ export class Lines {
     const { latest: version, cursor: seq } = transition.next;
     this.#store.insertVersion(baseVersion({ agent, line, baseDigest, version, seq, createdAt: new Date().toISOString() }), "stable");
     this.#apply(line, { move: "rebase", actor, reason: `version ${version} begins ${reason}` }, { before: state, transition });
-    this.#lineage.settleRebuild(line);
+    this.#lineage.dropNeedlessRebuild(line);
     return version;
   }
 
@@ -190,7 +190,7 @@ export class Lines {
     if (transition.status !== "moved") return { status: "unknown", latest: state.latest };
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
     this.#lineage.takeUp(line, keeps);
-    this.#lineage.settleRebuild(line);
+    this.#lineage.dropNeedlessRebuild(line);
     const versions = [...leaves].filter((version) => !keeps.has(version)).toSorted((a, b) => a - b);
     return {
       status: "rolledBack",
@@ -213,7 +213,7 @@ export class Lines {
     this.#apply(line, { move: "rollback", actor, reason }, { before: state, transition });
     this.#lineage.unlearn(line, [canary], { quarantine: true, keeps: move.keeps, actor, reason });
     this.#lineage.unlearn(line, waiting, { quarantine: false, keeps: move.keeps, actor, reason });
-    this.#lineage.settleRebuild(line);
+    this.#lineage.dropNeedlessRebuild(line);
   }
 
   advance(line: string, { from, to, refused }: CursorAdvance, actor: Actor): AdvanceResult {

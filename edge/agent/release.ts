@@ -94,7 +94,7 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     const version = state.latest + 1;
     const published = { latest: version, cursor: toSeq };
     if (gate === "refused") return moved(state, published, [[version, "refused"]]);
-    if (admission.via === "direct") return moved(state, { ...published, ...settle(version) }, replaced(state, version));
+    if (admission.via === "direct") return moved(state, { ...published, ...answersAll(version) }, replaced(state, version));
     if (state.canary !== null) return moved(state, { ...published, waiting: [...state.waiting, version] }, [[version, "candidate"]]);
     return moved(state, { ...published, canary: beginCanary(version, admission) }, [[version, "canary"]]);
   },
@@ -124,7 +124,7 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     if (to === state.stable && state.canary === null) return { status: "unchanged" };
     // A version rolled forward to answers again, and so may those that it descends from.
     const regained = [...keeps].filter((each) => each !== to && !barred.has(each));
-    return moved(state, settle(to), [
+    return moved(state, answersAll(to), [
       ...[...leaves].filter((each) => !keeps.has(each)).map((each) => [each, "rolledBack"] as const),
       ...regained.map((each) => [each, "superseded"] as const),
       [to, "stable"],
@@ -135,7 +135,7 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     if (!deleted.has(state.stable) || deleted.has(from)) return { status: "stale" };
     const version = adds ? state.latest + 1 : from;
     const stable = gate === "passed" ? version : from;
-    return moved(state, { ...settle(stable), latest: Math.max(state.latest, version) }, [
+    return moved(state, { ...answersAll(stable), latest: Math.max(state.latest, version) }, [
       ...[state.stable, ...chainOf(state), ...deleted].map((each) => [each, "deleted"] as const),
       ...(gate === "passed" ? [] : [[version, "refused"] as const]),
       [stable, "stable"],
@@ -148,17 +148,17 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
     const lost = [...deleted].filter((version) => version !== state.stable);
     const becomes = lost.map((version) => [version, "deleted"] as const);
     if (first < 0) return moved(state, {}, becomes);
-    return moved(state, first === 0 ? settle(state.stable) : { waiting: chain.slice(1, first) }, becomes);
+    return moved(state, first === 0 ? answersAll(state.stable) : { waiting: chain.slice(1, first) }, becomes);
   },
 
   detach(state, { to, lost }) {
     if (!lost.has(state.stable)) return moved(state, {}, lost);
-    return moved(state, settle(to), [...lost, [to, "stable"]]);
+    return moved(state, answersAll(to), [...lost, [to, "stable"]]);
   },
 
   rebase(state, { lastSeq }) {
     const version = state.latest + 1;
-    return moved(state, { ...settle(version), latest: version, cursor: Math.max(state.cursor, lastSeq) }, replaced(state, version));
+    return moved(state, { ...answersAll(version), latest: version, cursor: Math.max(state.cursor, lastSeq) }, replaced(state, version));
   },
 
   share(state, { share }) {
@@ -191,7 +191,7 @@ function moved(state: LineState, change: Partial<LineState>, becomes: Becomes = 
 }
 
 /** One version answers everybody. */
-function settle(stable: number): Pick<LineState, "stable" | "canary" | "waiting"> {
+function answersAll(stable: number): Pick<LineState, "stable" | "canary" | "waiting"> {
   return { stable, canary: null, waiting: [] };
 }
 

@@ -7,7 +7,7 @@ import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { isForgotten, isIdle, nextAlarm, parseIdleMs, type Pending } from "./alarm.ts";
 import { sessionClosed, turnAborted } from "./events.ts";
-import { owes, settle } from "./outbox.ts";
+import { owes, payOwed } from "./outbox.ts";
 import type { SessionStore } from "./store.ts";
 
 export class SessionChores {
@@ -16,7 +16,7 @@ export class SessionChores {
   readonly #store: SessionStore;
   /** Whether a turn is being sampled in this object. */
   readonly #runs: (turnId: string) => boolean;
-  #settling: Promise<void> | undefined;
+  #paying: Promise<void> | undefined;
   #failures = 0;
 
   constructor(options: { env: Env; storage: DurableObjectStorage; store: SessionStore; runs: (turnId: string) => boolean }) {
@@ -44,31 +44,31 @@ export class SessionChores {
     this.abortOrphans();
     const now = Date.now();
     if (isIdle(this.#pending(), now)) this.#closeIdle(now);
-    await this.settle();
+    await this.pay();
     if (isForgotten(this.#pending(), now)) await this.#forget();
   }
 
   /** Pays what is owed, now if possible, else by the alarm. A write that fails is logged and stays owed. */
-  async settle(): Promise<void> {
+  async pay(): Promise<void> {
     // One at a time; what is enqueued meanwhile is seen by whoever waits here.
-    while (this.#settling !== undefined) await this.#settling;
-    this.#settling = this.#settleOnce();
-    await this.#settling;
+    while (this.#paying !== undefined) await this.#paying;
+    this.#paying = this.#payOnce();
+    await this.#paying;
   }
 
   async planAlarm(): Promise<void> {
     await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
   }
 
-  async #settleOnce(): Promise<void> {
+  async #payOnce(): Promise<void> {
     try {
-      await settle(this.#env, this.#store);
+      await payOwed(this.#env, this.#store);
       this.#failures = 0;
     } catch (thrown) {
       this.#failures += 1;
       logError("outbox:unwritten", thrown, { sessionId: this.#store.state()?.sessionId, failures: this.#failures });
     } finally {
-      this.#settling = undefined;
+      this.#paying = undefined;
     }
     await this.planAlarm();
   }

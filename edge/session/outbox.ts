@@ -21,7 +21,7 @@ export function owes(store: SessionStore): boolean {
 }
 
 /** Writes everything that is owed. @throws where a write fails; what was not written stays owed */
-export async function settle(env: Env, store: SessionStore): Promise<void> {
+export async function payOwed(env: Env, store: SessionStore): Promise<void> {
   await registerTranscripts(env, store);
   await appendOutbox(env, store);
   await writeCounters(env, store);

@@ -85,7 +85,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     this.#store.enqueue(event);
     await this.#chores.planAlarm();
     await this.ctx.storage.sync();
-    this.ctx.waitUntil(this.#chores.settle());
+    this.ctx.waitUntil(this.#chores.pay());
     return { status: "recorded", eventId: event.eventId };
   }
 
@@ -180,7 +180,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
 
   #countReplay(): void {
     this.#store.count("replays");
-    this.ctx.waitUntil(this.#chores.settle());
+    this.ctx.waitUntil(this.#chores.pay());
   }
 
   /** Resolves once the turn is open and durable. @param cutOff the answer on record to go on from; undefined for a new one */
@@ -199,7 +199,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     });
     await turn.catch(opened.reject);
     if (this.#flights.get(run.turnId)?.run === run) this.#flights.delete(run.turnId);
-    if (this.#store.state() !== undefined) await this.#chores.settle();
+    if (this.#store.state() !== undefined) await this.#chores.pay();
   }
 }
 
