@@ -18,7 +18,7 @@ import type { OwnCall } from "./step-ledger.ts";
 import { nextRequest, planCalls, recordedLabels, recordedTurn, restOf, show, shownReason, type StepTurn, withoutDropped } from "./steps.ts";
 import { shownError, type TurnEnd, type TurnHost, TurnRun } from "./turn-run.ts";
 
-/** How many calls of one turn are run; Workers open six connections at once. */
+/** How many calls of one turn are run: twice as many as a Worker opens connections at once, so that none waits for more than one other. */
 const MAX_CALLS = 12;
 
 type Result = { readonly call: OwnCall; readonly outcome: ToolOutcome };
@@ -43,12 +43,12 @@ export class AnswerRun {
   #policy: TurnPolicy | undefined;
   #live: LiveTurn | undefined;
 
-  /** @param cutOff the id of an answer that is on record in part, to be brought to its end; undefined for a new one */
-  constructor(host: TurnHost, request: TurnRequest, cutOff?: string) {
+  /** @param recordedId of an answer that is on record in part, to be brought to its end; undefined for a new one */
+  constructor(host: TurnHost, request: TurnRequest, recordedId?: string) {
     this.#host = host;
     this.#request = request;
-    this.turnId = cutOff ?? newTurnId(request.session.sessionId);
-    this.#cutOff = cutOff !== undefined;
+    this.turnId = recordedId ?? newTurnId(request.session.sessionId);
+    this.#cutOff = recordedId !== undefined;
   }
 
   /** Every reader has gone, so the answer is being aborted. */
@@ -196,7 +196,7 @@ export class AnswerRun {
     for (const { position } of fresh) ledger?.begin(turnId, position);
     await storage.sync();
     await fault(env, "tool:started");
-    const settle = async (call: OwnCall): Promise<Result> => {
+    const runOne = async (call: OwnCall): Promise<Result> => {
       const outcome = fresh.includes(call)
         ? await this.#runCall(answer, call, due.indexOf(call))
         : (known.get(call.position)?.outcome ?? UNKNOWN_OUTCOME);
@@ -206,7 +206,7 @@ export class AnswerRun {
       this.#live?.push(this.#shown.result(call.position, outcome));
       return { call, outcome };
     };
-    const results = await Promise.all(due.map(settle));
+    const results = await Promise.all(due.map(runOne));
     await fault(env, "tool:finished");
     return results.map(toMessage);
   }
@@ -255,11 +255,10 @@ export class AnswerRun {
   }
 
   #nextRequest(request: TurnRequest, turn: StepTurn, { results, step }: { results: ChatMessage[]; step: number }): Promise<TurnRequest> {
-    const usedTokens = this.#shown.completionTokens;
-    return nextRequest({ ...request, sampling: { ...request.sampling, answerLimit: this.#request.sampling.answerLimit } }, turn, {
-      ...{ results, step, usedTokens },
-      head: this.turnId,
-    });
+    // The limit is the whole answer's, of which the turns so far have used a part.
+    const { answerLimit } = this.#request.sampling;
+    const limited = { ...request, sampling: { ...request.sampling, answerLimit } };
+    return nextRequest(limited, turn, { results, step, usedTokens: this.#shown.completionTokens, head: this.turnId });
   }
 
   #tooLong({ turnId, own }: StepTurn, results: readonly ChatMessage[]): ChatMessage[] {

@@ -183,10 +183,10 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     this.ctx.waitUntil(this.#chores.pay());
   }
 
-  /** Resolves once the turn is open and durable. @param cutOff the answer on record to go on from; undefined for a new one */
-  #start(request: TurnRequest, cutOff: string | undefined): Promise<LiveTurn> {
+  /** Resolves once the turn is open and durable. @param recordedId of the answer to go on from; undefined for a new one */
+  #start(request: TurnRequest, recordedId: string | undefined): Promise<LiveTurn> {
     const follows = request.follows === undefined ? undefined : lastTurnOf(this.#store, request.follows);
-    const run = new AnswerRun(this.#host, { ...request, follows }, cutOff);
+    const run = new AnswerRun(this.#host, { ...request, follows }, recordedId);
     const opened = new Promise<LiveTurn>((resolve, reject) => this.ctx.waitUntil(this.#runInOrder(run, { resolve, reject })));
     this.#flights.set(run.turnId, { run, retry: request.retry, opened });
     return opened;
