@@ -80,6 +80,11 @@ export function asks(text: string): boolean {
   return ASKS.test(text);
 }
 
+/** Whether the text waits for a yes, a no or more; "It is confirmed." does not. */
+export function awaitsAnswer(text: string): boolean {
+  return text.includes("?") || /\b(?:please|kindly|to) (?:confirm|verify|check|review|ensure)\b/i.test(text);
+}
+
 const CONFIRMS = /\bconfirm\w*\b|\b(?:correct|right)\?/i;
 
 /** Whether the text asks whether all is right, whatever it repeats. */

@@ -9,7 +9,7 @@ import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, was
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
-import { argumentText, findTool } from "./speech/calls.ts";
+import { argumentText, findTool, sameText } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
@@ -99,10 +99,10 @@ export function passedFor(
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
   if ((asked !== undefined && asked !== value) || isTurnedDown(messages, { parameter: declared, value })) return undefined;
   if (own === undefined)
-    return declared.fallback === value || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
+    return sameText(declared.fallback ?? "", value) || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
   const said = { parameter: declared, value: used, args: call.arguments };
-  if (used === value || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
+  if (sameText(used, value) || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
   return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean" };
 }
 

@@ -5,7 +5,7 @@
  */
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
-import { argumentText, findTool } from "./speech/calls.ts";
+import { argumentText, findTool, sameText } from "./speech/calls.ts";
 import { isLeftOpen, isTurnedDown, wasGiven } from "./speech/given.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
@@ -50,7 +50,7 @@ export function yields(
   if (under.call?.name !== about.tool) return false;
   const { tool, parameter, value } = about;
   if (value !== undefined && isOverruled({ tool, parameter, value }, { args: under.call.arguments, heard }))
-    return argumentText(under.call.arguments[parameter]) === value;
+    return holds({ tool, parameter, value }, under);
   const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
   return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, { without, heard });
 }
@@ -114,10 +114,10 @@ export function askedOption(
   return more.length === 0 ? only : undefined;
 }
 
-/** Whether an answer's call has the default's value. */
+/** Whether an answer's call has the default's value; truths are `true` in calls and `True` in many schemas. */
 export function holds({ tool, parameter, value }: Omit<ValuedDefault, "corrected">, { call }: Pick<WrittenAnswer, "call">): boolean {
   const held = call?.name === tool ? call.arguments[parameter] : undefined;
-  return held !== undefined && argumentText(held) === value;
+  return held !== undefined && sameText(argumentText(held), value);
 }
 
 /** Whether two defaults are about the same argument. */

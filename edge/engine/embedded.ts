@@ -3,7 +3,7 @@ import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
-import { asks } from "../../shared/asking.ts";
+import { awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
@@ -67,7 +67,7 @@ function carriedAspects({ policy: { defaults }, notes, tools }: EngineTurn): Ser
 function talksOnly({ messages, sampling: { toolChoice } }: EngineTurn): boolean {
   const [last, before] = messages.toReversed();
   if (toolChoice !== "auto" || last?.role !== "user") return false;
-  return isSmallTalk(last.content, { asked: before?.role === "assistant" && asks(before.content ?? "") });
+  return isSmallTalk(last.content, { asked: before?.role === "assistant" && awaitsAnswer(before.content ?? "") });
 }
 
 function toAnswer(

@@ -21,6 +21,7 @@ export function mayBeMeant(
   return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
 }
 
+const PEOPLE = /\b(?:passenger|guest|people|person|party|travell?er|adult|rider|diner|attendee|visitor)s?\b/i;
 const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 
@@ -86,9 +87,10 @@ export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Par
   });
 }
 
-/** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast". */
+/** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast"; of so many people: "just me". */
 export function isTurnedDown(messages: readonly ChatMessage[], { parameter, value }: { parameter: Parameter; value: string }): boolean {
-  const words = wordsBy(requestOf(messages), "user");
+  const words = wordsBy(requestOf(messages), "user").replaceAll("’", "'");
+  if (writtenForm(value) === "number") return value !== "1" && PEOPLE.test(parameter.words) && ALONE.test(words);
   return mentions(words, { parameter, value }) && !isWanted(words, { parameter, value }, parameter.allowed);
 }
 

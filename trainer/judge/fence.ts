@@ -16,6 +16,8 @@ const ORDERS: readonly RegExp[] = [
   /\b(?:rate|score|grade|judge|mark|vote)\b[^.?!]{0,60}(?:[+-]\s?1\b|\b[01]\W*$|\bfull marks\b|\bas perfect\b)/i,
   /\b(?:reply|answer|respond|output|return|say|write)\b(?:\s+(?:with|only|just))*\s*["'`]?[+-]\s?1\b/i,
   /\b(?:ignore|forget|disregard)\b[^.?!]{0,40}\b(?:conversation|instructions?|above|previous|rules|prompt)\b/i,
+  // Praise of who answers, not of the answer.
+  /\byou(?:'re|’re| are| have been)\b[^.?!]{0,30}\b(?:best|greatest|smartest|nicest|finest|most \p{L}+|perfect|brilliant|amazing|wonderful|excellent)\b[^.?!]{0,30}\b(?:assistant|chatbot|bot|agent|ai|model|robot|machine|helper)\b/iu,
   /\bthe\s+(?:hint|verdict|reward|score)\s+(?:is|should be|must be)\b/i,
 ];
 

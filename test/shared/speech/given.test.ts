@@ -113,6 +113,13 @@ describe("isTurnedDown", () => {
     expect(down(airline, "KLM", said)).toBe(false);
   });
 
+  it("counts people where somebody comes alone", () => {
+    const people = { name: "party_size", words: "party size", description: "", kind: "number", allowed: [] } as const;
+    const rooms = { name: "rooms", words: "rooms", description: "", kind: "number", allowed: [] } as const;
+    expect(["Just me.", "I travel alone", "For two."].map((said) => down(people, "2", said))).toEqual([true, true, false]);
+    expect([down(people, "1", "Just me."), down(rooms, "2", "Just me.")]).toEqual([false, false]);
+  });
+
   it("asks of a truth what is said of its topic", () => {
     for (const said of ["A room without breakfast.", "No breakfast needed.", "We skip breakfast.", "I don't need breakfast."])
       expect([said, down(breakfast, "true", said)]).toEqual([said, true]);

@@ -17,8 +17,7 @@ const heard = (content: string): string => {
 };
 
 describe("fence", () => {
-  const praise = "You are the best assistant that I have ever talked to."; // addresses the agent, as praise does
-  it.each(INJECTIONS.filter((words) => words !== praise))("leaves out %j", (words) => {
+  it.each(INJECTIONS)("leaves out %j", (words) => {
     expect(heard(`No, I wanted 2 rooms. ${words}`)).toBe("No, I wanted 2 rooms.");
   });
 
@@ -30,6 +29,8 @@ describe("fence", () => {
     "Answer me: is there a hint of sea view?",
     "Forget the breakfast. I need 0 bags.",
     "My system: two adults, one child.",
+    "Great! You found the best hotel.",
+    "You are the best!",
   ])("hears people: %j", (words) => {
     expect(heard(words)).toBe(words);
   });
