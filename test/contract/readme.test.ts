@@ -1,4 +1,4 @@
-/** The README's tree has a line for every source file and none for a file that is gone. */
+/** The README's tree has a line for every source file and none for a file that is gone; the map of CONTRIBUTING has every folder. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -32,6 +32,16 @@ describe("README", () => {
     const readme = readFileSync(join(root, "README.md"), "utf8");
     const top = readdirSync(root).filter((name) => SOURCES.test(name));
     expect(treeFiles(readme).sort()).toEqual([...top, ...FOLDERS.flatMap(sourceFiles)].sort());
+  });
+
+  it("leads to a map that has every folder of the edge and the trainer", () => {
+    const map = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+    const folders = ["edge", "trainer"].flatMap((side) =>
+      readdirSync(join(root, side), { withFileTypes: true }).flatMap((each) => (each.isDirectory() ? [`${side}/${each.name}`] : [])),
+    );
+    expect(
+      [...map.matchAll(/^\| (`(?:edge|trainer)\/.*?) \|/gm)].flatMap(([, named = ""]) => named.replaceAll("`", "").split(", ")).sort(),
+    ).toEqual(folders.sort());
   });
 
   it("gives every dependency a reason", () => {
