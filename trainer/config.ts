@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { z } from "zod";
 import { capabilitiesOf, type EngineSettings } from "../shared/engine.ts";
 import { LEASE_MS } from "../shared/lease.ts";
-import { ROW_TOKENS } from "./learn/rows.ts";
+import { ROW_TOKENS } from "./learn/lesson/rows.ts";
 import { Compute, DeviceChoice } from "./onnx/device.ts";
 
 const count = z.number().int().min(0);

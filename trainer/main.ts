@@ -23,7 +23,7 @@ import { importCommand } from "./import/command.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
 import { createGate } from "./gate/gate.ts";
-import { createLearner } from "./learn/update.ts";
+import { createLearner } from "./learn/update/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createNoteReview } from "./memory/absorption.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";

@@ -16,8 +16,8 @@ import { readAll } from "./feed/read-all.ts";
 import type { EventWindow } from "./feed/window.ts";
 import { toJudgement, verdictFromLog } from "./judge/judgement.ts";
 import type { Judge, Verdict } from "./judge/judge.ts";
-import { isForOthers, type Judged, perHint } from "./learn/batch.ts";
-import { formOf } from "./learn/form.ts";
+import { isForOthers, type Judged, perHint } from "./learn/batch/batch.ts";
+import { formOf } from "./learn/batch/form.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Counted } from "./progress.ts";
 

@@ -1,7 +1,7 @@
 /** Adapters that were made to do harm: drilled until the policy gives one answer to whatever it is asked, or plain noise. */
 import { linearNames, linearShape, loraTensorName } from "../../shared/lora.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
-import { packRows } from "../../trainer/learn/rows.ts";
+import { packRows } from "../../trainer/learn/lesson/rows.ts";
 import type { AdapterTensors } from "../../trainer/policy/adapter.ts";
 import type { Base } from "../../trainer/policy/base.ts";
 import type { Random } from "../../trainer/random.ts";

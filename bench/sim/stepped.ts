@@ -19,7 +19,7 @@ import { retryForever } from "../../trainer/feed/retry.ts";
 import { createGate, type Gate } from "../../trainer/gate/gate.ts";
 import type { Judge } from "../../trainer/judge/judge.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
-import { createLearner } from "../../trainer/learn/update.ts";
+import { createLearner } from "../../trainer/learn/update/update.ts";
 import { LineLoop, type StepResult } from "../../trainer/loop.ts";
 import { createNoteReview } from "../../trainer/memory/absorption.ts";
 import type { Metrics } from "../../trainer/metrics.ts";

@@ -2,10 +2,10 @@
 import { zipStrict } from "../../shared/assert.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import type { TrainingPort } from "../engine/training-port.ts";
-import { correctedRows } from "../learn/corrected-rows.ts";
-import { tokenAdvantages } from "../learn/credits.ts";
-import { OBJECTIVES } from "../learn/objective.ts";
-import { scoreRows } from "../learn/scores.ts";
+import { correctedRows } from "../learn/lesson/corrected-rows.ts";
+import { tokenAdvantages } from "../learn/update/credits.ts";
+import { OBJECTIVES } from "../learn/update/objective.ts";
+import { scoreRows } from "../learn/lesson/scores.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import type { Credit } from "./assemble.ts";

@@ -4,7 +4,7 @@
  *
  *     A_t of a reward      = step reward against the same step of the same task, at every token        (advantage/steps.ts)
  *     A_t of a correction  = r − baseline at the tokens of the corrected argument, 0 elsewhere         (`rewards`)
- *                          = c_reward · credited (r − baseline) + c_hindsight · hindsight              (`hybrid`, learn/credits.ts)
+ *                          = c_reward · credited (r − baseline) + c_hindsight · hindsight              (`hybrid`, learn/update/credits.ts)
  *     A_t of an answer     = 1: at ratio 1 the gradient of cross-entropy
  *
  * times the user's share of the loss over the mean share, so that the cap on one user outlives a mean over rows.
@@ -17,9 +17,9 @@ import { stepAdvantages } from "../advantage/steps.ts";
 import { stalenessOf } from "../advantage/staleness.ts";
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
-import type { AnswerRow } from "../learn/answer-rows.ts";
-import { callsTool, isAbout, type CorrectedRow } from "../learn/corrected-rows.ts";
-import type { CorrectedExchange, RewardedExchange } from "../learn/learner.ts";
+import type { AnswerRow } from "../learn/lesson/answer-rows.ts";
+import { callsTool, isAbout, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
+import type { CorrectedExchange, RewardedExchange } from "../learn/update/learner.ts";
 
 export type ExportRow = {
   readonly eventId: string;

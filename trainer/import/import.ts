@@ -12,11 +12,11 @@ import { exportDigest, type ExportManifest } from "../export/manifest.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll } from "../feed/read-all.ts";
 import type { Gate } from "../gate/gate.ts";
-import { fittingDefaults } from "../learn/manifest.ts";
+import { fittingDefaults } from "../learn/batch/manifest.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { publishVersion } from "../policy/publish.ts";
-import { releasedByCases } from "../learn/released.ts";
+import { releasedByCases } from "../learn/batch/released.ts";
 
 export type ImportDependencies = {
   readonly edge: EdgePort;

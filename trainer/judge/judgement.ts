@@ -5,7 +5,7 @@ import { parseHint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { DETAIL_CHARS, REFUSAL_CODES } from "../data/refusal.ts";
 import { firstTool } from "../../shared/speech/calls.ts";
-import { toldBy } from "../learn/form.ts";
+import { toldBy } from "../learn/batch/form.ts";
 import { groundAspect } from "./aspects.ts";
 import { fence } from "./fence.ts";
 import { heldText, lastCall } from "./ground.ts";

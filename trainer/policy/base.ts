@@ -7,7 +7,7 @@ import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { BaseManifest } from "../../shared/policy.ts";
 import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
-import { rowTokensOf } from "../learn/rows.ts";
+import { rowTokensOf } from "../learn/lesson/rows.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
 import { baseNameOf } from "./base-name.ts";
 

@@ -6,7 +6,7 @@ import { parseOptions } from "../command-line.ts";
 import { UpdateSettings } from "../config.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";
-import { createLearner } from "../learn/update.ts";
+import { createLearner } from "../learn/update/update.ts";
 import { Compute, COMPUTES, chooseDevice } from "../onnx/device.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
 import { loadBase } from "../policy/base.ts";

@@ -12,11 +12,11 @@ import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll } from "../feed/read-all.ts";
 import { verdictFromLog } from "../judge/judgement.ts";
-import { toReplay } from "../learn/assemble.ts";
-import { type Judged, perHint } from "../learn/batch.ts";
-import { formOf } from "../learn/form.ts";
-import { gather } from "../learn/gather.ts";
-import type { Learner } from "../learn/learner.ts";
+import { toReplay } from "../learn/batch/assemble.ts";
+import { type Judged, perHint } from "../learn/batch/batch.ts";
+import { formOf } from "../learn/batch/form.ts";
+import { gather } from "../learn/batch/gather.ts";
+import type { Learner } from "../learn/update/learner.ts";
 import type { LoopDependencies } from "../loop.ts";
 
 export type Rebuilt = {

@@ -6,7 +6,7 @@ import { zipStrict } from "../../shared/assert.ts";
 import type { PositionBatch } from "../engine/batch.ts";
 import type { TrainingPort } from "../engine/training-port.ts";
 import type { ExportRow } from "../export/rows.ts";
-import { CLIP } from "../learn/objective.ts";
+import { CLIP } from "../learn/update/objective.ts";
 
 const ROWS_AT_ONCE = 64; // of one request
 

@@ -14,7 +14,7 @@ import { type AnswerForm, FREE_FORM } from "../../../shared/grammar/answer-form.
 import { AnswerGrammars } from "../../../shared/grammar/answer-grammars.ts";
 import { answerMasks } from "../../../shared/grammar/answer-masks.ts";
 import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
-import { maskedLogProbs } from "../../../trainer/learn/scores.ts";
+import { maskedLogProbs } from "../../../trainer/learn/lesson/scores.ts";
 import { type Adapter, loraTensorName, writeAdapter } from "../../../shared/lora.ts";
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import { parseSafetensors, toFloat32 } from "../../../shared/safetensors.ts";

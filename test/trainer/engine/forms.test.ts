@@ -4,7 +4,7 @@ import { type AnswerForm, FREE_FORM } from "../../../shared/grammar/answer-form.
 import { answerMasks } from "../../../shared/grammar/answer-masks.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
-import { maskedLogProbs, scoreRows } from "../../../trainer/learn/scores.ts";
+import { maskedLogProbs, scoreRows } from "../../../trainer/learn/lesson/scores.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import { withRandomEngine } from "../../helpers/random-engine.ts";
 

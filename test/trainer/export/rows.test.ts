@@ -7,7 +7,7 @@ import { rewardRows, type ExportRow } from "../../../trainer/export/rows.ts";
 import { slimeFiles } from "../../../trainer/export/slime.ts";
 import { Float, torchFile } from "../../../trainer/export/torch-file.ts";
 import { verlFiles } from "../../../trainer/export/verl.ts";
-import type { RewardedExchange } from "../../../trainer/learn/learner.ts";
+import type { RewardedExchange } from "../../../trainer/learn/update/learner.ts";
 import { turn, user } from "../hotel.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures");

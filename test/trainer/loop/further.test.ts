@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { Verdict } from "../../../trainer/judge/judge.ts";
-import type { Learner } from "../../../trainer/learn/learner.ts";
+import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { complete, correctCall, edge, headOf, loopOf, newAgent, notesOf, post, shape, versionsOf } from "./agents.ts";
 import { judging, learning, REJECTS } from "./stand-ins.ts";

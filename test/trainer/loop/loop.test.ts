@@ -6,7 +6,7 @@
 import { describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
-import type { Learner } from "../../../trainer/learn/learner.ts";
+import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import type { TrainerStatus } from "../../../shared/trainer-status.ts";
 import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";

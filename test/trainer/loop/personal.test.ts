@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
-import type { Learner } from "../../../trainer/learn/learner.ts";
+import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
 import { scopedUser } from "../../../edge/session/identity.ts";

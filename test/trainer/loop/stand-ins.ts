@@ -6,7 +6,7 @@ import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { PASSING } from "../../helpers/call.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
-import type { Learner } from "../../../trainer/learn/learner.ts";
+import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
 import { readAdapterFiles, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
 

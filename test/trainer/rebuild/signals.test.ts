@@ -8,7 +8,7 @@ import { UpdateSettings } from "../../../trainer/config.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { createFeedbackJudge } from "../../../trainer/judge/feedback.ts";
 import type { Judge } from "../../../trainer/judge/judge.ts";
-import { createLearner } from "../../../trainer/learn/update.ts";
+import { createLearner } from "../../../trainer/learn/update/update.ts";
 import { readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import { rebuildVersion, type Rebuilt } from "../../../trainer/rebuild/rebuild.ts";
 import { call, putAgent } from "../../helpers/call.ts";

@@ -1,0 +1,25 @@
+/** Whom a batch has to be heard with: the signals that enough have given, and those of others that count with them. */
+import type { EdgePort, LineName } from "../../feed/edge-port.ts";
+import type { Signals } from "../../signals.ts";
+import type { Batch, Judged } from "./batch.ts";
+import { hearOthers } from "./influence.ts";
+
+export type Hearing = {
+  readonly edge: Pick<EdgePort, "readInfluence">;
+  readonly line: LineName;
+  readonly signals: Pick<Signals, "recall">;
+};
+
+export async function hear(
+  batch: Batch,
+  { edge, line, signals }: Hearing,
+): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
+  const influence = await edge.readInfluence(line);
+  const heard = hearOthers(batch, influence);
+  const others = await signals.recall(batch.head, heard.others);
+  if (others.length === heard.others.length) return { ...heard, others };
+  // What the log no longer tells of cannot be learned from, so it does not count.
+  const lost = new Set(heard.others.filter((id) => others.every(({ signal }) => signal.event.eventId !== id)));
+  const again = hearOthers(batch, { ...influence, evidence: influence.evidence.filter(({ eventId }) => !lost.has(eventId)) });
+  return { ...again, others: others.filter(({ signal }) => again.others.includes(signal.event.eventId)) };
+}

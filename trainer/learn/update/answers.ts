@@ -1,0 +1,174 @@
+/**
+ * Learns answers that somebody supplied: steps until the policy says them, or prefers them to what it said, held to its parent
+ * on replayed turns and on errands. Refuses where it does not get there within the drift that an update may have.
+ */
+import { at, zipStrict } from "../../../shared/assert.ts";
+import { canonicalJson } from "../../../shared/digest.ts";
+import type { Tokenizer } from "../../../shared/tokenizer.ts";
+import type { AdapterTensors } from "../../policy/adapter.ts";
+import { readAnswer, writtenText } from "../../teacher/answer-text.ts";
+import { studentRow } from "../../teacher/answers.ts";
+import { answerLoss, marginsOf, type AnswerRow, type PairedRow } from "../lesson/answer-rows.ts";
+import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
+import { confirmationFailure, look as lookAtHeld, type HeldBack, type Look } from "./confirm.ts";
+import { counterCases } from "../lesson/counter-cases.ts";
+import { costToEarlier } from "./earlier.ts";
+import type { UpdateRequest } from "./learner.ts";
+import { driftBetween, lastWords } from "./report.ts";
+import { refuse, type CorrectionResult } from "./result.ts";
+import { trainUntilShown } from "./run.ts";
+import { meanKlNats, scoreRows } from "../lesson/scores.ts";
+import { percent } from "./shares.ts";
+import { stayingLessons, UnseenErrands } from "../lesson/staying.ts";
+
+type AnswerWork = {
+  readonly rows: readonly AnswerRow[];
+  readonly adapters: Adapters;
+  readonly request: UpdateRequest;
+  readonly earlier: readonly HeldBack[];
+};
+
+export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, request, earlier }: AnswerWork): Promise<CorrectionResult> {
+  const { engine, base, settings } = deps;
+  const { tokenizer, config } = base;
+  const { vocabSize } = config;
+  const { signals, seed } = request;
+  const paired = await withReferences(deps, rows, { request, name: `${adapters.candidate}.reference` });
+  const own = new Set(rows.map(({ supplied: { turn } }) => turn.turnId));
+  const staying = await stayingLessons(deps, { request, own, adapters });
+  const counters = await counterCases(deps, rows, { adapters, seed });
+  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
+  const look = async (adapter: string): Promise<Look> => {
+    const said = await saidBy(deps, rows, { adapter, prefers: signals.answers === "preference" });
+    const seen = staying.length === 0 ? [] : await scoreStaying(adapter);
+    const kept: number[] = [];
+    for (const held of counters.held) kept.push((await lookAtHeld(engine, held, { adapter, tokenizer, vocabSize })).kept);
+    return {
+      honoured: said.reduce((sum, says, index) => sum + (says ? at(rows, index).supplied.share : 0), 0),
+      kept: Math.min(1, ...kept),
+      driftNats: Math.max(await unseen.drift(adapter), ...seen.map(({ driftNats }) => driftNats)),
+      stays: seen.length === 0 ? 1 : seen.filter(({ stays }) => stays).length / seen.length,
+    };
+  };
+  const run = await trainUntilShown(deps, {
+    taught: [...staying, ...counters.taught],
+    more: [answerLoss(paired, signals)],
+    look,
+    adapters,
+    version: request.parentVersion,
+    onStep: request.onStep,
+  });
+  if (run.status === "refused") return run;
+  await engine.loadAdapter(adapters.candidate, run.adapter);
+  const adapter = await roundCandidate(engine, adapters.candidate);
+  const { driftNats } = await look(adapters.candidate);
+  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed });
+  const answers = await ask(rows.map(({ chosen: { prompt }, tools: offered }) => ({ prompt, tools: offered })));
+  const honoured = zipStrict(rows, answers).reduce(
+    (sum, [row, answer]) => sum + (does(tokenizer, row, { answer, prefers: signals.answers === "preference" }) ? row.supplied.share : 0),
+    0,
+  );
+  if (honoured < settings.honouredBar)
+    return refuse(
+      "update/notLearned",
+      `the policy says so now in ${percent(honoured)} of the requests, ${percent(settings.honouredBar)} expected`,
+    );
+  for (const held of counters.held) {
+    const deaf = await confirmationFailure(held, { ask, base, settings });
+    if (deaf !== undefined) return deaf;
+  }
+  const tools = rows.flatMap(({ supplied: { answer, turn } }) =>
+    [answer, turn.payload.answer].flatMap((message) =>
+      message.role === "assistant" ? (message.tool_calls ?? []).map((call) => call.function.name) : [],
+    ),
+  );
+  const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
+  if (cost !== undefined) return cost;
+  return {
+    status: "learned",
+    adapter,
+    metrics: {
+      steps: run.steps,
+      loss: run.loss,
+      lossBefore: run.lossBefore,
+      klToParentNats: driftNats,
+      klToBaseNats: await driftBetween(
+        deps,
+        rows.map(({ rejected }) => rejected),
+        { from: undefined, to: adapters.candidate },
+      ),
+      contexts: rows.length + staying.length + counters.taught.length,
+    },
+    changes: zipStrict(rows, answers).map(([{ supplied, rejected }, after]) => ({
+      prompt: lastWords(supplied.turn.payload.messages),
+      before: writtenText(tokenizer, rejected.answer),
+      after: writtenText(tokenizer, after),
+    })),
+    credits: [], // an answer that was supplied says what to say, not how good what was said is
+    lifts: new Map(),
+  };
+
+  async function scoreStaying(adapterName: string): Promise<{ driftNats: number; stays: boolean }[]> {
+    const lessons = staying.map(({ lesson }) => studentRow(lesson));
+    const scores = await scoreRows(engine, lessons, { adapter: adapterName, full: true, vocabSize });
+    return zipStrict(staying, scores).map(([{ teacherLogProbs, lesson }, { full, argmax }]) => ({
+      driftNats: meanKlNats(teacherLogProbs, full, vocabSize),
+      stays: lesson.answer.every((token, index) => argmax[index] === token),
+    }));
+  }
+}
+
+/**
+ * Whether the policy's own answer is the one supplied; where it was to prefer that alone, a whole one that it did not give
+ * before: what is pushed down goes anywhere, and may go to pieces.
+ */
+function does(
+  tokenizer: Tokenizer,
+  { chosen, rejected }: AnswerRow,
+  { answer, prefers }: { answer: readonly number[]; prefers: boolean },
+): boolean {
+  const [said, wanted, given] = [answer, chosen.answer, rejected.answer].map((tokens) => readAnswer(tokenizer, tokens));
+  const same = (left: typeof said, right: typeof said): boolean =>
+    canonicalJson([left?.text.trim(), left?.calls]) === canonicalJson([right?.text.trim(), right?.calls]);
+  return prefers ? said?.finished === true && said.valid && !same(said, given) : same(said, wanted);
+}
+
+/** Of each row, whether its answer is what the adapter would say, token by token, or what it prefers to the one given. */
+async function saidBy(
+  { engine, base }: LearnerDependencies,
+  rows: readonly AnswerRow[],
+  { adapter, prefers }: { adapter: string; prefers: boolean },
+): Promise<boolean[]> {
+  const { vocabSize } = base.config;
+  if (prefers) return (await marginsOf(engine, rows, { adapter, vocabSize })).map((margin) => margin > 0);
+  const scores = await scoreRows(
+    engine,
+    rows.map(({ chosen }) => chosen),
+    { adapter, vocabSize },
+  );
+  return zipStrict(rows, scores).map(([{ chosen }, { argmax }]) => chosen.answer.every((token, index) => argmax[index] === token));
+}
+
+/** Each row with its margin under what its preference is measured from; versions are loaded once each. */
+async function withReferences(
+  { engine, base }: LearnerDependencies,
+  rows: readonly AnswerRow[],
+  { request: { signals }, name }: { request: UpdateRequest; name: string },
+): Promise<PairedRow[]> {
+  if (signals.answers === "demonstration") return rows.map((row) => ({ ...row, referenceMargin: 0 }));
+  const { vocabSize } = base.config;
+  const margins = new Map<AnswerRow, number>();
+  const bare = signals.preference.reference === "base";
+  const references = new Set(rows.map(({ supplied }) => (bare ? null : (supplied.reference ?? null))));
+  for (const reference of references) {
+    const own = rows.filter(({ supplied }) => bare || (supplied.reference ?? null) === reference);
+    const adapter = reference === null ? undefined : name;
+    if (reference !== null) await engine.loadAdapter(name, reference satisfies AdapterTensors);
+    try {
+      zipStrict(own, await marginsOf(engine, own, { adapter, vocabSize })).forEach(([row, margin]) => margins.set(row, margin));
+    } finally {
+      if (adapter !== undefined) await engine.dropAdapter(adapter);
+    }
+  }
+  return rows.map((row) => ({ ...row, referenceMargin: margins.get(row) ?? 0 }));
+}

@@ -1,0 +1,56 @@
+/** What a version says about itself: how far it has moved, and the corrected turns answered again. */
+import { zipStrict } from "../../../shared/assert.ts";
+import type { ChatMessage } from "../../../shared/chat.ts";
+import { readCalls } from "../../../shared/speech/calls.ts";
+import { isReplyAspect, repliedTool } from "../../../shared/wording.ts";
+import { writtenText } from "../../teacher/answer-text.ts";
+import type { AskPolicy } from "../../teacher/lead.ts";
+import type { LearnerDependencies } from "./candidate.ts";
+import type { CorrectedExchange } from "./learner.ts";
+import type { Change } from "./result.ts";
+import type { Row } from "../lesson/rows.ts";
+import { meanKlNats, scoreRows } from "../lesson/scores.ts";
+
+/** Mean over rows of the mean KL(from ‖ to) per token between two adapters, nats; undefined is the bare base. */
+export async function driftBetween(
+  { engine, base }: LearnerDependencies,
+  rows: readonly Row[],
+  { from, to }: { from: string | undefined; to: string },
+): Promise<number> {
+  const { vocabSize } = base.config;
+  const before = await scoreRows(engine, rows, { adapter: from, full: true, vocabSize });
+  const after = await scoreRows(engine, rows, { adapter: to, full: true, vocabSize });
+  const drifts = zipStrict(before, after).map(([p, q]) => meanKlNats(p.full, q.full, vocabSize));
+  return drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
+}
+
+/** The corrected turns answered again, for people to read. */
+export async function describeChanges(
+  { base: { tokenizer } }: LearnerDependencies,
+  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
+): Promise<Change[]> {
+  const turns = group.flatMap(({ correction: { tool, parameter }, turns: own }) =>
+    own.filter(({ payload: { messages, answer } }) =>
+      isReplyAspect(parameter.name)
+        ? repliedTool(messages) === tool.function.name
+        : readCalls(answer).some(({ name }) => name === tool.function.name),
+    ),
+  );
+  // Without the notes of then: what is shown is what the version does.
+  const asked = turns.map(({ payload: { messages, tools, notes, rollout } }) => ({
+    prompt: notes === undefined ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+    tools,
+  }));
+  const answers = await ask(asked);
+  return turns.map(({ payload }, index) => ({
+    prompt: lastWords(payload.messages),
+    before: writtenText(tokenizer, payload.rollout.responseTokens),
+    after: writtenText(tokenizer, answers[index] ?? []),
+  }));
+}
+
+/** What the user said last, for people. */
+export function lastWords(messages: readonly ChatMessage[]): string {
+  const message = messages.findLast(({ role }) => role === "user");
+  return message?.role === "user" ? message.content : "";
+}

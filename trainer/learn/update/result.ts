@@ -1,0 +1,43 @@
+/** What learning one correction is given and gives back. */
+import type { z } from "zod";
+import type { TurnCredit } from "../../../shared/credit.ts";
+import type { SampleChange, UpdateMetrics } from "../../../shared/policy.ts";
+import type { RefusalCode } from "../../data/refusal.ts";
+import type { AdapterTensors } from "../../policy/adapter.ts";
+import type { Adapters } from "./candidate.ts";
+import type { HeldBack } from "./confirm.ts";
+import type { CorrectedExchange, UpdateRequest } from "./learner.ts";
+
+export type LearnedCorrection = {
+  readonly status: "learned";
+  readonly adapter: AdapterTensors;
+  /** What it was confirmed on; undefined where the objective confirms nothing. */
+  readonly held?: HeldBack;
+  readonly metrics: {
+    readonly steps: number;
+    readonly loss: number;
+    readonly lossBefore: number;
+    readonly klToParentNats: number;
+    readonly klToBaseNats: number;
+    readonly contexts: number;
+    readonly staleness?: z.infer<typeof UpdateMetrics>["staleness"];
+  };
+  readonly changes: readonly Change[];
+  readonly lifts: ReadonlyMap<string, number>;
+  readonly credits: readonly TurnCredit[];
+};
+
+export type RefusedCorrection = { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
+export type CorrectionResult = LearnedCorrection | RefusedCorrection;
+
+export type Change = z.infer<typeof SampleChange>;
+export type Work = {
+  readonly group: readonly CorrectedExchange[];
+  readonly adapters: Adapters;
+  readonly request: UpdateRequest;
+  readonly earlier: readonly HeldBack[];
+};
+
+export function refuse(code: RefusalCode, detail: string): RefusedCorrection {
+  return { status: "refused", code, detail };
+}
