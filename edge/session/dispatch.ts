@@ -10,6 +10,7 @@ import type { Env } from "../env.ts";
 import { identifySession, isSessionId, newSessionName } from "./identity.ts";
 import { locateByTranscript, type Location } from "./locate.ts";
 import { sessionOf, type AnswerResult, type SessionIdentity, type TurnRequest } from "./port.ts";
+import { keyConflict } from "./retry.ts";
 import { chainDigests, type Scope } from "./transcript.ts";
 
 /** A turn whose session is still to be found. */
@@ -66,11 +67,7 @@ async function answerClaimed(
   let held = await directory.claim(digest, own);
   // Every round that ends without an answer has seen another request take the claim.
   for (;;) {
-    if (held.requestDigest !== own.requestDigest)
-      throw new AppError(
-        "session/conflict",
-        "Idempotency-Key: a key of its own for every request expected, got one that came with another body",
-      );
+    if (held.requestDigest !== own.requestDigest) throw keyConflict();
     const first = held.name === own.name;
     const answering = await attempt({ name: held.name, retryOnly: !first });
     if (answering !== undefined) return answering;

@@ -1,6 +1,6 @@
 /** The version that a conversation stays on, in its session's SQLite. */
-import { ServedPolicy } from "../../shared/policy.ts";
 import type { TurnPolicy } from "./port.ts";
+import { policyText, toPolicy } from "./rows.ts";
 
 const TABLE = "CREATE TABLE IF NOT EXISTS pinned (id INTEGER PRIMARY KEY CHECK (id = 0), policy TEXT NOT NULL)";
 
@@ -8,11 +8,10 @@ const TABLE = "CREATE TABLE IF NOT EXISTS pinned (id INTEGER PRIMARY KEY CHECK (
 export function readPin(sql: SqlStorage): TurnPolicy | undefined {
   if (sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pinned'").toArray().length === 0) return undefined;
   const [row] = sql.exec<{ policy: string }>("SELECT policy FROM pinned").toArray();
-  return row === undefined ? undefined : ServedPolicy.parse(JSON.parse(row.policy));
+  return row === undefined ? undefined : toPolicy(row.policy);
 }
 
-export function writePin(sql: SqlStorage, { line, version, policyDigest, baseDigest, adapter, onEngine, defaults }: TurnPolicy): void {
+export function writePin(sql: SqlStorage, policy: TurnPolicy): void {
   sql.exec(TABLE);
-  const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults });
-  sql.exec("INSERT INTO pinned VALUES (0, ?) ON CONFLICT DO UPDATE SET policy = excluded.policy", policy);
+  sql.exec("INSERT INTO pinned VALUES (0, ?) ON CONFLICT DO UPDATE SET policy = excluded.policy", policyText(policy));
 }

@@ -4,6 +4,7 @@
  * and is never a signal. Two openings with the same words are told apart by the count: where the client itself says 0,
  * nothing is tried again and a conversation of its own begins.
  */
+import { AppError } from "../../shared/errors.ts";
 
 export type RetryFacts = {
   /** Of the body and of whom it is from. */
@@ -63,6 +64,14 @@ export function withRunning(recorded: readonly KnownTurn[], running: readonly Ru
 function toKnown({ turnId, retry, abandoned }: RunningTurn): KnownTurn {
   const { requestDigest, idempotencyKey = null } = retry;
   return { turnId, requestDigest, idempotencyKey, state: abandoned ? "aborted" : "open", delivered: false, replayable: false };
+}
+
+/** What a request with the key of another is refused with. */
+export function keyConflict(): AppError {
+  return new AppError(
+    "session/conflict",
+    "Idempotency-Key: a key of its own for every request expected, got one that came with another body",
+  );
 }
 
 /** Two different keys on one body say that two requests are meant. */

@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { ChatMessage } from "../../shared/chat.ts";
 import { invariant } from "../../shared/assert.ts";
+import { ServedPolicy } from "../../shared/policy.ts";
 import { completionIdOf } from "./identity.ts";
-import type { SessionIdentity, TurnHead } from "./port.ts";
+import type { SessionIdentity, TurnHead, TurnPolicy } from "./port.ts";
 import type { KnownTurn } from "./retry.ts";
 
 export type Row = Record<string, SqlStorageValue>;
@@ -46,6 +47,15 @@ export function toSessionState(row: Row): SessionState {
   };
   const closedAt = row["closed_at"] === null ? null : integer(row, "closed_at");
   return { ...identity, ...counters, activeAt: integer(row, "active_at"), closedAt, counted: row["counted"] === 1 };
+}
+
+/** A version as a session keeps it. */
+export function policyText({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults }: TurnPolicy): string {
+  return JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults });
+}
+
+export function toPolicy(policyText: string): TurnPolicy {
+  return ServedPolicy.parse(JSON.parse(policyText));
 }
 
 export function turnState(row: Row): KnownTurn["state"] {

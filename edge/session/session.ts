@@ -24,7 +24,7 @@ import type {
   TurnHead,
   TurnRequest,
 } from "./port.ts";
-import { decideRetry, type KnownTurn, type RetryFacts, withRunning } from "./retry.ts";
+import { decideRetry, keyConflict, type KnownTurn, type RetryFacts, withRunning } from "./retry.ts";
 import { ShownAnswer } from "./shown-answer.ts";
 import { lastTurnOf, recordedAnswer } from "./steps.ts";
 import { SessionStore } from "./store.ts";
@@ -124,10 +124,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const decision = decideRetry(request.retry, this.#turnsLike(request.retry), { opens: request.retryOnly });
     switch (decision.kind) {
       case "conflict":
-        throw new AppError(
-          "session/conflict",
-          "Idempotency-Key: a key of its own for every request expected, got one that came with another body",
-        );
+        throw keyConflict();
       case "join":
         return answering(await this.#join(decision.turnId));
       case "replay":

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { ChatMessage } from "../../shared/chat.ts";
-import { ServedPolicy } from "../../shared/policy.ts";
 import { ToolOutcome, UNKNOWN_OUTCOME } from "../tools/outcome.ts";
 import type { TurnPolicy } from "./port.ts";
+import { policyText, toPolicy } from "./rows.ts";
 
 const TABLES = [
   // Turns of one answer in order. `head` is the first one's id, which is the answer's.
@@ -37,14 +37,15 @@ export class StepLedger {
   }
 
   /** Puts a turn in its place; one that took the place before was aborted. */
-  openStep(
-    { head, step }: { head: string; step: number },
-    turnId: string,
-    { line, version, policyDigest, baseDigest, adapter, onEngine, defaults }: TurnPolicy,
-  ): void {
+  openStep({ head, step }: { head: string; step: number }, turnId: string, policy: TurnPolicy): void {
     for (const statement of TABLES) this.#sql.exec(statement);
-    const policy = JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults });
-    this.#sql.exec("INSERT OR REPLACE INTO steps (head, step, turn_id, policy) VALUES (?, ?, ?, ?)", head, step, turnId, policy);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO steps (head, step, turn_id, policy) VALUES (?, ?, ?, ?)",
+      head,
+      step,
+      turnId,
+      policyText(policy),
+    );
   }
 
   /** The turns of an answer in order; none where it is of one turn that no tool was offered to. */
@@ -57,7 +58,7 @@ export class StepLedger {
   /** The version that an answer began on. */
   policyOf(head: string): TurnPolicy | undefined {
     const [row] = this.#rows<{ policy: string }>("SELECT policy FROM steps WHERE head = ? AND step = 0", head);
-    return row === undefined ? undefined : ServedPolicy.parse(JSON.parse(row.policy));
+    return row === undefined ? undefined : toPolicy(row.policy);
   }
 
   plan(turnId: string, calls: readonly OwnCall[]): void {
