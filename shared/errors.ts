@@ -75,6 +75,11 @@ export class AppError extends Error {
   }
 }
 
+/** What ends an answer that nobody reads any more. */
+export function abortedByReader(cause?: unknown): AppError {
+  return new AppError("session/aborted", "answer aborted by its reader", { cause });
+}
+
 /** What an HTTP status that is no success means to who called our own API. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 404) return "input/notFound";

@@ -5,7 +5,7 @@ import type { OpenAiEngine } from "../../shared/engine.ts";
 import type { AdapterFiles } from "../../shared/policy.ts";
 import { MAX_ARTIFACT_BYTES, openArtifact } from "../artifacts.ts";
 import type { Env } from "../env.ts";
-import { type Call, connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
+import { type Call, connect, jsonBody, patientFor, requestJson, type Upstream } from "./upstream.ts";
 
 /** Where the adapter lies for the engine, or which of its files the host lacks. */
 const Placed = z.union([z.object({ path: z.string() }), z.object({ missing: z.array(z.string()) })]);
@@ -38,12 +38,8 @@ async function sendFile(env: Env, host: Upstream, digest: string): Promise<void>
   const file = await openArtifact(env.ARTIFACTS, digest);
   if (file === undefined) throw new AppError("internal", `internal: file ${digest} of an adapter is not stored`);
   const body = file.bytes > MAX_ARTIFACT_BYTES ? file.body : new Uint8Array(await new Response(file.body).arrayBuffer());
-  // It answers once it has all.
-  const patient = { ...host, timeoutMs: host.timeoutMs + Math.ceil(file.bytes / SLOWEST_BYTES_PER_MS) };
-  await requestJson(patient, { method: "PUT", path: `/files/${digest}`, body }, { schema: z.unknown() });
+  await requestJson(patientFor(host, file.bytes), { method: "PUT", path: `/files/${digest}`, body }, { schema: z.unknown() });
 }
-
-const SLOWEST_BYTES_PER_MS = 2_000;
 
 /** @throws {upstream/invalid} where the engine's settings name no host */
 function hostOf(env: Env, { adapterHost, timeoutMs }: OpenAiEngine): Upstream {

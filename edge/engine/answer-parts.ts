@@ -1,6 +1,6 @@
 /** An answer of an engine elsewhere as it grows: text and calls, from the pieces in which it comes. */
 import { AppError } from "../../shared/errors.ts";
-import { isRecord } from "../../shared/grammar/schema-parts.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
 import type { AnswerDelta, EndStep, WrittenCall } from "../policy/completion.ts";
 
 type FinishReason = EndStep["finishReason"];
@@ -30,11 +30,11 @@ export class AnswerParts {
     const last = this.#calls.at(-1);
     if (!this.#open || last === undefined) return [];
     this.#open = false;
-    return [{ kind: "call:closed", index: this.#calls.length - 1, valid: isObject(last.text) }];
+    return [{ kind: "call:closed", index: this.#calls.length - 1, valid: parseObject(last.text) !== undefined }];
   }
 
   get calls(): readonly WrittenCall[] {
-    return this.#calls.map(({ name, text }) => ({ name, arguments: text, valid: isObject(text) }));
+    return this.#calls.map(({ name, text }) => ({ name, arguments: text, valid: parseObject(text) !== undefined }));
   }
 
   get content(): string | null {
@@ -56,13 +56,5 @@ export class AnswerParts {
     this.#calls.push({ index, name, text: "" });
     this.#open = true;
     return [...closed, { kind: "call:opened", index: this.#calls.length - 1, name }];
-  }
-}
-
-function isObject(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
   }
 }

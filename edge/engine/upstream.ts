@@ -3,7 +3,7 @@
  * made again only where nothing of its answer has come and nothing was begun that costs anything.
  */
 import { z } from "zod";
-import { AppError, type ErrorCode, type ErrorDetails } from "../../shared/errors.ts";
+import { abortedByReader, AppError, type ErrorCode, type ErrorDetails } from "../../shared/errors.ts";
 import { SECRET_PREFIX } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { Patience } from "./patience.ts";
@@ -49,6 +49,13 @@ export function connect(env: Env, to: { what: string; url: string; keySecret?: s
   const { what, url, keySecret, timeoutMs } = to;
   const headers: Record<string, string> = keySecret === undefined ? {} : { authorization: `Bearer ${secretOf(env, keySecret)}` };
   return { what, url, headers, timeoutMs };
+}
+
+const SLOWEST_BYTES_PER_MS = 2_000;
+
+/** The same with time for a file of so many bytes, which it answers once it has all. */
+export function patientFor(upstream: Upstream, bytes: number): Upstream {
+  return { ...upstream, timeoutMs: upstream.timeoutMs + Math.ceil(bytes / SLOWEST_BYTES_PER_MS) };
 }
 
 /** The answer of a call that succeeded, its body unread. @throws {UpstreamRefusal} and what `unanswered` makes of a failed connection */
@@ -107,7 +114,7 @@ export function saysTooLong({ said }: UpstreamRefusal): boolean {
 
 /** @throws nothing: it makes the error of a connection that failed, was silent for too long, or was given up by its reader */
 export function unanswered({ what, timeoutMs }: Upstream, patience: Patience, cause: unknown): AppError {
-  if (patience.given) return new AppError("session/aborted", "answer aborted by its reader", { cause });
+  if (patience.given) return abortedByReader(cause);
   if (patience.timedOut)
     return new AppError("upstream/timeout", `${what}: an answer or more of it within ${timeoutMs} ms expected, got silence`, { cause });
   return new AppError("upstream/unreachable", `${what}: a connection that lasts expected, got none, or one that broke; try again`, {

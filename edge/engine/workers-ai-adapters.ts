@@ -11,13 +11,12 @@ import { artifactBytes, getArtifact, MAX_ARTIFACT_BYTES, openArtifact } from "..
 import type { Env } from "../env.ts";
 import type { AdaptedPolicy, EngineAdapters } from "./adapters.ts";
 import { streamedForm } from "./streamed-form.ts";
-import { type Call, connect, jsonBody, requestJson, type Upstream } from "./upstream.ts";
+import { type Call, connect, jsonBody, patientFor, requestJson, type Upstream } from "./upstream.ts";
 
 const WHAT = "the Workers AI account";
 const MOST_RANK = 32;
 const [WEIGHTS, CONFIG] = ["adapter_model.safetensors", "adapter_config.json"] as const;
 const MOST_BYTES = 300_000_000; // of adapter_model.safetensors
-const SLOWEST_BYTES_PER_MS = 2_000;
 
 const FineTune = z.object({ id: z.string(), name: z.string(), model: z.string().optional() });
 // The documented example wraps the list in a second one.
@@ -99,9 +98,7 @@ async function sendFile(upstream: Upstream, path: string, [name, content]: SentF
     return;
   }
   const { contentType, body } = streamedForm({ fields: { file_name: name }, file: { field: "file", name, ...content } });
-  // It answers once it has all.
-  const timeoutMs = upstream.timeoutMs + Math.ceil(content.bytes / SLOWEST_BYTES_PER_MS);
-  const typed = { ...upstream, headers: { ...upstream.headers, "content-type": contentType }, timeoutMs };
+  const typed = { ...patientFor(upstream, content.bytes), headers: { ...upstream.headers, "content-type": contentType } };
   await requestJson(typed, { method: "POST", path, body, again: "never" }, { schema: Uploaded });
 }
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { AssistantMessage, ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { assertNever } from "../../shared/assert.ts";
-import { isRecord } from "../../shared/grammar/schema-parts.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
 import { invalid } from "./refuse.ts";
 
 const TextPart = z.strictObject({ type: z.literal("text", "only text parts are supported"), text: z.string() });
@@ -68,7 +68,7 @@ export const FeedbackAnswer = z
   )
   .refine(({ content }) => toAnswerText(content).length <= MAX_ANSWER_TEXT, `content: at most ${MAX_ANSWER_TEXT} characters expected`)
   .refine(
-    ({ tool_calls: calls }) => (calls ?? []).every(({ function: { arguments: text } }) => isJsonObject(text)),
+    ({ tool_calls: calls }) => (calls ?? []).every(({ function: { arguments: text } }) => parseObject(text) !== undefined),
     "tool_calls: arguments that are a JSON object, as text, expected",
   );
 
@@ -81,14 +81,6 @@ export function toAnswer({ content, tool_calls: calls }: z.infer<typeof Feedback
 
 function toAnswerText(content: z.infer<typeof Content> | null | undefined): string {
   return content === null || content === undefined ? "" : toText(content);
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 export const Messages = z.array(Message).min(1, "at least one message expected, got none");

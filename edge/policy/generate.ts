@@ -1,5 +1,5 @@
 /** One answer, token by token: prefill what the cache lacks, then choose, show, and run each token. */
-import { AppError } from "../../shared/errors.ts";
+import { abortedByReader } from "../../shared/errors.ts";
 import type { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { AnswerReader } from "./answer.ts";
 import type { AdapterUse } from "./adapters.ts";
@@ -82,7 +82,7 @@ function run({ decoder, sequence, adapter, adaptedFrom }: GenerationParts, token
 }
 
 function checkAlive({ sequence, adapter }: GenerationParts, { signal }: CompletionRequest): void {
-  if (signal?.aborted === true) throw new AppError("session/aborted", "answer aborted by its reader", { cause: signal.reason });
+  if (signal?.aborted === true) throw abortedByReader(signal.reason);
   sequence.lease.touch();
   adapter?.lease.touch();
 }

@@ -3,7 +3,7 @@
  * answers under any mix of versions run at once; each gives way to the others every few tokens.
  */
 import { z } from "zod";
-import { AppError } from "../../shared/errors.ts";
+import { abortedByReader, AppError } from "../../shared/errors.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { activatedFrom, parseAdapter } from "../../shared/lora.ts";
 import { checkEmbeddedShape } from "../../shared/embedded-shape.ts";
@@ -168,7 +168,7 @@ export class Policy {
    */
   async #untilThere<T>(lease: () => T | undefined, signal: AbortSignal | undefined): Promise<T> {
     for (;;) {
-      if (signal?.aborted === true) throw new AppError("session/aborted", "answer aborted by its reader", { cause: signal.reason });
+      if (signal?.aborted === true) throw abortedByReader(signal.reason);
       const found = lease();
       if (found !== undefined) return found;
       await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));

@@ -2,6 +2,7 @@
  * Reads the inside of `<tool_call>…</tool_call>`, `{"name": …, "arguments": {…}}`, as it is written. The markers are
  * token ids, seen by the caller; text that looks like a marker is text. Broken JSON is passed on verbatim, never repaired.
  */
+import { parseObject } from "../../shared/speech/calls.ts";
 import type { AnswerDelta, WrittenCall } from "./completion.ts";
 
 const HEAD = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"arguments"\s*:\s*(?=\S)/s;
@@ -39,7 +40,7 @@ export class CallReader {
     const braceLength = trailingBrace(this.#text.slice(this.#from));
     const complete = closed && this.#name !== undefined && braceLength > 0;
     deltas.push(...this.#passOn(this.#text.length - (complete ? braceLength : 0)));
-    const valid = complete && isJsonObject(this.#arguments);
+    const valid = complete && parseObject(this.#arguments) !== undefined;
     deltas.push({ kind: "call:closed", index: this.#index, valid });
     return { deltas, call: { name: this.#name ?? "", arguments: this.#arguments, valid } };
   }
@@ -61,11 +62,6 @@ function parseHead(text: string): { name: string; length: number } | undefined {
 /** Length of a closing brace at the end, white space after it included. */
 function trailingBrace(text: string): number {
   return /\}\s*$/.exec(text)?.[0].length ?? 0;
-}
-
-function isJsonObject(text: string): boolean {
-  const value = parseJson(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseJson(text: string): unknown {

@@ -5,7 +5,7 @@
  */
 import { invariant } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
-import { AppError, type ErrorRecord } from "../../shared/errors.ts";
+import { abortedByReader, AppError, type ErrorRecord } from "../../shared/errors.ts";
 import { fault } from "../faults.ts";
 import { logError } from "../log.ts";
 import { type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../tools/outcome.ts";
@@ -274,7 +274,7 @@ export class AnswerRun {
 
   /** @throws {session/aborted} where nobody reads any more: what is on record stays, and a retry goes on from it */
   #checkWanted(): void {
-    if (this.abandoned) throw new AppError("session/aborted", "answer aborted by its reader");
+    if (this.abandoned) throw abortedByReader();
   }
 }
 

@@ -1,8 +1,8 @@
 /** Runs a call of a tool that is the edge's to run. Whatever goes wrong is an outcome: the policy is told, and answers. */
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import type { ToolEndpoint } from "../../shared/agent-tools.ts";
-import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { AppError } from "../../shared/errors.ts";
+import { parseObject } from "../../shared/speech/calls.ts";
 import { logError } from "../log.ts";
 import { callEndpoint } from "./endpoint.ts";
 import { tellsSecret, type ToolEnv } from "./guarded-fetch.ts";
@@ -23,8 +23,8 @@ export type RunnableCall = { readonly id: string; readonly name: string; readonl
 /** @param runner undefined where the agent no longer has the tool */
 export async function runTool(env: ToolEnv, runner: ToolRunner | undefined, call: RunnableCall): Promise<ToolOutcome> {
   if (runner === undefined) return unavailable(`the agent has no tool ${call.name} any more`);
-  const given = parse(call.arguments);
-  if (!isRecord(given)) return failed("arguments: a JSON object expected, got text that is none");
+  const given = parseObject(call.arguments);
+  if (given === undefined) return failed("arguments: a JSON object expected, got text that is none");
   try {
     const outcome = await run(env, runner, { call, given });
     if (tellsSecret(env, runner.place, outcome.text))
@@ -45,12 +45,4 @@ function run(
   const { place } = runner;
   if (runner.kind === "mcp") return callMcpTool(env, { ...runner, place }, given);
   return callEndpoint(env, place, { callId: call.id, body: call.arguments, signal: AbortSignal.timeout(place.timeoutMs) });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // JSON has no undefined, so this says "does not parse"
-  }
 }
