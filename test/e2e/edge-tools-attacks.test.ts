@@ -1,12 +1,11 @@
 /** Tools that misbehave, settings that reach for what is not theirs, and clients that leave: the answer comes, and says what was wrong. */
-import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nextStatesOf, readStream, says, talkTo, turnsOf } from "../edge/session/talk.ts";
 import { call, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
+import { readStateFiles } from "../helpers/state-files.ts";
 import { json, startToolServer, text, type ToolHandler, type ToolServer } from "../helpers/tool-server.ts";
 
 const SECRET = "hunter2-hunter2";
@@ -175,8 +174,7 @@ describe("a secret", () => {
 
   it("is in no line of the log and in no file of the state", async () => {
     expect(lines.filter((line) => line.includes(SECRET))).toEqual([]);
-    const files = await readdir(edge.stateFolder, { recursive: true, withFileTypes: true });
-    const contents = await Promise.all(files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))));
+    const contents = await readStateFiles(edge.stateFolder);
     expect(contents.filter((content) => content.includes(SECRET))).toEqual([]);
   });
 });

@@ -1,10 +1,9 @@
 /** Retries, aborts and turns that nobody may keep, in real workerd. */
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { call, putAgent } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
+import { readStateFiles } from "../../helpers/state-files.ts";
 import { nextStatesOf, readStream, says, talkTo, turnsOf } from "./talk.ts";
 
 const edge = withEdge();
@@ -166,8 +165,7 @@ describe("store: false", () => {
     expect((await post([says(`My word is ${secret}.`)], { extra, headers: RETRY })).status).toBe(200);
     await counted({ generations: 3 });
     expect(await events()).toEqual([]);
-    const files = await readdir(edge.stateFolder, { recursive: true, withFileTypes: true });
-    const contents = await Promise.all(files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))));
+    const contents = await readStateFiles(edge.stateFolder);
     expect(contents.length).toBeGreaterThan(0);
     expect(contents.filter((content) => content.includes(secret))).toEqual([]);
   });
