@@ -7,7 +7,7 @@ import { z } from "zod";
 export const ToolCall = z.object({
   id: z.string().min(1),
   type: z.literal("function"),
-  /** As the policy wrote them: a name is empty, and arguments are not JSON, where the call cannot be read. */
+  /** As the policy wrote them: arguments are not JSON where the call was cut or cannot be read, and old logs have calls without a name. */
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
 export type ToolCall = z.infer<typeof ToolCall>;

@@ -8,13 +8,16 @@ import { assertNever } from "../../shared/assert.ts";
 import { parseObject } from "../../shared/speech/calls.ts";
 import { invalid } from "./refuse.ts";
 
+/** Why a call cannot be taken back. */
+export const UNNAMED_CALL = "the name of a tool expected, got an empty one; leave the call out";
+
 const TextPart = z.strictObject({ type: z.literal("text", "only text parts are supported"), text: z.string() });
 const Content = z.union([z.string(), z.array(TextPart).min(1)], "a string or a list of text parts expected");
 const Call = z.strictObject({
   id: z.string().min(1),
   type: z.literal("function", "only function calls are supported"),
   function: z.strictObject({
-    name: z.string(),
+    name: z.string().min(1, UNNAMED_CALL),
     arguments: z.string(),
     /** Added by the stream helper of the `openai` package for Python. */
     parsed_arguments: z.unknown().optional(),

@@ -71,9 +71,10 @@ export class AnswerReader {
 
   #endCall(closed: boolean): AnswerDelta[] {
     if (this.#reader === undefined) return [];
-    const { deltas, call } = this.#reader.finish(closed);
+    const ended = this.#reader.finish(closed);
     this.#reader = undefined;
-    this.#calls.push(call);
-    return deltas;
+    if (ended === undefined) return [];
+    this.#calls.push(ended.call);
+    return ended.deltas;
   }
 }

@@ -41,7 +41,7 @@ export type AnswerDelta =
   /** `valid`: the call was closed and its arguments are a JSON object. */
   | { readonly kind: "call:closed"; readonly index: number; readonly valid: boolean };
 
-/** A call as the model wrote it; `arguments` is verbatim, broken or not. A name that cannot be read is "". */
+/** A call as the model wrote it; `arguments` is verbatim, broken or not. */
 export type WrittenCall = { readonly name: string; readonly arguments: string; readonly valid: boolean };
 
 /**

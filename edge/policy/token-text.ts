@@ -4,6 +4,8 @@
  */
 import { overlap } from "./stop-strings.ts";
 
+const UNPRINTABLE = /^\p{Cc}+$/u;
+
 export class TokenText {
   readonly #erased: readonly string[];
   #utf8 = newDecoder();
@@ -17,12 +19,13 @@ export class TokenText {
     return this.#erase(this.#utf8.decode(bytes, { stream: true }));
   }
 
-  /** What was held back, when something else or nothing follows; a character cut off becomes U+FFFD. */
+  /** What was held back, when something else or nothing follows; a character cut off becomes U+FFFD, a literal cut off that does not print nothing. */
   flush(): string {
-    const text = this.#erase(this.#utf8.decode()) + this.#held;
+    const text = this.#erase(this.#utf8.decode());
+    const held = UNPRINTABLE.test(this.#held) ? "" : this.#held;
     this.#utf8 = newDecoder();
     this.#held = "";
-    return text;
+    return text + held;
   }
 
   #erase(text: string): string {

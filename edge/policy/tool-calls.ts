@@ -1,6 +1,7 @@
 /**
  * Reads the inside of `<tool_call>…</tool_call>`, `{"name": …, "arguments": {…}}`, as it is written. The markers are
- * token ids, seen by the caller; text that looks like a marker is text. Broken JSON is passed on verbatim, never repaired.
+ * token ids, seen by the caller; text that looks like a marker is text. Broken JSON is passed on verbatim, never repaired; what has not come
+ * as far as its arguments is no call, and nothing of it is passed on.
  */
 import { parseObject } from "../../shared/speech/calls.ts";
 import type { AnswerDelta, WrittenCall } from "./completion.ts";
@@ -33,16 +34,15 @@ export class CallReader {
     return [...deltas, ...this.#passOn(this.#text.length - trailingBrace(this.#text.slice(this.#from)))];
   }
 
-  /** Ends the call. `closed`: the end marker came; otherwise the answer broke off inside. */
-  finish(closed: boolean): { deltas: AnswerDelta[]; call: WrittenCall } {
-    const deltas: AnswerDelta[] = [];
-    if (this.#name === undefined) deltas.push({ kind: "call:opened", index: this.#index, name: "" });
+  /** Ends the call, undefined where it is none. `closed`: the end marker came; otherwise the answer broke off inside. */
+  finish(closed: boolean): { deltas: AnswerDelta[]; call: WrittenCall } | undefined {
+    if (this.#name === undefined) return undefined;
     const braceLength = trailingBrace(this.#text.slice(this.#from));
-    const complete = closed && this.#name !== undefined && braceLength > 0;
-    deltas.push(...this.#passOn(this.#text.length - (complete ? braceLength : 0)));
+    const complete = closed && braceLength > 0;
+    const deltas = this.#passOn(this.#text.length - (complete ? braceLength : 0));
     const valid = complete && parseObject(this.#arguments) !== undefined;
     deltas.push({ kind: "call:closed", index: this.#index, valid });
-    return { deltas, call: { name: this.#name ?? "", arguments: this.#arguments, valid } };
+    return { deltas, call: { name: this.#name, arguments: this.#arguments, valid } };
   }
 
   #passOn(to: number): AnswerDelta[] {
@@ -56,7 +56,7 @@ export class CallReader {
 function parseHead(text: string): { name: string; length: number } | undefined {
   const [head = "", quoted = ""] = HEAD.exec(text) ?? [];
   const name = parseJson(quoted);
-  return typeof name === "string" ? { name, length: head.length } : undefined;
+  return typeof name === "string" && name !== "" ? { name, length: head.length } : undefined;
 }
 
 /** Length of a closing brace at the end, white space after it included. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { assertNever } from "../../shared/assert.ts";
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
+import { UNNAMED_CALL } from "../openai/messages.ts";
 import { PARAGRAPH } from "../session/shown-answer.ts";
 
 const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
@@ -37,7 +38,7 @@ const Item = z.discriminatedUnion(
     z.strictObject({
       type: z.literal("function_call"),
       call_id: z.string().min(1),
-      name: z.string(),
+      name: z.string().min(1, UNNAMED_CALL),
       arguments: z.string(),
       caller: Caller.nullish(),
       /** Added by the `parse` helpers of the `openai` package. */

@@ -48,6 +48,22 @@ beforeAll(() => putAgent(edge, "assistant"));
 describe("a response", () => {
   const model = "assistant";
 
+  it("has no call in it where it is cut before one has its name, and neither has a chat completion", async () => {
+    const response = await client().responses.create({ ...calling, model, input: "Book a room.", max_output_tokens: 3 });
+    expect([response.status, response.output.map(({ type }) => type), response.output_text]).toEqual(["incomplete", ["message"], ""]);
+    const { log } = await agentNamed("cut");
+    const chosen = { type: "function", function: { name: "Book" } };
+    const tools = [{ type: "function", function: { name: "Book", parameters: book.parameters } }];
+    const asked = [{ role: "user", content: "Book a room." }];
+    const { message } = await log.ask(asked, { extra: { tools, tool_choice: chosen, max_tokens: 3 } });
+    expect([message.content, message.tool_calls]).toEqual(["", undefined]);
+    const streamed = await (await log.post(asked, { extra: { tools, tool_choice: chosen, max_tokens: 3, stream: true, seed: 2 } })).text();
+    expect(streamed).toContain('"finish_reason":"length"');
+    expect(streamed).not.toContain("tool_calls");
+    const { status } = await log.ask([...asked, message, { role: "user", content: "Go on." }]);
+    expect(status).toBe(200);
+  });
+
   it("states its version, what it was asked, its usage and why it ended", async () => {
     const { data, response } = await client()
       .responses.create({ ...short, model, input: "Hello", instructions: "Be kind.", metadata: { topic: "greeting" } })

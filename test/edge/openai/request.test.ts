@@ -251,6 +251,12 @@ describe("a refusal names the parameter and says what to change", () => {
       /call_2/,
     ],
     ["a call without a result", { messages: [user, calling, user] }, "messages.1.tool_calls", /none for call_1/],
+    [
+      "a call without a name",
+      { messages: [user, { ...calling, tool_calls: [{ ...call, function: { name: "", arguments: "{" } }] }, result] },
+      "messages.1.tool_calls.0.function.name",
+      /leave the call out/,
+    ],
     ["one id for two calls", { messages: [user, { ...calling, tool_calls: [call, call] }, result] }, "messages.1.tool_calls", /twice/],
     ["no tools in the list", { tools: [] }, "tools", /leave it out/],
     ["a tool without a name", { tools: [{ type: "function", function: {} }] }, "tools.0.function.name", /./],

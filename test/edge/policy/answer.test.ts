@@ -64,7 +64,15 @@ describe("text", () => {
   });
 
   it("takes out what the tokenizer's normalizer put in, also where it spans tokens", () => {
-    expect(read(bytes('say "\u0001 hello" \u0001')).reader.content).toBe('say "hello" \u0001');
+    expect(read(bytes('say "\u0001 hello"')).reader.content).toBe('say "hello"');
+  });
+
+  it("shows nothing of it where the answer ends inside it, in text and in calls", () => {
+    expect(read(bytes('say "\u0001')).reader.content).toBe('say "');
+    expect(read([OPEN, ...bytes('{"name": "a", "arguments": {"\u0001')]).reader.calls).toEqual([
+      { name: "a", arguments: '{"', valid: false },
+    ]);
+    expect(read(bytes("\u0001 a\u0001b")).reader.content).toBe("a\u0001b");
   });
 
   it("shows nothing of special tokens, and literals of them as text", () => {
@@ -123,15 +131,29 @@ describe("calls", () => {
     ["arguments that do not parse", '{"name": "a", "arguments": {"x": }}', { name: "a", arguments: '{"x": }', valid: false }],
     ["arguments that are no object", '{"name": "a", "arguments": [1]}', { name: "a", arguments: "[1]", valid: false }],
     ["a missing last brace", '{"name": "a", "arguments": {"x": 1}', { name: "a", arguments: '{"x": 1', valid: false }],
-    ["no name", '{"arguments": {"x": 1}}', { name: "", arguments: '{"arguments": {"x": 1}}', valid: false }],
-    ["a name that is no string", '{"name": 3, "arguments": {}}', { name: "", arguments: '{"name": 3, "arguments": {}}', valid: false }],
     ["more after the arguments", '{"name": "a", "arguments": {}, "x": 1}', { name: "a", arguments: '{}, "x": 1', valid: false }],
-    ["nothing", "", { name: "", arguments: "", valid: false }],
   ] as const) {
     it(`with ${what} are passed on verbatim and not valid`, () => {
       const { reader, deltas } = read([OPEN, ...bytes(inside), CLOSE]);
       expect(reader.calls).toEqual([call]);
       expect(argumentsOf(deltas, 0)).toBe(call.arguments);
+    });
+  }
+
+  for (const [what, inside] of [
+    ["no name", '{"arguments": {"x": 1}}'],
+    ["a name that is no string", '{"name": 3, "arguments": {}}'],
+    ["an empty name", '{"name": "", "arguments": {}}'],
+    ["a name that was cut", '{"name": "fi'],
+    ["nothing of their arguments yet", '{"name": "find", "arguments'],
+    ["nothing", ""],
+  ] as const) {
+    it(`with ${what} are no calls, and nothing of them is shown`, () => {
+      for (const end of [[], [CLOSE]]) {
+        const { reader, deltas } = read([...bytes("Hm."), OPEN, ...bytes(inside), ...end]);
+        expect([reader.calls, reader.content]).toEqual([[], "Hm."]);
+        expect(deltas.filter(({ kind }) => kind !== "content")).toEqual([]);
+      }
     });
   }
 
@@ -149,10 +171,7 @@ describe("calls", () => {
 
   it("begin anew at a second begin marker", () => {
     const { reader } = read([OPEN, ...bytes('{"na'), OPEN, ...bytes('{"name": "a", "arguments": {}}'), CLOSE, CLOSE]);
-    expect(reader.calls).toEqual([
-      { name: "", arguments: '{"na', valid: false },
-      { name: "a", arguments: "{}", valid: true },
-    ]);
+    expect(reader.calls).toEqual([{ name: "a", arguments: "{}", valid: true }]);
   });
 });
 

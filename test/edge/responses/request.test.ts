@@ -117,6 +117,7 @@ describe("is refused by name:", () => {
     ["an empty text", { input: "" }, "input", /empty/],
     ["an answer at the end", { input: [user, { role: "assistant", content: "Done." }] }, "input.1", /last message/],
     ["a result without a call", { input: [user, result] }, "input.1", /call_1/],
+    ["a call without a name", { input: [user, { ...calling, name: "" }, result] }, "input.1.name", /leave the call out/],
     ["a call without a result", { input: [user, calling, user] }, "input.1", /none for call_1/],
     [
       "a schema that nothing fits",
