@@ -1,5 +1,5 @@
 /** Takes what a user said out of the log. Places stay: `seq` is what cursors count. */
-import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, ne, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
@@ -55,6 +55,15 @@ export async function withoutDeleted({ DB }: Pick<EventLog, "DB">, batch: readon
     const late = requestedAt !== undefined && Date.parse(event.createdAt) <= requestedAt && event.payload.kind !== "user:deleted";
     return late ? { ...event, payload: { kind: "event:deleted" } } : event;
   });
+}
+
+/** Whether a user was deleted at this time or later: what they had said to the agent by then goes. */
+export async function isDeletedSince(
+  { DB }: Pick<EventLog, "DB">,
+  { agent, user, at }: { agent: string; user: string; at: number },
+): Promise<boolean> {
+  const later = and(eq(deletions.agent, agent), eq(deletions.user, user), gte(deletions.requestedAt, at));
+  return (await drizzle(DB).select({ user: deletions.user }).from(deletions).where(later)).length > 0;
 }
 
 /** Agents to which what a user said was deleted. */

@@ -2,6 +2,7 @@
  * What a session does beside answering: it closes turns that were cut off, pays what it owes to the log, closes when
  * idle, and disappears once nothing leads to it. The object's one alarm drives all of it; see alarm.ts for when.
  */
+import { isDeletedSince } from "../db/deletions.ts";
 import { directoryOf } from "../directory/client.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
@@ -16,14 +17,23 @@ export class SessionChores {
   readonly #store: SessionStore;
   /** Whether a turn is being sampled in this object. */
   readonly #runs: (turnId: string) => boolean;
+  /** Waits for the turns that have come, and lets no other begin meanwhile. */
+  readonly #inOrder: (step: () => Promise<void>) => Promise<void>;
   #paying: Promise<void> | undefined;
   #failures = 0;
 
-  constructor(options: { env: Env; storage: DurableObjectStorage; store: SessionStore; runs: (turnId: string) => boolean }) {
+  constructor(options: {
+    env: Env;
+    storage: DurableObjectStorage;
+    store: SessionStore;
+    runs: (turnId: string) => boolean;
+    inOrder: (step: () => Promise<void>) => Promise<void>;
+  }) {
     this.#env = options.env;
     this.#storage = options.storage;
     this.#store = options.store;
     this.#runs = options.runs;
+    this.#inOrder = options.inOrder;
   }
 
   /** Aborts turns that are open and that nobody samples: their Worker died. */
@@ -50,27 +60,38 @@ export class SessionChores {
 
   /** Pays what is owed, now if possible, else by the alarm. A write that fails is logged and stays owed. */
   async pay(): Promise<void> {
-    // One at a time; what is enqueued meanwhile is seen by whoever waits here.
-    while (this.#paying !== undefined) await this.#paying;
-    this.#paying = this.#payOnce();
-    await this.#paying;
+    let isErasable = false;
+    await this.#alone(async () => void (isErasable = await this.#payOnce()));
+    if (isErasable) await this.#inOrder(() => this.erase());
   }
 
   async planAlarm(): Promise<void> {
     await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
   }
 
-  async #payOnce(): Promise<void> {
+  /** One step at a time; what is enqueued meanwhile is seen by whoever waits here. */
+  async #alone(step: () => Promise<void>): Promise<void> {
+    while (this.#paying !== undefined) await this.#paying;
+    this.#paying = step().finally(() => (this.#paying = undefined));
+    await this.#paying;
+  }
+
+  /** @returns whether nothing is to be paid: the user was deleted, and nobody told the session, of which the log has nothing yet */
+  async #payOnce(): Promise<boolean> {
+    const session = this.#store.state();
+    if (session === undefined) return false;
     try {
+      const { agent, user } = session;
+      const at = this.#store.begunAt();
+      if (at !== undefined && owes(this.#store) && (await isDeletedSince(this.#env, { agent, user, at }))) return true;
       await payOwed(this.#env, this.#store);
       this.#failures = 0;
     } catch (thrown) {
       this.#failures += 1;
-      logError("outbox:unwritten", thrown, { sessionId: this.#store.state()?.sessionId, failures: this.#failures });
-    } finally {
-      this.#paying = undefined;
+      logError("outbox:unwritten", thrown, { sessionId: session.sessionId, failures: this.#failures });
     }
     await this.planAlarm();
+    return false;
   }
 
   #closeIdle(now: number): void {
@@ -85,10 +106,13 @@ export class SessionChores {
 
   /** Nothing of the session is left, here or in the directory. */
   async erase(): Promise<void> {
-    const { name } = this.#store.state() ?? {};
-    for (const { answerDigest } of this.#store.answeredTurns())
-      if (name !== undefined) await directoryOf(this.#env, answerDigest).forget(answerDigest, name);
-    await this.#forget();
+    await this.#alone(async () => {
+      const session = this.#store.state();
+      if (session === undefined) return;
+      for (const { answerDigest } of this.#store.answeredTurns())
+        await directoryOf(this.#env, answerDigest).forget(answerDigest, session.name);
+      await this.#forget();
+    });
   }
 
   async #forget(): Promise<void> {

@@ -51,7 +51,8 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     super(ctx, env);
     const { storage } = ctx;
     this.#store = new SessionStore(storage);
-    this.#chores = new SessionChores({ env, storage, store: this.#store, runs: (turnId) => this.#runs(turnId) });
+    const inOrder = (step: () => Promise<void>): Promise<void> => this.#queue.run(step);
+    this.#chores = new SessionChores({ env, storage, store: this.#store, runs: (turnId) => this.#runs(turnId), inOrder });
     this.#host = { env, storage, store: this.#store, planAlarm: () => this.#chores.planAlarm() };
     // Nothing runs in a new object, so a turn that is open was cut off with its Worker.
     this.#chores.abortOrphans();

@@ -193,8 +193,9 @@ export class SessionStore {
     this.count("aborted");
   }
 
+  /** The answer's last reader may come after the session was erased. */
   setDelivered(turnId: string): void {
-    this.#run("UPDATE turns SET delivered = 1 WHERE turn_id = ?", turnId);
+    if (hasTables(this.#storage.sql)) this.#run("UPDATE turns SET delivered = 1 WHERE turn_id = ?", turnId);
   }
 
   openTurns(): OpenTurn[] {
@@ -208,6 +209,11 @@ export class SessionStore {
       policyVersion: integer(row, "policy_version"),
       stored: row["stored"] === 1,
     }));
+  }
+
+  /** When its first turn opened; undefined before. */
+  begunAt(): number | undefined {
+    return this.#rows("SELECT created_at FROM turns ORDER BY turn_index LIMIT 1").map((row) => integer(row, "created_at"))[0];
   }
 
   /** How many turns were ever opened; the next one's index. */

@@ -5,8 +5,10 @@ import { putAdapter } from "../../helpers/adapters.ts";
 import { call, fillLog, lineage, manifestOf, putAgent, type Answer } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
+import { KEY } from "../engine/stand-in.ts";
+import { Generic } from "../engine/stand-ins.ts";
 
-const edge = withEdge();
+const edge = withEdge({ vars: { ENGINE_KEY_TEST: KEY } });
 beforeAll(() => fillLog(edge));
 
 const AGENT = "forgetful";
@@ -257,6 +259,43 @@ describe("DELETE /api/users/:user", () => {
     expect(await kindOf("late/judged")).toBe("event:deleted");
     const again = await converse("late");
     expect([again.user, await kindOf(again.eventId)]).toEqual([user, "nextState:arrived"]);
+  });
+
+  it("reaches a conversation whose first answer is under way", async () => {
+    const agent = "streaming";
+    const engine = await new Generic().start();
+    try {
+      const settings = {
+        kind: "openai",
+        flavour: engine.flavour,
+        url: engine.url,
+        model: "m",
+        keySecret: "ENGINE_KEY_TEST",
+        timeoutMs: 20_000,
+      };
+      await putAgent(edge, agent, { engine: settings });
+      const { user } = await converse("busy", agent);
+      let release: () => void = () => undefined;
+      engine.play({ text: ["Quix", "otism"], hold: new Promise((resolve) => (release = resolve)) });
+      const response = await fetch(`${edge.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: bearer(edge.keys.client),
+        body: JSON.stringify({ model: agent, user: "busy", stream: true, messages: [{ role: "user", content: "Say Quixotism." }] }),
+      });
+      const reader = response.body?.getReader();
+      const [, id = ""] = /"id":"([^"]+)"/.exec(new TextDecoder().decode((await reader?.read())?.value)) ?? [];
+      expect((await admin(`DELETE /api/users/${user}`)).status).toBe(200);
+      release();
+      while ((await reader?.read())?.done === false);
+      const feedback = { completion_id: id, score: 1 };
+      await expect.poll(async () => (await call(edge, "client", "POST /v1/feedback", feedback)).status, { timeout: 20_000 }).toBe(404);
+      const { events } = (await admin(`GET /api/agents/${agent}/events`)).body;
+      expect(events.filter((event: object) => JSON.stringify(event).includes("Quixotism"))).toEqual([]);
+      expect((await admin(`GET /api/agents/${agent}/turns?words=Quixotism`)).body.turns).toEqual([]);
+      expect((await converse("busy", agent)).user).toBe(user);
+    } finally {
+      await engine.stop();
+    }
   });
 
   it("knows whom it knows", async () => {
