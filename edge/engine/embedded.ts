@@ -1,6 +1,6 @@
 /** The policy in the Worker itself, as an engine: prompts are rendered and encoded here, and refused where they do not fit its context. */
 import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.ts";
-import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
+import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { awaitsAnswer } from "../../shared/asking.ts";
@@ -9,14 +9,17 @@ import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
 import kernelModule from "../kernel/kernel.wasm";
+import { invalid } from "../openai/refuse.ts";
 import type { ReadFile } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import type { TurnSampling } from "../session/port.ts";
 import { YieldingAnswer } from "../session/yielding-answer.ts";
 import type { Asked, YieldingCompletion } from "../session/yielding-turn.ts";
+import { fitContext, overflow } from "./context.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
+const SHORT_INSTRUCTIONS = 500; // characters, which leave room in any context that somebody would serve
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
@@ -25,13 +28,35 @@ export function createEmbeddedEngine(bucket: R2Bucket): Engine {
   return { prepare: (turn) => prepare(turn, readFile) };
 }
 
+/** Whether a user's first word could still be answered under an agent's instructions. @throws {input/invalid} where it could not */
+export async function checkInstructions(
+  bucket: R2Bucket,
+  { baseDigest, instructions }: { baseDigest: string; instructions: string },
+): Promise<void> {
+  if (instructions.length <= SHORT_INSTRUCTIONS) return;
+  const policy = await residentPolicy({ kernelModule, baseDigest, readFile: fileReader(bucket) });
+  const messages: ChatMessage[] = [
+    { role: "system", content: instructions },
+    { role: "user", content: "Hello" },
+  ];
+  const { contextTokens } = policy;
+  const { tokens, atLeast } = encodeWithin(policy, { messages, tools: [], addGenerationPrompt: true }, contextTokens);
+  const promptCount = tokens?.length ?? atLeast;
+  if (promptCount < contextTokens) return;
+  const got = `${tokens === undefined ? "at least " : ""}${promptCount} with a first word of a user's`;
+  throw invalid(
+    "instructions",
+    `at most ${contextTokens} tokens of context expected, room for an answer among them, got ${got}; shorten them`,
+  );
+}
+
 async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
   const { tools, sampling, seed, cacheKey } = turn;
   const { line, version, policyDigest, adapter, baseDigest, defaults } = turn.policy;
   const policy = await residentPolicy({ kernelModule, baseDigest, readFile });
   const { notes, promptTokens } = encodeWithNotes(policy, { ...turn, notes: [...turn.notes, ...carriedAspects(turn)] });
   const { contextTokens } = policy;
-  const maxTokens = fitContext({ promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
+  const maxTokens = fitContext(turn, { promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
   const { temperature, topP, stop, topLogprobs: topLogProbs, parallelToolCalls, responseFormat } = sampling;
   const toolChoice = talksOnly(turn) ? "none" : sampling.toolChoice;
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
@@ -107,10 +132,15 @@ function encodeWithNotes(
     const encoded = encodeWithin(policy, prompt, room);
     if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
   }
-  const { tokens, atLeast } = encodeWithin(policy, { messages, tools, addGenerationPrompt: true }, policy.contextTokens);
-  if (tokens === undefined)
-    throw overflow({ contextTokens: policy.contextTokens, promptCount: atLeast }, `at least ${atLeast} in the prompt`);
-  return { notes: aspects, promptTokens: tokens };
+  return { notes: aspects, promptTokens: encodeAll(policy, { messages, tools, addGenerationPrompt: true }) };
+}
+
+/** @throws {input/invalid} where it cannot fit the context */
+function encodeAll(policy: Policy, prompt: Prompt): number[] {
+  const { contextTokens } = policy;
+  const { tokens, atLeast } = encodeWithin(policy, prompt, contextTokens);
+  if (tokens === undefined) throw overflow(prompt, { contextTokens, promptCount: atLeast, got: `at least ${atLeast} in the prompt` });
+  return tokens;
 }
 
 /** Encodes what may fit `room`; what cannot is seen by its length, and only how many tokens it has at least is told. */
@@ -145,38 +175,6 @@ function render(tokenizer: Policy["tokenizer"], prompt: Prompt): RenderedPrompt 
       cause,
     });
   }
-}
-
-/** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
-function fitContext({
-  promptCount,
-  answerLimit,
-  contextTokens,
-}: {
-  promptCount: number;
-  answerLimit: TurnSampling["answerLimit"];
-  contextTokens: number;
-}): number {
-  const left = contextTokens - promptCount;
-  if (left < 1) throw overflow({ contextTokens, promptCount }, `${promptCount} in the prompt and room for an answer`);
-  if (answerLimit === undefined) return left;
-  const { param, tokens, rest = false } = answerLimit;
-  if (tokens <= left || rest) return Math.min(tokens, left);
-  throw new AppError(
-    "input/invalid",
-    `${param}: at most ${left} expected, which a prompt of ${promptCount} leaves of ${contextTokens} tokens of context, got ${tokens}; lower it or leave it out`,
-    { details: { param, code: "context_length_exceeded", promptTokens: promptCount, contextTokens } },
-  );
-}
-
-function overflow({ contextTokens, promptCount }: { contextTokens: number; promptCount: number }, got: string): AppError {
-  return new AppError(
-    "input/invalid",
-    `messages: at most ${contextTokens} tokens of context expected, got ${got}; shorten the conversation`,
-    {
-      details: { param: "messages", code: "context_length_exceeded", promptTokens: promptCount, contextTokens },
-    },
-  );
 }
 
 function fileReader(bucket: R2Bucket): ReadFile {

@@ -13,6 +13,7 @@ import { agentOf } from "../agent/port.ts";
 import { getArtifact } from "../artifacts.ts";
 import { listAgent } from "../db/agents.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
+import { checkInstructions } from "../engine/embedded.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { mergePatch } from "../merge-patch.ts";
@@ -113,6 +114,10 @@ async function putChecked(context: Context<AppEnv>, name: string, { settings, be
   checkTools(settings.tools);
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
+  const { engine, instructions } = settings;
+  const { ARTIFACTS: bucket, BASE_DIGEST: baseDigest } = context.env;
+  if (engine.kind === "embedded" && (before?.engine.kind !== "embedded" || instructions !== before.instructions))
+    await checkInstructions(bucket, { baseDigest, instructions });
   return putAgent(context, name, settings);
 }
 

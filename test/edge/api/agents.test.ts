@@ -49,6 +49,18 @@ describe("agents", () => {
     expect(after.revision).toBeGreaterThan(before.revision);
   });
 
+  it("are refused instructions under which nothing could be answered", async () => {
+    for (const instructions of ["Be nice. ".repeat(600), "Be nice. ".repeat(100_000)]) {
+      const { status, body } = await call(edge, "admin", "PUT /api/agents/wordy", { instructions });
+      expect([status, body.error.param]).toEqual([400, "instructions"]);
+      expect(body.error.message).toMatch(/at most 2048 tokens of context expected.*got.*\d+ with a first word/);
+    }
+    expect((await call(edge, "admin", "PUT /api/agents/wordy", { instructions: "Be nice. ".repeat(60) })).status).toBe(200);
+    const engine = { kind: "openai", flavour: "vllm", url: "https://engine.example.com", model: "m" };
+    expect((await call(edge, "admin", "PATCH /api/agents/wordy", { engine, instructions: "Be nice. ".repeat(600) })).status).toBe(200);
+    expect((await call(edge, "admin", "PATCH /api/agents/wordy", { engine: null })).body.error.param).toBe("instructions");
+  });
+
   it("that do not exist are not found, and asking does not create them", async () => {
     for (const route of [
       "GET /api/agents/nobody",

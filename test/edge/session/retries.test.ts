@@ -276,6 +276,25 @@ describe("a prompt that does not fit the context", () => {
     }
     expect(await events()).toEqual([]);
   });
+
+  it("names what takes most of it", async () => {
+    const { ask } = await agentFor("crowded");
+    const system = { role: "system", content: "Be kind. ".repeat(400) };
+    const properties = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`p${index}`, { type: "string" }]));
+    const tools = Array.from({ length: 60 }, (_, index) => ({
+      type: "function",
+      function: { name: `tool${index}`, parameters: { type: "object", properties } },
+    }));
+    expect(await ask([system, says("hi")])).toMatchObject({
+      error: { param: "messages", message: expect.stringContaining("shorten the agent's, or the system message") },
+    });
+    expect(await ask([says("hi")], { extra: { tools } })).toMatchObject({
+      error: { param: "tools", message: expect.stringContaining("offer fewer") },
+    });
+    expect(await ask([says("word ".repeat(500))])).toMatchObject({
+      error: { param: "messages", message: expect.stringContaining("shorten the conversation") },
+    });
+  });
 });
 
 describe("tools that a prompt cannot hold", () => {
