@@ -38,17 +38,24 @@ const EMPTY_ECHO = {
   executed_tools: z.array(z.unknown()).optional(),
 };
 
+/**
+ * Who of a role speaks. Agent frameworks put it on every message, on answers of ours too, so it is no part of the conversation: with it an
+ * answer that is sent back would be another one.
+ */
+const NAMED = { name: z.string().nullish() };
+
 const Message = z.discriminatedUnion("role", [
-  z.strictObject({ role: z.literal("system"), content: Content }),
-  z.strictObject({ role: z.literal("developer"), content: Content }),
-  z.strictObject({ role: z.literal("user"), content: Content }),
+  z.strictObject({ role: z.literal("system"), content: Content, ...NAMED }),
+  z.strictObject({ role: z.literal("developer"), content: Content, ...NAMED }),
+  z.strictObject({ role: z.literal("user"), content: Content, ...NAMED }),
   z.strictObject({
     role: z.literal("assistant"),
     content: Content.nullish(),
+    ...NAMED,
     tool_calls: z.array(Call).min(1, "leave it out where there are no calls").nullish(),
     ...EMPTY_ECHO,
   }),
-  z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1) }),
+  z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1), ...NAMED }),
 ]);
 
 const MAX_ANSWER_TEXT = 4_000; // characters, as of any words of feedback

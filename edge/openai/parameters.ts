@@ -31,8 +31,8 @@ const FIXED: KnownParameters["fixed"] = {
   ...FIXED_EVERYWHERE,
   audio: { accepted: [null] },
   frequency_penalty: { accepted: [0, null] },
-  function_call: { accepted: [], advice: "use tool_choice" },
-  functions: { accepted: [], advice: "use tools" },
+  function_call: { accepted: [null], advice: "use tool_choice" },
+  functions: { accepted: [null], advice: "use tools" },
   logit_bias: { accepted: [null, {}] },
   modalities: { accepted: [null, ["text"]] },
   n: { accepted: [1, null], advice: "send several requests" },
@@ -60,7 +60,7 @@ function checkFixed(name: string, value: unknown, { accepted, advice }: Fixed): 
   // JSON has no infinity: `1e999` is read as one, and would be written as the null that is accepted.
   const readable = typeof value !== "number" || Number.isFinite(value);
   if (readable && accepted.some((each) => canonicalJson(each) === given)) return;
-  const wanted = accepted.length === 0 ? "is not supported" : `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")} only`;
+  const wanted = `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")} only`;
   const shown = !readable ? String(value) : given.length <= 60 ? given : `${given.slice(0, 60)}…`;
   const tail = advice === undefined ? "" : `; ${advice}`;
   throw new AppError("input/unsupported", `${name} ${wanted}, got ${shown}${tail}`, { details: { param: name } });

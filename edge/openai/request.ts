@@ -20,8 +20,8 @@ const MAX_TOP_LOGPROBS = 20;
 export const Parameters = z.object({
   model: z.string().min(1),
   messages: Messages,
-  tools: Tools.optional(),
-  tool_choice: ToolChoiceParameter.optional(),
+  tools: Tools.nullish(),
+  tool_choice: ToolChoiceParameter.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   seed: z.int().nullish(),
   temperature: z
@@ -107,8 +107,8 @@ function toRequest(parameters: Parameters): ChatRequest {
   return {
     model: parameters.model,
     messages: toConversation(parameters.messages),
-    tools: parameters.tools,
-    toolChoice: parameters.tool_choice,
+    tools: parameters.tools ?? undefined,
+    toolChoice: parameters.tool_choice ?? undefined,
     parallelToolCalls: parameters.parallel_tool_calls ?? true,
     responseFormat: toResponseFormat(parameters.response_format),
     seed: parameters.seed ?? undefined,

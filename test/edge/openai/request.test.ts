@@ -54,6 +54,8 @@ describe("a request", () => {
     const defaults = {
       audio: null,
       frequency_penalty: 0,
+      function_call: null,
+      functions: null,
       logit_bias: null,
       logprobs: false,
       max_completion_tokens: null,
@@ -72,6 +74,8 @@ describe("a request", () => {
       stream: false,
       stream_options: null,
       temperature: 1,
+      tool_choice: null,
+      tools: null,
       top_p: 1,
       top_logprobs: null,
       verbosity: null,
@@ -149,6 +153,13 @@ describe("a request", () => {
     expect(parse({ messages: [user, { ...calling, tool_calls: calls }, result] }).messages).toEqual([user, calling, result]);
     const said = { role: "assistant", content: "Hello" };
     expect(parse({ messages: [user, { ...said, tool_calls: null, function_call: null }, user] }).messages).toEqual([user, said, user]);
+  });
+
+  it("is the same with names on its messages, so that an answer which a framework has named is recognised", () => {
+    const system = { role: "system", content: "Be brief." };
+    const messages = [system, user, calling, result];
+    expect(parse({ messages: messages.map((message) => ({ ...message, name: "ada" })) }).messages).toEqual(messages);
+    expect(parse({ messages: messages.map((message) => ({ ...message, name: null })) }).messages).toEqual(messages);
   });
 
   it("takes the schemas that schema libraries write", () => {
@@ -239,7 +250,7 @@ describe("a refusal names the parameter and says what to change", () => {
     ["no messages", { messages: [] }, "messages", /at least one/],
     ["an image", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] }, "messages.0.content", /text/],
     ["an unknown role", { messages: [{ role: "bot", content: "x" }] }, "messages.0.role", /./],
-    ["a message with a name", { messages: [{ ...user, name: "ada" }] }, "messages.0", /name/],
+    ["a member of a message that there is not", { messages: [{ ...user, names: "ada" }] }, "messages.0", /names/],
     ["an empty user message", { messages: [{ role: "user", content: "" }] }, "messages.0.content", /empty/],
     ["an assistant without anything", { messages: [user, { role: "assistant" }, user] }, "messages.1", /neither/],
     ["an assistant turn at the end", { messages: [user, { role: "assistant", content: "Done." }] }, "messages.1", /last message/],
