@@ -66,8 +66,12 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = issue?.path.map(String).join(".") ?? "";
-  const message = issue?.message ?? "not as expected";
+  const message = issue?.code === "unrecognized_keys" ? unknownMembers(issue.keys) : (issue?.message ?? "not as expected");
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
+}
+
+function unknownMembers(names: readonly string[]): string {
+  return `unknown ${names.length === 1 ? "member" : "members"} ${names.join(", ")}: remove ${names.length === 1 ? "it" : "them"}`;
 }
 
 function render(context: Context, error: AppError): Response {

@@ -8,11 +8,14 @@ const About = {
   /** What a learned case decides where that is no argument: an aspect of a tool's call. */
   about: z.strictObject({ tool: z.string().min(1), parameter: z.string().min(1), value: z.string() }).optional(),
 };
-export const Expectation = z.union([
-  z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}), ...About }),
-  /** A reply without a call that holds each of the texts, in any case. */
-  z.strictObject({ reply: z.strictObject({ contains: z.array(z.string().min(1)).default([]) }), ...About }),
-]);
+export const Expectation = z.union(
+  [
+    z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}), ...About }),
+    /** A reply without a call that holds each of the texts, in any case. */
+    z.strictObject({ reply: z.strictObject({ contains: z.array(z.string().min(1)).default([]) }), ...About }),
+  ],
+  '{"tool": "…", "arguments": {…}} or {"reply": {"contains": ["…"]}} expected',
+);
 export type Expectation = z.infer<typeof Expectation>;
 
 /**

@@ -17,7 +17,18 @@ export function checkEnforced(compile: (options: SchemaOptions) => Rule, { path,
     if (strict)
       throw unsupported(place, `strict schemas without ${keyword} expected: it cannot be enforced; leave it out or set strict to false`);
   };
-  if (!isPossible(compile({ path, onLoose }))) throw invalid(path, "a schema that some value fits expected, got one that none does");
+  const rule = compile({ path, onLoose });
+  if (!isPossible(rule)) throw invalid(placeOfNone(rule, path), "a schema that some value fits expected, got one that none does");
+}
+
+/** Where a rule that nothing fits has the member that nothing fits: itself, where it is no object that needs one. */
+function placeOfNone(rule: Rule, path: string): string {
+  if (rule.kind !== "object") return path;
+  for (const name of rule.required) {
+    const member = rule.members.get(name);
+    if (member !== undefined && !isPossible(member)) return placeOfNone(member, `${path}.properties.${name}`);
+  }
+  return path;
 }
 
 /** @throws {input/invalid} naming the part that is no schema */

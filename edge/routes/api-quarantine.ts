@@ -13,10 +13,10 @@ import { actorOf, agentParam, found, LineQuery, PageLimit, queryOf, titleOf } fr
 const EventId = z.string().min(1).max(200);
 const UserId = z.string().min(1).max(100);
 const Reason = z.string().max(1_000).optional();
-export const BarRequest = z.union([
-  z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason }),
-  z.strictObject({ user: UserId, reason: Reason }),
-]);
+export const BarRequest = z.union(
+  [z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason }), z.strictObject({ user: UserId, reason: Reason })],
+  "one of events, a list of 1 to 100 ids, and user, an id, expected, with nothing but reason beside it",
+);
 export const FreeRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
 export const QuarantinePage = LineQuery.extend({ after: EventId.optional(), limit: PageLimit });
 

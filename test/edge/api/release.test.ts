@@ -269,6 +269,13 @@ describe("quarantine", () => {
     expect((await admin(`GET said/events/${eventId}`)).body).toMatchObject({ event: { eventId, seq }, versions: [] });
     expect((await admin("POST said/quarantine", { events: ["nothing"] })).status).toBe(404);
   });
+
+  it("says what it takes where a request names nothing, too much, or both", async () => {
+    await putAgent(edge, "vague");
+    const events = Array.from({ length: 101 }, (_, index) => `e${index}`);
+    for (const asked of [{}, { events }, { events: ["e"], user: "u" }])
+      expect((await admin("POST vague/quarantine", asked)).body.error.message).toMatch(/one of events, a list of 1 to 100 ids, and user/);
+  });
 });
 
 it("lets back in what was passed over while it was barred, and tells of what is refused behind the cursor", async () => {
@@ -308,6 +315,10 @@ describe("the suite", () => {
     expect(cases).toMatchObject([{ messages: [{ role: "system", content: "Be brief." }, written.messages[0]], tools: [SEARCH] }]);
     const wrong = await admin("POST suite/suite", { ...written, expect: { tool: "BookHotel" } });
     expect([wrong.status, wrong.body.error.message]).toEqual([400, "expect.tool: the name of one of the tools expected, got BookHotel"]);
+    for (const expects of [undefined, {}]) {
+      const { error } = (await admin("POST suite/suite", { ...written, expect: expects })).body;
+      expect([error.param, error.message]).toEqual(["expect", expect.stringContaining('{"reply": {"contains": ["…"]}} expected')]);
+    }
     expect((await admin(`DELETE suite/suite/${added.body.caseId}`)).body).toEqual({ status: "deleted", caseId: added.body.caseId });
     expect((await admin(`DELETE suite/suite/${added.body.caseId}`)).status).toBe(404);
   });

@@ -232,7 +232,7 @@ describe("a refusal names the parameter and says what to change", () => {
     [
       "a schema that no value fits",
       { response_format: format({ type: "object", properties: { a: false }, required: ["a"] }) },
-      "response_format.json_schema.schema",
+      "response_format.json_schema.schema.properties.a",
       /none does/,
     ],
     ["functions", { functions: [{ name: "f" }] }, "functions", /use tools/],
@@ -250,7 +250,7 @@ describe("a refusal names the parameter and says what to change", () => {
     ["no messages", { messages: [] }, "messages", /at least one/],
     ["an image", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] }, "messages.0.content", /text/],
     ["an unknown role", { messages: [{ role: "bot", content: "x" }] }, "messages.0.role", /./],
-    ["a member of a message that there is not", { messages: [{ ...user, names: "ada" }] }, "messages.0", /names/],
+    ["a member of a message that there is not", { messages: [{ ...user, names: "ada" }] }, "messages.0", /unknown member names: remove it/],
     ["an empty user message", { messages: [{ role: "user", content: "" }] }, "messages.0.content", /empty/],
     ["an assistant without anything", { messages: [user, { role: "assistant" }, user] }, "messages.1", /neither/],
     ["an assistant turn at the end", { messages: [user, { role: "assistant", content: "Done." }] }, "messages.1", /last message/],
@@ -296,7 +296,27 @@ describe("a refusal names the parameter and says what to change", () => {
     [
       "a tool whose arguments nothing fits",
       { tools: [tool({ type: "object", properties: { a: { type: "string", enum: [1] } }, required: ["a"] })] },
-      "tools.0.function.parameters",
+      "tools.0.function.parameters.properties.a",
+      /none does/,
+    ],
+    [
+      "the member within others that nothing fits",
+      {
+        tools: [
+          tool({
+            type: "object",
+            properties: { b: {}, a: { type: "object", properties: { c: { enum: [1], type: "string" } }, required: ["c"] } },
+            required: ["b", "a"],
+          }),
+        ],
+      },
+      "tools.0.function.parameters.properties.a.properties.c",
+      /none does/,
+    ],
+    [
+      "alternatives of which nothing fits any",
+      { tools: [tool({ type: "object", properties: { a: { anyOf: [false, false] } }, required: ["a"] })] },
+      "tools.0.function.parameters.properties.a",
       /none does/,
     ],
     ["a custom tool", { tools: [{ type: "custom", custom: { name: "f" } }] }, "tools.0.type", /function/],
