@@ -8,6 +8,7 @@ import type { ServedNote } from "../../shared/note.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
+import type { Env } from "../env.ts";
 import kernelModule from "../kernel/kernel.wasm";
 import { invalid } from "../openai/refuse.ts";
 import type { ReadFile } from "../policy/completion.ts";
@@ -28,17 +29,23 @@ export function createEmbeddedEngine(bucket: R2Bucket): Engine {
   return { prepare: (turn) => prepare(turn, readFile) };
 }
 
+type Bound = Pick<Env, "ARTIFACTS" | "BASE_DIGEST">;
+
+/** @throws {input/invalid} where the prompt leaves no room for an answer, naming what to shorten */
+export async function checkRoom(env: Bound, { messages, tools }: Pick<EngineTurn, "messages" | "tools">): Promise<void> {
+  const policy = await policyOf(env);
+  const promptCount = encodeAll(policy, { messages, tools, addGenerationPrompt: true }).length;
+  fitContext({ messages, tools }, { promptCount, answerLimit: undefined, contextTokens: policy.contextTokens });
+}
+
 /** Whether a user's first word could still be answered under an agent's instructions. @throws {input/invalid} where it could not */
-export async function checkInstructions(
-  bucket: R2Bucket,
-  { baseDigest, instructions }: { baseDigest: string; instructions: string },
-): Promise<void> {
+export async function checkInstructions(env: Bound, instructions: string): Promise<void> {
   if (instructions.length <= SHORT_INSTRUCTIONS) return;
-  const policy = await residentPolicy({ kernelModule, baseDigest, readFile: fileReader(bucket) });
   const messages: ChatMessage[] = [
     { role: "system", content: instructions },
     { role: "user", content: "Hello" },
   ];
+  const policy = await policyOf(env);
   const { contextTokens } = policy;
   const { tokens, atLeast } = encodeWithin(policy, { messages, tools: [], addGenerationPrompt: true }, contextTokens);
   const promptCount = tokens?.length ?? atLeast;
@@ -48,6 +55,10 @@ export async function checkInstructions(
     "instructions",
     `at most ${contextTokens} tokens of context expected, room for an answer among them, got ${got}; shorten them`,
   );
+}
+
+function policyOf({ ARTIFACTS, BASE_DIGEST: baseDigest }: Bound): Promise<Policy> {
+  return residentPolicy({ kernelModule, baseDigest, readFile: fileReader(ARTIFACTS) });
 }
 
 async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {

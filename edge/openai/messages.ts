@@ -99,7 +99,7 @@ type Message = z.infer<typeof Message>;
 /** The conversation in our form. @throws as `checkConversation` */
 export function toConversation(messages: readonly Message[]): ChatMessage[] {
   const conversation = messages.map(toChatMessage);
-  checkConversation(conversation, (index, member) => ["messages", index, ...(member === undefined ? [] : [member])].join("."));
+  checkConversation(conversation);
   return conversation;
 }
 
@@ -107,12 +107,16 @@ export function toConversation(messages: readonly Message[]): ChatMessage[] {
 export type Place = (index: number, member?: "content" | "tool_calls" | "tool_call_id") => string;
 
 /** @throws {input/invalid} where calls and results do not match, or the turn is not ours to take */
-export function checkConversation(conversation: readonly ChatMessage[], place: Place): void {
+export function checkConversation(conversation: readonly ChatMessage[], place: Place = ownPlace): void {
   conversation.forEach((message, index) => checkContent(message, index, place));
   checkCalls(conversation, place);
   const last = conversation.length - 1;
   if (conversation[last]?.role === "assistant")
     throw invalid(place(last), "the last message must be from user, tool or system, got assistant; answers are not continued");
+}
+
+function ownPlace(index: number, member?: string): string {
+  return ["messages", index, ...(member === undefined ? [] : [member])].join(".");
 }
 
 function toChatMessage(message: Message): ChatMessage {

@@ -115,9 +115,8 @@ async function putChecked(context: Context<AppEnv>, name: string, { settings, be
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
   const { engine, instructions } = settings;
-  const { ARTIFACTS: bucket, BASE_DIGEST: baseDigest } = context.env;
   if (engine.kind === "embedded" && (before?.engine.kind !== "embedded" || instructions !== before.instructions))
-    await checkInstructions(bucket, { baseDigest, instructions });
+    await checkInstructions(context.env, instructions);
   return putAgent(context, name, settings);
 }
 

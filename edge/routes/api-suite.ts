@@ -5,11 +5,14 @@ import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { Expectation, type SuiteCase } from "../../shared/suite.ts";
 import { agentOf } from "../agent/port.ts";
+import { checkExpectation } from "../agent/suite-check.ts";
 import { caseIdOf } from "../agent/suite.ts";
 import { MOST_CASES } from "../agent/suite-store.ts";
+import { checkRoom } from "../engine/embedded.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";
+import { checkConversation } from "../openai/messages.ts";
 import { AnyTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
 import { definitionOf } from "../tools/offer.ts";
@@ -40,8 +43,11 @@ export function mountSuite(app: App): void {
     const tools = request.tools ?? agent.settings.tools.map(definitionOf);
     checkDepth(request);
     checkTools(tools);
+    checkConversation(request.messages);
     checkExpectation(request.expect, tools);
-    const asked = { messages: withInstructions(agent.settings.instructions, request.messages), tools, expect: request.expect };
+    const { instructions, engine } = agent.settings;
+    const asked = { messages: withInstructions(instructions, request.messages), tools, expect: request.expect };
+    if (engine.kind === "embedded") await checkRoom(context.env, asked);
     const suiteCase: SuiteCase = {
       ...asked,
       caseId: await caseIdOf(asked),
@@ -61,13 +67,5 @@ export function mountSuite(app: App): void {
     const dropped = await agentOf(context.env, name).dropCase(line, caseId, actorOf(context));
     if (dropped !== true) found(undefined, `case ${caseId} of ${titleOf(name, line)}`);
     return context.json({ status: "deleted", caseId });
-  });
-}
-
-/** A case that no version can pass would refuse every version. @throws {input/invalid} */
-function checkExpectation(expect: Expectation, tools: SuiteCase["tools"]): void {
-  if (!("tool" in expect) || tools.some((tool) => tool.function.name === expect.tool)) return;
-  throw new AppError("input/invalid", `expect.tool: the name of one of the tools expected, got ${expect.tool}`, {
-    details: { param: "expect.tool" },
   });
 }

@@ -323,6 +323,45 @@ describe("the suite", () => {
     expect((await admin(`DELETE suite/suite/${added.body.caseId}`)).status).toBe(404);
   });
 
+  it("refuses cases that no version could pass, and takes values that only read like those of the schema", async () => {
+    const properties = {
+      ...{ city: { type: "string" }, number_of_rooms: { enum: ["1", "2", "3"] }, has_wifi: { enum: ["True", "False"] } },
+      ...{ count: { type: "integer", minimum: 1 }, flag: { anyOf: [{ type: "boolean" }, { type: "null" }] } },
+    };
+    const parameters = { type: "object", properties };
+    await putAgent(edge, "met", { tools: [{ ...SEARCH, function: { ...SEARCH.function, parameters } }] });
+    const add = (changes: object) => admin("POST met/suite", { ...written, ...changes });
+    const wanting = (args: object) => add({ expect: { tool: "SearchHotel", arguments: args } });
+    for (const [args, param, message] of [
+      [{ number_of_rooms: "9" }, "expect.arguments.number_of_rooms", /one of "1", "2", "3", got "9"/],
+      [{ count: "two" }, "expect.arguments.count", /must be integer, got "two"/],
+      [{ count: 0 }, "expect.arguments.count", /within 1/],
+      [{ stars: 5 }, "expect.arguments.stars", /only declared arguments, got stars/],
+    ] as const) {
+      const { status, body } = await wanting(args);
+      expect([status, body.error.param, body.error.message]).toEqual([400, param, expect.stringMatching(message)]);
+    }
+    for (const args of [
+      { number_of_rooms: 2 },
+      { has_wifi: true },
+      { has_wifi: "true" },
+      { count: "2" },
+      { flag: "True" },
+      { city: "Oslo" },
+      {},
+    ])
+      expect((await wanting(args)).status, JSON.stringify(args)).toBe(201);
+    const user = written.messages[0];
+    for (const [messages, param, message] of [
+      [[user, { role: "assistant", content: "Hello" }], "messages.1", /last message/],
+      [[{ role: "user", content: "" }], "messages.0.content", /empty/],
+      [[{ role: "user", content: "x ".repeat(5_000) }], "messages", /tokens of context .* shorten the conversation/],
+    ] as const) {
+      const { status, body } = await add({ messages });
+      expect([status, body.error.param, body.error.message]).toEqual([400, param, expect.stringMatching(message)]);
+    }
+  });
+
   it("takes up what a version has learned, the latest of each argument, for as long as that version is in use", async () => {
     await putAgent(edge, "learned", { tools: [SEARCH] });
     const learn = async (value: string, seq: number): Promise<void> => {

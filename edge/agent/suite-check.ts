@@ -1,0 +1,51 @@
+/** Whether any version could pass a case that somebody has written: one that none can would count as failed for ever. */
+import type { ToolDefinition } from "../../shared/chat.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
+import { checkArguments, checkValue } from "../../shared/schema-check.ts";
+import { argumentText, sameText } from "../../shared/speech/calls.ts";
+import type { Expectation } from "../../shared/suite.ts";
+import { invalid } from "../openai/refuse.ts";
+
+/** @throws {input/invalid} naming what no call can have */
+export function checkExpectation(expect: Expectation, tools: readonly ToolDefinition[]): void {
+  if (!("tool" in expect)) return;
+  const tool = tools.find(({ function: { name } }) => name === expect.tool);
+  if (tool === undefined) throw invalid("expect.tool", `the name of one of the tools expected, got ${expect.tool}`);
+  for (const [name, wanted] of Object.entries(expect.arguments)) {
+    const problem = problemOf(tool, name, wanted);
+    if (problem !== undefined)
+      throw invalid(`expect.arguments.${name}`, `a value that ${expect.tool} can be called with expected: ${problem}`);
+  }
+}
+
+/** Why no call has the argument so; undefined where one may. */
+function problemOf(tool: ToolDefinition, name: string, wanted: unknown): string | undefined {
+  const properties = tool.function.parameters?.["properties"];
+  const schema = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (schema === undefined) return checkArguments(tool, { [name]: wanted }).find((problem) => problem.endsWith(`, got ${name}`));
+  const problems = sayingThis(wanted, schema).map((value) => checkValue(schema, value, name));
+  return problems.some((each) => each.length === 0) ? undefined : problems[0]?.[0];
+}
+
+/** The gate compares arguments as text: what reads like the value that is wanted is that value. */
+function sayingThis(wanted: unknown, schema: unknown): unknown[] {
+  const text = argumentText(wanted);
+  const named = [...valuesNamed(schema), text, parsed(text)].filter((value) => value !== undefined && sameText(argumentText(value), text));
+  return [wanted, ...named];
+}
+
+/** What the schema names as values, in its alternatives, too. */
+function valuesNamed(schema: unknown): unknown[] {
+  if (!isRecord(schema)) return [];
+  const listed = [schema["enum"], schema["const"]].flat();
+  const within = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => schema[keyword]).flatMap(valuesNamed);
+  return [...listed, ...within];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.toLowerCase()); // True and False are written so, too
+  } catch {
+    return undefined; // a text that is no JSON is only itself
+  }
+}
