@@ -13,11 +13,13 @@ import { agentOf } from "../agent/port.ts";
 import { getArtifact } from "../artifacts.ts";
 import { listAgent } from "../db/agents.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
+import { readKey } from "../db/keys.ts";
 import { checkInstructions } from "../engine/embedded.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { mergePatch } from "../merge-patch.ts";
 import { checkDepth } from "../openai/depth.ts";
+import { invalid } from "../openai/refuse.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { checkToolSettings } from "../tools/check.ts";
 import {
@@ -108,10 +110,19 @@ function reachesOf({ engine, learning: { judge }, tools, mcpServers }: AgentSett
   ];
 }
 
+/** @throws {input/invalid} naming a key that is trusted from now on and is no client's */
+async function checkTrusted({ env }: Context<AppEnv>, { settings, before }: Change): Promise<void> {
+  for (const id of Object.keys(settings.learning.trusted)) {
+    if (Object.hasOwn(before?.learning.trusted ?? {}, id) || (await readKey(env.DB, id))?.kind === "client") continue;
+    throw invalid(`learning.trusted.${id}`, "the id of a client key expected; GET /api/keys lists them");
+  }
+}
+
 async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
   checkDepth(settings);
   checkMayChange(context, { settings, before }); // before any server is asked
   checkTools(settings.tools);
+  await checkTrusted(context, { settings, before });
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
   const { engine, instructions } = settings;

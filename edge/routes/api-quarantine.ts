@@ -36,7 +36,8 @@ export function mountQuarantine(app: App): void {
       "user" in what
         ? await signalsOfUser(context.env, { agent: name, user: what.user })
         : await eventsById(context.env, { agent: name, ids: what.events.map(eventIdOf) });
-    if ("events" in what)
+    if ("user" in what) found(events[0], `anything of user ${what.user} that agent ${name} could learn from`);
+    else
       for (const id of what.events)
         found(
           events.find(({ eventId }) => eventId === eventIdOf(id)),

@@ -128,7 +128,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
   it("sets whom a correction teaches, who is trusted, and what a version may cost", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     const agent = "budgeted";
-    await putAgent(edge, agent, { learning: { trusted: { key_gone: 0.25 } } });
+    const { id: gone } = (await call(edge, "admin", "POST /api/keys", { kind: "client", name: "gone" })).body;
+    await putAgent(edge, agent, { learning: { trusted: { [gone]: 0.25 } } });
+    await call(edge, "admin", `DELETE /api/keys/${gone}`);
     const { id } = (await call(edge, "admin", "POST /api/keys", { kind: "client", name: "the founders" })).body;
     await logIn(page, edge.keys.admin);
     await page.goto(`/agents/${agent}/settings`);
@@ -167,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
       learning: { scope: "personal", sharedFrom: 6, trusted: { [id]: 0.5 } },
       release: { gate: { budgets: { needlessQuestions: 0.4, klToBaseNats: 0.5 } }, canary: { minSessions: 80 } },
     });
-    expect((await settings()).learning.trusted).not.toHaveProperty("key_gone");
+    expect((await settings()).learning.trusted).not.toHaveProperty(gone);
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -61,6 +61,17 @@ describe("agents", () => {
     expect((await call(edge, "admin", "PATCH /api/agents/wordy", { engine: null })).body.error.param).toBe("instructions");
   });
 
+  it("trust keys of clients alone, and go on trusting one that is revoked", async () => {
+    const keyOf = async (kind: string): Promise<string> => (await call(edge, "admin", "POST /api/keys", { kind, name: kind })).body.id;
+    const [client, trainer] = [await keyOf("client"), await keyOf("trainer")];
+    const trusting = (...ids: string[]) =>
+      call(edge, "admin", "PUT /api/agents/trusting", { learning: { trusted: Object.fromEntries(ids.map((id) => [id, 1])) } });
+    for (const id of ["nokey", trainer]) expect((await trusting(client, id)).body.error.param).toBe(`learning.trusted.${id}`);
+    expect((await trusting(client)).status).toBe(200);
+    await call(edge, "admin", `DELETE /api/keys/${client}`);
+    expect((await trusting(client)).status).toBe(200);
+  });
+
   it("that do not exist are not found, and asking does not create them", async () => {
     for (const route of [
       "GET /api/agents/nobody",

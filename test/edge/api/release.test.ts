@@ -270,6 +270,12 @@ describe("quarantine", () => {
     expect((await admin("POST said/quarantine", { events: ["nothing"] })).status).toBe(404);
   });
 
+  it("does not find a user of whom there is nothing to bar", async () => {
+    await putAgent(edge, "strangers");
+    const { status, body } = await admin("POST strangers/quarantine", { user: "u_nope" });
+    expect([status, body.error.message]).toEqual([404, "anything of user u_nope that agent strangers could learn from: not found"]);
+  });
+
   it("says what it takes where a request names nothing, too much, or both", async () => {
     await putAgent(edge, "vague");
     const events = Array.from({ length: 101 }, (_, index) => `e${index}`);

@@ -4,7 +4,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
-import { PASSING } from "../../helpers/call.ts";
+import { call, PASSING } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import {
   calledAgent,
@@ -88,14 +88,10 @@ describe("LineLoop", { timeout: 60_000 }, () => {
 
   it("is told which keys an agent trusts", async () => {
     const agent = await newAgent();
-    const response = await fetch(`${edge.url}/api/agents/${agent}`, {
-      method: "PATCH",
-      headers: bearer(edge.keys.admin),
-      body: JSON.stringify({ learning: { trusted: { key_staff: 1 } } }),
-    });
-    expect(response.status).toBe(200);
+    const { id } = (await call(edge, "admin", "POST /api/keys", { kind: "client", name: "staff" })).body;
+    expect((await call(edge, "admin", `PATCH /api/agents/${agent}`, { learning: { trusted: { [id]: 1 } } })).status).toBe(200);
     const { audience } = await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readInfluence({ agent, line: "shared" });
-    expect(audience).toEqual({ users: 0, keys: 0, trusted: { key_staff: 1 } });
+    expect(audience).toEqual({ users: 0, keys: 0, trusted: { [id]: 1 } });
   });
 
   it("learns again what a deleted user's versions had learned from others, from the last version without the user", async () => {
