@@ -1,5 +1,5 @@
 /** The end of a user: no text left in log, storage, sessions, notes, suites or versions, and what learned from it rebuilt without. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { call, fillLog, lineage, manifestOf, putAgent, type Answer } from "../../helpers/call.ts";
@@ -8,7 +8,8 @@ import { SEARCH } from "../../trainer/hotel.ts";
 import { KEY } from "../engine/stand-in.ts";
 import { Generic } from "../engine/stand-ins.ts";
 
-const edge = withEdge({ vars: { ENGINE_KEY_TEST: KEY } });
+const logged: string[] = [];
+const edge = withEdge({ vars: { ENGINE_KEY_TEST: KEY }, onLog: (line) => void logged.push(line) });
 beforeAll(() => fillLog(edge));
 
 const AGENT = "forgetful";
@@ -261,41 +262,63 @@ describe("DELETE /api/users/:user", () => {
     expect([again.user, await kindOf(again.eventId)]).toEqual([user, "nextState:arrived"]);
   });
 
-  it("reaches a conversation whose first answer is under way", async () => {
-    const agent = "streaming";
-    const engine = await new Generic().start();
-    try {
-      const settings = {
-        kind: "openai",
-        flavour: engine.flavour,
-        url: engine.url,
-        model: "m",
-        keySecret: "ENGINE_KEY_TEST",
-        timeoutMs: 20_000,
-      };
+  describe("while an answer is under way", () => {
+    const engine = new Generic();
+    beforeAll(async () => void (await engine.start()));
+    afterAll(() => engine.stop());
+
+    /** A user of an agent on that engine, and an answer that has begun: `finish` lets it end and reads it. */
+    async function begin(agent: string, continuesFirst: boolean) {
+      const settings = { kind: "openai", flavour: engine.flavour, url: engine.url, model: "m", keySecret: "ENGINE_KEY_TEST" };
       await putAgent(edge, agent, { engine: settings });
-      const { user } = await converse("busy", agent);
+      engine.play({ text: ["Hello", " there"] });
+      const { user, first } = await converse("busy", agent);
       let release: () => void = () => undefined;
       engine.play({ text: ["Quix", "otism"], hold: new Promise((resolve) => (release = resolve)) });
+      const messages = [...(continuesFirst ? first.messages : []), { role: "user", content: "Say Quixotism." }];
       const response = await fetch(`${edge.url}/v1/chat/completions`, {
         method: "POST",
         headers: bearer(edge.keys.client),
-        body: JSON.stringify({ model: agent, user: "busy", stream: true, messages: [{ role: "user", content: "Say Quixotism." }] }),
+        body: JSON.stringify({ model: agent, user: "busy", stream: true, messages }),
       });
       const reader = response.body?.getReader();
-      const [, id = ""] = /"id":"([^"]+)"/.exec(new TextDecoder().decode((await reader?.read())?.value)) ?? [];
-      expect((await admin(`DELETE /api/users/${user}`)).status).toBe(200);
-      release();
-      while ((await reader?.read())?.done === false);
+      const decode = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
+      let text = decode((await reader?.read())?.value);
+      const [, id = ""] = /"id":"([^"]+)"/.exec(text) ?? [];
+      const finish = async (): Promise<string> => {
+        release();
+        for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) text += decode(part.value);
+        return text;
+      };
+      return { user, id, finish };
+    }
+
+    /** Once its session is gone: no answer of it is known, and nothing that was said in it is found. */
+    async function expectForgotten(agent: string, id: string): Promise<void> {
       const feedback = { completion_id: id, score: 1 };
       await expect.poll(async () => (await call(edge, "client", "POST /v1/feedback", feedback)).status, { timeout: 20_000 }).toBe(404);
       const { events } = (await admin(`GET /api/agents/${agent}/events`)).body;
       expect(events.filter((event: object) => JSON.stringify(event).includes("Quixotism"))).toEqual([]);
       expect((await admin(`GET /api/agents/${agent}/turns?words=Quixotism`)).body.turns).toEqual([]);
-      expect((await converse("busy", agent)).user).toBe(user);
-    } finally {
-      await engine.stop();
     }
+
+    it("reaches the conversation that it begins", async () => {
+      const { user, id, finish } = await begin("beginning", false);
+      expect((await admin(`DELETE /api/users/${user}`)).status).toBe(200);
+      expect(await finish()).toContain("[DONE]");
+      await expectForgotten("beginning", id);
+      engine.play({ text: ["Hello", " again"] });
+      expect((await converse("busy", "beginning")).user).toBe(user);
+    });
+
+    it("waits for it in a conversation that is in the log, and has nothing left to write", async () => {
+      const { user, id, finish } = await begin("going-on", true);
+      const deleted = admin(`DELETE /api/users/${user}`);
+      const [{ status }] = await Promise.all([deleted, finish()]);
+      expect(status).toBe(200);
+      await expectForgotten("going-on", id);
+      expect(logged.filter((line) => /outbox|no such table/.test(line))).toEqual([]);
+    });
   });
 
   it("knows whom it knows", async () => {
