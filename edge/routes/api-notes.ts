@@ -3,7 +3,7 @@ import { z } from "zod";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
-import { actorOf, agentParam, found, lineQuery, LineQuery, noteParam, PageLimit, queryOf, titleOf } from "./params.ts";
+import { actorOf, agentParam, found, lineQuery, LineQuery, noteParam, pageAfterItem, PageLimit, queryOf, titleOf } from "./params.ts";
 
 export const NotesQuery = LineQuery.extend({
   user: z.string().min(1).max(100).optional(),
@@ -17,8 +17,7 @@ export function mountNotes(app: App): void {
     const name = agentParam(context);
     const { line, user, before, limit } = queryOf(context, NotesQuery);
     const notes = found(await agentOf(context.env, name).notes(line, user), titleOf(name, line));
-    const start = before === undefined ? 0 : notes.findIndex(({ noteId }) => noteId === before) + 1;
-    return context.json({ notes: notes.slice(start, start + limit) });
+    return context.json({ notes: pageAfterItem(notes, { idOf: ({ noteId }) => noteId, param: "before", from: before, limit }) });
   });
 
   app.delete("/api/agents/:agent/notes/:note", async (context) => {

@@ -16,7 +16,7 @@ import { checkConversation } from "../openai/messages.ts";
 import { AnyTools, checkTools } from "../openai/tools.ts";
 import { withInstructions } from "../session/prepare.ts";
 import { definitionOf } from "../tools/offer.ts";
-import { actorOf, agentParam, found, lineQuery, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
+import { actorOf, agentParam, found, lineQuery, LineQuery, pageAfterItem, PageLimit, queryOf, titleOf } from "./params.ts";
 
 export const CaseRequest = z.strictObject({
   name: z.string().min(1).max(200),
@@ -32,8 +32,7 @@ export function mountSuite(app: App): void {
     const name = agentParam(context);
     const { line, after, limit } = queryOf(context, CasePage);
     const cases = found(await agentOf(context.env, name).suite(line), titleOf(name, line));
-    const start = after === undefined ? 0 : cases.findIndex(({ caseId }) => caseId === after) + 1;
-    return context.json({ cases: cases.slice(start, start + limit) });
+    return context.json({ cases: pageAfterItem(cases, { idOf: ({ caseId }) => caseId, param: "after", from: after, limit }) });
   });
 
   app.post("/api/agents/:agent/suite", async (context) => {

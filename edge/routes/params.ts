@@ -9,6 +9,7 @@ import { agentOf } from "../agent/port.ts";
 import { readAgents } from "../db/agents.ts";
 import type { AppEnv } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
+import { invalid } from "../openai/refuse.ts";
 import { reaches } from "../scope.ts";
 
 export const Cursor = z.coerce.number().int().min(0).default(0);
@@ -31,6 +32,24 @@ export function titleOf(agent: string, line: string): string {
 
 export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>): Value {
   return parseWith(schema, context.req.query());
+}
+
+type PageOf<Item> = {
+  readonly idOf: (item: Item) => string;
+  readonly param: string;
+  readonly from: string | undefined;
+  readonly limit: number;
+};
+
+/**
+ * The items after the one that the last page ended with. @throws {input/invalid} where that is gone: nobody knows any more how far its reader
+ * had come, and who got the first page again would read for ever
+ */
+export function pageAfterItem<Item>(items: readonly Item[], { idOf, param, from, limit }: PageOf<Item>): Item[] {
+  const start = from === undefined ? 0 : items.findIndex((item) => idOf(item) === from) + 1;
+  if (from !== undefined && start === 0)
+    throw invalid(param, `the id of one that is listed expected, got ${from}; begin with the first page again`);
+  return items.slice(start, start + limit);
 }
 
 /** The agent named in the path. @throws {input/invalid} {input/notFound} where it is out of the key's scope */

@@ -155,6 +155,12 @@ describe("a correction", () => {
     const [newest, oldest] = await notes();
     expect((await notes("?limit=1"))[0].noteId).toBe(newest.noteId);
     expect((await notes(`?limit=1&before=${newest.noteId}`))[0].noteId).toBe(oldest.noteId);
+    const lost = await call(edge, "admin", "GET /api/agents/later/notes?before=n_gone");
+    expect([lost.status, lost.body.error.param, lost.body.error.message]).toEqual([
+      400,
+      "before",
+      expect.stringContaining("first page again"),
+    ]);
     await call(edge, "admin", `DELETE /api/agents/later/notes/${newest.noteId}`);
     expect((await notes()).map(({ status }: { status: string }) => status)).toEqual(["dropped", "dropped"]);
   });

@@ -325,6 +325,8 @@ describe("the suite", () => {
       const { error } = (await admin("POST suite/suite", { ...written, expect: expects })).body;
       expect([error.param, error.message]).toEqual(["expect", expect.stringContaining('{"reply": {"contains": ["…"]}} expected')]);
     }
+    expect((await admin(`GET suite/suite?after=${added.body.caseId}`)).body).toEqual({ cases: [] });
+    expect((await admin("GET suite/suite?after=case_gone")).body.error.param).toBe("after");
     expect((await admin(`DELETE suite/suite/${added.body.caseId}`)).body).toEqual({ status: "deleted", caseId: added.body.caseId });
     expect((await admin(`DELETE suite/suite/${added.body.caseId}`)).status).toBe(404);
   });
