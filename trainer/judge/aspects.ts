@@ -15,6 +15,7 @@ import { sentencesOf } from "../data/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
+import { saysAskFirst, saysUnasked } from "./asking-said.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -136,21 +137,14 @@ type Asking = {
   /** Probability at which a wish is believed. */ readonly least: number;
 };
 
-// The wish job hears that there is a wish better than which.
-const UNWANTED =
-  /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
-const BEFORE =
-  "ask|check|confirm|show|tell|let|run|consult|clear|approv|okay|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk";
-const ASKED_FOR = new RegExp(`\\b(?:${BEFORE})`, "i");
-
 /** Whether the user wants to be asked before such a call, or not to be asked. */
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
+  const words = wordsBy(signal.exchange.nextState, "user");
   const { wish, chance } = await likeliestWish(signal, asking);
   if (wish === "none" || chance < asking.least) return undefined;
-  const words = wordsBy(signal.exchange.nextState, "user").replaceAll("’", "'");
-  if (wish === "ask" && (UNWANTED.test(words) || !ASKED_FOR.test(words))) return undefined;
-  return wish === "ask" ? findAskFirst(signal, { ...asking, chance }) : findAskNever(signal, asking);
+  if (wish === "ask") return saysAskFirst(words) ? findAskFirst(signal, { ...asking, chance }) : undefined;
+  return saysUnasked(words) ? findAskNever(signal, asking) : undefined;
 }
 
 /** The tool that the user names, of several the one that was called; else the one that was called, else the one that is due. */
@@ -240,14 +234,10 @@ function groundWording({ parameter, value }: Hint, toolName: string | undefined,
   return { status: "refused", code: "hint/ungrounded", detail };
 }
 
-// Of who wants to be asked, or not: a server's word for it is not enough.
-const WISHING =
-  /\b(?:again|already|approv|ask|before|check|confirm|consent|consult|direct|double|first|go ahead|just|permission|question|repeat|review|tell me|show me|verif|wait|without)/i;
-
-/** Whether the user's own words say something of the aspect: a tool by its name, or that they want to be asked or not. */
+/** Whether the user's own words say something of the aspect, since a server's word for it is not enough: a tool by its name, or that they want to be asked or not. */
 export function isSpokenOf({ parameter, value }: Hint, toolName: string, { exchange, turn }: Heard): boolean {
   const words = wordsBy(exchange.nextState, "user");
-  if (parameter === "@ask") return WISHING.test(words);
+  if (parameter === "@ask") return value === ASK_NEVER ? saysUnasked(words) : saysAskFirst(words);
   if (isReplyAspect(parameter)) return isSpokenWording({ parameter, value }, words);
   return toolsNamed(words, turn.payload.tools).some((tool) => tool.function.name === value || tool.function.name === toolName);
 }

@@ -260,6 +260,25 @@ describe("a wish to be asked", () => {
     expect(verdict?.hint).toBeUndefined();
   });
 
+  it.each(["I never have anything before 10 am.", "Always first class, please.", "That's not what I asked for!"])(
+    "is not in %s",
+    async (said) => {
+      for (const vote of ["-1", "0", "+1"]) expect((await judge(signalOf(RESERVED, said), { vote, wish: "ask" }))?.hint).toBeUndefined();
+    },
+  );
+
+  it.each([
+    "Who asked you to do this?",
+    "You paid it already, without asking me!",
+    "We prefer the terrace, always.",
+    "Just do what I say.",
+    "Never pay without asking me.",
+  ])("or not is taken for no leave to act: %s", async (said) => {
+    const question: ChatMessage = { role: "assistant", content: "Please confirm: two rooms in Porto." };
+    for (const vote of ["-1", "0", "+1"])
+      expect((await judge(signalOf(question, said), { vote, wish: "go" }))?.hint?.hint).not.toEqual({ parameter: "@ask", value: "never" });
+  });
+
   it("not to be asked is about the call that the question is about", async () => {
     const question: ChatMessage = { role: "assistant", content: "Please confirm: two rooms in Porto." };
     expect(await judge(signalOf(question, "Just do it, always."), { wish: "go" })).toMatchObject({

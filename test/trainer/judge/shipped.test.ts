@@ -63,6 +63,21 @@ describe("the shipped base", { timeout: 60_000 }, () => {
     ]);
   });
 
+  it("takes no complaint or taste for leave to act", async () => {
+    const verdicts = await withJudge(async (judge) => [
+      await heard(judge, SAID, "Who told you to do that?"),
+      await heard(judge, SAID, "We like to sit outside, always."),
+      await heard(judge, call("ReserveHotel", PORTO), "I never have anything before 9 am."),
+      await heard(judge, SAID, "There's no need for such a question, I said it all."),
+    ]);
+    expect(verdicts.map((verdict) => verdict?.hint?.text)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      expect.stringMatching(/^Call \w+ without asking\.$/),
+    ]);
+  });
+
   it("hears each of several corrections in one message, and no number of a reason", async () => {
     const made = call("SearchHotel", PORTO);
     const verdicts = await withJudge(async (judge) => [

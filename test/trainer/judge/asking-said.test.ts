@@ -1,0 +1,74 @@
+/** What people say who want to be asked before a call, or no more, and what they say of other things: complaints that something was done above all. */
+import { describe, expect, it } from "vitest";
+import { saysAskFirst, saysUnasked } from "../../../trainer/judge/asking-said.ts";
+
+describe("saysUnasked", () => {
+  it.each([
+    "You needn't check with me every time.",
+    "Please stop double-checking, I said it all.",
+    "Why are you asking? It was all in my message.",
+    "I told you everything already.",
+    "Just book it, for heaven's sake.",
+    "Do it straight away next time.",
+    "There's no need for all these confirmations.",
+    "Enough with the questions!",
+    "I've already confirmed.",
+    "What are you waiting for?",
+    "You know what I want.",
+    "I don't want to approve each of them.",
+    "Simply send it, please.",
+    "How often do I have to repeat myself?",
+    "dont ask again",
+    "You may skip the summary from now on; it's tiring that you always repeat it.",
+    "Isn't it clear enough?",
+    "Assume that I agree.",
+  ])("hears: %s", (said) => expect(saysUnasked(said)).toBe(true));
+
+  it.each([
+    "Who asked you to do this?",
+    "Who on earth told you to file that?",
+    "Nobody asked for a ticket.",
+    "I never told you to open one.",
+    "Did I say you could pay already?",
+    "Why did you create a ticket?",
+    "You already sent it, without asking!",
+    "You went ahead without me again.",
+    "It was booked without my consent.",
+    "You should have checked with me first.",
+    "I wasn't asked.",
+    "You didn't check with me.",
+    "Not so fast, I always want to see it before.",
+    "We prefer the terrace, always.",
+    "I'd like a quiet corner every time.",
+    "Just do what I say.",
+    "Always the window side, please.",
+    "I asked for a table outside.",
+    "That's not what I asked for, every time the same.",
+    "I said outside!",
+    "Never pay anything without asking me, it's tiring.",
+    "Please stop, and ask me before you pay.",
+    "Just leave it.",
+    "No, never on a Sunday.",
+    "Never act on your own again.",
+    "Take it back right away!",
+    "Every check-in is at noon.",
+  ])("hears none: %s", (said) => expect(saysUnasked(said)).toBe(false));
+});
+
+describe("saysAskFirst", () => {
+  it.each([
+    "I like to read what I sign.",
+    "Let me see it beforehand.",
+    "You could have checked with me.",
+    "Before anything is paid I want a word.",
+  ])("hears: %s", (said) => expect(saysAskFirst(said)).toBe(true));
+
+  it.each([
+    "I don't take meetings before 11.",
+    "I never have anything before noon.",
+    "Nothing until Tuesday.",
+    "Always first class.",
+    "That's not what I asked for.",
+    "Stop asking me that.",
+  ])("hears none: %s", (said) => expect(saysAskFirst(said)).toBe(false));
+});

@@ -1,0 +1,141 @@
+/**
+ * Whether a user's words can say that they want to be asked before a call, or that they do not: words are matched, never interpreted. Who is not to be asked any more
+ * has calls made in their name, so that is believed of words about asking, or about having said it all, alone, and never of who complains that something was done.
+ */
+import { wishfulWords } from "./wishful.ts";
+
+const MOST_SAID = 2_000; // characters: who says more is about something else, and the patterns take time
+
+const plain = (words: string): string => words.replaceAll("’", "'").replace(/\b(do|did|does|should|must|need|have|is|was)nt\b/gi, "$1n't");
+
+// What asks, in the assistant's mouth; "check-in" and "check out" do not.
+const ASKING =
+  "(?:(?:re-?)?ask|question|confirm|(?:double[- ]?)?check(?![- ]?(?:in|out)\\b)|verif|permission|approv|consent|repeat|bother|bug(?:ging|s)?\\b|clarif|summar|back and forth|trust|bring (?:it|that) up|run (?:it|that|\\w+) by|(?:my|an?) (?:ok|okay|go-ahead)\\b|wait)\\w*";
+const TURNED =
+  "(?:no|not|\\w+n't|never|without|stop|quit|skip|drop|cut|spare|save|leave|forget|enough|fewer|less|why|how (?:many|often)|must|(?:do|am|did|was) I|do (?:you|we)|keeps?|every\\w*|always|each|again|too|so (?:many|much)|all (?:these|those|this)|tired|sick|hate|annoy\\w*|tiring|unnecessary|needless|superfluous|pointless|another|instead|already|just|once|trust|assume|consider|take (?:it|that) as|what|tiresome|rather than|needn't|quicker|faster|free to|wast\\w+)";
+// "I asked for a table outside": who asked was the user.
+const OWN_ASKING =
+  /\b(?:I|we)(?:'ve|'d| have| had)? (?:\w+ly |just |already |only )?asked\b(?: you)?(?: for| to)?|\bwhat (?:I|we) (?:\w+ )?asked\b/gi;
+const ABOUT_ASKING = new RegExp(
+  `\\b${TURNED}\\b[^.!?]{0,60}\\b${ASKING}|\\b${ASKING}\\b[^.!?]{0,60}\\b${TURNED}\\b|\\bI trust (?:you|your)\\b`,
+  "i",
+);
+
+const SO =
+  "(?:so|that|this|it|all|everything|enough|yes|what|the details|you (?:so|that|all|everything|what|to|the details|before|already|once|twice)|to|before|once|twice|clearly)\\b";
+const END = "(?=\\W*$|[.!?,;])";
+const SAID_ALL = [
+  new RegExp(
+    `\\bI(?:'ve| have)?(?: already| just| clearly)? (?:said|told|mentioned|stated|answered|explained|confirmed|agreed)(?: already| just)? ?(?:${SO}|${END})`,
+    "i",
+  ),
+  new RegExp(`\\bI(?:'ve| have)? (?:already|just) (?:said|told you|answered|explained|confirmed|agreed)(?: it| that| so)?${END}`, "i"),
+  /\bI(?:'ve| have)?(?: already)? (?:gave|given) you (?:all|every)/i,
+  /\b(?:haven't|hadn't|didn't|have not|did not) I (?:already |just )?(?:say|said|tell|told|confirm|confirmed|answer|answered)(?: you)?(?: already)? ?(?:so|that|it|this|all|everything)?(?=\W*$|[.!?,;])/i,
+  /\b(?:as|like) I (?:just |already )?(?:said|told)\b|\bthat(?:'s| is) (?:exactly |just )?what I (?:just |already )?(?:said|told|asked)\b|\bsame as I said\b/i,
+  /\byou (?:already )?(?:know|have|heard|got) (?:already )?(?:that|all|every\w*|what I|what to|me|it|the details)\b/i,
+  /\b(?:wasn't|was|isn't|is|am|was not) (?:I|that|it) (?:not )?(?:clear|obvious)\b|\b(?:was|were|is|are|it's) (?:all |perfectly |quite )?clear(?: enough)?\b|\bspell it out\b|\bnothing(?:'s| has| is)? changed?\b|\bhaven't changed\b/i,
+  /\bin my (?:first |last |own )?(?:message|request|words)\b|\bin what I said\b|\ball (?:of (?:it|that) )?(?:is|was) (?:already )?(?:there|said)\b|\bit(?:'s| is) all there\b|\b(?:everything|all)(?: of that)? (?:has been|was|is)(?: already)? (?:said|clear)\b/i,
+  /\bmy (?:word|message|request) (?:is|was)\b|\b(?:once|one message)\b[^.!?]{0,20}\benough\b|\bI (?:mean|say) what I (?:say|want)\b|\b(?:if|when(?:ever)?) I (?:say|ask|tell|order)\b|\bwhat (?:more|else) do you need\b|\b(?:is|was) (?:this|that)(?: \w+){0,2} necessary\b|\brepeat (?:it|that|myself|all)\b|\bhow (?:many times|often) (?:must|do|should|did|have) I\b/i,
+  /\b(?:must|do|should) I (?:have to |need to |really )*(?:say|tell|confirm|repeat)\b/i,
+];
+
+const NOW =
+  "(?:right away|straight ?away|at once|immediately|directly|automatically|on your own|yourselves|yourself|already|without me|now)";
+const ACTS_AT_ONCE = [
+  /\b(?:just|simply) (?:please )?(?:(?:go|proceed|act|carry on|get on|do things)\b(?! (?:to|back|away|with (?!it)))|(?!leave|forget|cancel|stop|drop|undo|revert|change|delete|remove)\w+ (?:it|that|this|them|so)\b(?! (?:is|was|one)\b)(?! \w+er\b)|(?:make|do|send|place) the \w+)/i,
+  new RegExp(
+    `\\b(?:it|that|this|so|things|them)\\b(?: \\w+)? ${NOW}\\b|\\b(?:act|proceed) ${NOW}\\b|\\b(?:handle|decide|execute|submit|process|complete|finish)\\b[^.!?]{0,12}\\b${NOW}\\b`,
+    "i",
+  ),
+  /\bget (?:on with it|going|it done)\b|\bgo (?:straight to it|right ahead)\b|\bwhat are you waiting\b|\bwast(?:e|ing)\b[^.!?]{0,12}\btime\b|\btakes? too long\b|\bslow(?:s|ing)? (?:me|us|things|this) down\b|\b(?:in a hurry|I'm busy|all day|time for this)\b|\b(?:done|booked|made|sent) (?:by now|yet)\b|\bwhy not (?:just )?(?:do|book|make|send)\b|\bwhy (?:don't|haven't|isn't|can't) (?:you|it)\b[^.!?]{0,12}\b(?:done|do it|book it)\b/i,
+  /\bfeel free to (?:act|do|go|book|skip)|\b(?:you|we) (?:can|may) (?:just )?(?:act|do (?:it|that)|go ahead|skip|assume|decide)\b|\btake care of it\b|\bassume (?:yes|that|the answer|I)\b|\b(?:take|consider|treat)\b[^.!?]{0,12}\b(?:confirmed|approved|a yes)\b|\bleave me out\b|\bspare me\b|\bskip (?:it|that|this)\b/i,
+  /\bnot discussed\b|\bI (?:want|need|expect|prefer|only want)\b[^.!?]{0,20}\b(?:just (?:do|did)|do it|it done|act|be done)\b|\byou just (?:did|do) it\b|\b(?:do it|act)\b[^.!?]{0,10}\bdirectly\b|\bI'll (?:tell you|complain) if\b|\bif I (?:tell|ask)\b/i,
+];
+
+const NO_ONE =
+  "(?:nobody|no ?one|none of us|(?:I|we) (?:never|didn't|did not|haven't|have not|hadn't|had not)(?: yet| even| ever| really)?)";
+const ASKED = "(?:asked|checked|confirmed|waited|consulted|verified|been asked)";
+// Of who complains that something was done, or wants to be asked.
+const OTHERWISE = [
+  /(?<!\b(?:do|not) )\bI(?:'d| would)? (?:always )?(?:want|need|must|like|prefer|have|check|look)(?: to)? (?:always )?(?:double-)?(?:approve|confirm|check|know|verify|review|see|before)\b/i,
+  /\bwho (?:the \w+ |on earth |exactly )?(?:asked|told|said|gave|approved|authori[sz]ed|allowed|permitted|let|made|wanted|ordered|instructed)\b/i,
+  /(?<!\b(?:times|often|n't) )\b(?:did|had|have|since when (?:do|did|have)) (?:I|you|we) (?:ever |even |really |actually )?(?:say you|said you|ask(?:ed)?|tell you|told you|approved?|agreed?|confirmed?|want(?:ed)?|ordered?|order|authori[sz]ed?|request(?:ed)?|permit(?:ted)?|do|act)\b(?! (?:to|for) (?:be asked|confirm))/i,
+  new RegExp(
+    `\\b${NO_ONE} (?:\\w+ )?(?:asked?|told|tell|said|say|wanted|approved?|agreed?|confirmed|authori[sz]ed?|ordered?|permit(?:ted)?|gave|give|checked|requested?|allow(?:ed)?|instruct(?:ed)?)\\b(?! (?:to be asked|(?:you )?(?:to|for) (?:a |be )?(?:ask|question|confirm|check|repeat|summary)))`,
+    "i",
+  ),
+  new RegExp(
+    `(?<!n't |not )\\b(?:should|could|might|must)(?: have|'ve) ${ASKED}\\b|\\b(?:supposed|ought|meant) to (?:have )?(?:${ASKED}|ask|check|confirm|wait)\\b`,
+    "i",
+  ),
+  new RegExp(
+    `\\bI(?:'d| would) have (?:liked|preferred|wanted|said no)\\b|\\bI wish (?:you|I)(?:'d| had) (?:been )?${ASKED}\\b|\\bif you had asked\\b`,
+    "i",
+  ),
+  /\bwhy (?:on earth |the \w+ )?(?:did|have|are) you (?!still|keep|always|even|waiting|wait|(?:re-?)?ask|confirm|check|repeat|verif|double|need|want|bother|question)|\bwhy (?:didn't|did not|did you not|haven't|have not) you (?:ask|check|confirm|wait|consult|verif)|\bwhy (?:was|were|wasn't|weren't) (?:I|that|this|it|we)\b/i,
+  /(?<!\b(?:if|rather|prefer|wish) )\byou(?:'ve| have)? (?:just |simply |already |even |still |only )*(?!(?:re-?)?ask|confirm|check|repeat|verif|bother|question|want|need|double|said|heard|made me|had me)(?:\p{L}{2,}ed|did|done|went|made|sent|paid|bought|forgot|took|got|put|wrote|spent|gave|began|ran|set)\b/iu,
+  /(?<!\b(?:if|rather|prefer|wish) )\byou (?:never|didn't|did not|haven't|have not|had no)\b(?! (?:have|need|listen|hear|get|want|understand)\b)|\bthere (?:was|were|has been) no\b|\b(?:went|was|were|happened)\b[^.!?]{0,20}\bwithout (?:my|me|our|asking)\b|\bI (?:wasn't|was not|hadn't been) (?:asked|done|finished|consulted)\b/i,
+  /\bI (?:didn't|did not|never) (?:get to|got to|confirm(?:ed)?\b(?! (?:things|bookings|anything)))|(?<!\bwhy )\b(?:don't|do not|never)(?: want you to)? (?:act|go (?:ahead|on)|proceed|assume|just|do (?:it|that|this|things))\b/i,
+  /\bbehind my back\b|\btoo (?:fast|quick(?:ly)?|soon|hast(?:y|ily))\b|\bnot so fast\b|\bjump\w* the gun\b|\b(?:undo|revert|take back)\b|\btake (?:it|that) back\b/i,
+];
+
+/** Whether the words can say that somebody is not to be asked. */
+export function saysUnasked(words: string): boolean {
+  if (words.length > MOST_SAID) return false;
+  const said = plain(words);
+  if (OTHERWISE.some((each) => each.test(said)) || ordersAsking(said)) return false;
+  const others = said.replaceAll(OWN_ASKING, " ");
+  return ABOUT_ASKING.test(others) || SAID_ALL.some((each) => each.test(said)) || ACTS_AT_ONCE.some((each) => each.test(said));
+}
+
+// The wish job hears that there is a wish better than which.
+const UNWANTED =
+  /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
+const ASKS_FIRST =
+  /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|okay|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
+// An hour, a day, an ordinal: of when, not of before what.
+const OF_TIMES =
+  /\b(?:before|until|till) (?:(?:about|around|the|next|last|this) )?(?:\d[\d:.]*|noon|midnight|midday|dawn|dusk|sunrise|sunset|lunch\w*|dinner|breakfast|christmas|easter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week\w*|month|year|summer|winter|spring|autumn|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|january|february|march|april|may|june|july|august|september|october|november|december)|\bfirst (?:class|floor|name|row|time|one|flight|train|bus|thing|half|day|week)\b|\b(?:the|my|a) first\b/gi;
+
+/** Whether the words can say that somebody wants to be asked before. */
+export function saysAskFirst(words: string): boolean {
+  if (words.length > MOST_SAID) return false;
+  const said = plain(words);
+  return !UNWANTED.test(said) && ASKS_FIRST.test(said.replaceAll(OF_TIMES, " ").replaceAll(OWN_ASKING, " "));
+}
+
+const OKAY =
+  "(?:permission|approval|consent|okay|ok|go-ahead|say-so|yes|agreement|authori[sz]ation|blessing|sign-?off|confirmation(?! (?:number|code|mail|e-?mail|letter|page))|knowledge)";
+const FORBIDS = "(?:don't|do not|never|not|mustn't|shouldn't|can't|cannot|may not|no|nothing|not to)";
+const UNASKED = `without (?:first )?(?:(?:asking|checking with|consulting|telling|informing|confirming with|consulting with) (?:me|us)\\b|asking(?=\\W*$|[.!,;]| first| for| beforehand)|(?:my|our) (?:prior |explicit |express |clear )?${OKAY}|(?:an? )?(?:prior |explicit )?${OKAY} from (?:me|us)\\b|(?:confirmation|permission|approval|consent)(?=\\W*$|[.!,;]))`;
+const YET =
+  "(?:unless|until|till|before) (?:(?:(?:I|we)(?:'ve| have)?(?: first| explicitly| actually| personally)? (?:confirm|approv|agree|okay|ok\\b|sign|say (?:yes|ok|okay|go)|said (?:yes|ok|okay|go)|give (?:you )?(?:my|the)|gave|authori[sz]|consent))|(?:you(?:'ve| have)?(?: first| explicitly)? (?:ask(?:ed)? (?:me|us|first)|check(?:ed)? with (?:me|us)|consult(?:ed)? (?:me|us)|ask(?:ed)?(?=\\W*$|[.!,;])|have my)))";
+// Nobody's own habit: "I never buy without asking my wife"; who says "you never book without asking" complains of questions.
+const FORBIDDEN = new RegExp(
+  `(?<!\\b(?:you|they|he|she|who|which|why) )(?<!\\b(?:I|we) (?=\\w+ (?!want|like|wish|need|allow)))\\b${FORBIDS}\\b(?:(?!\\b(?:ask|confirm|check|bother|need)\\w*|[.!?;])[^\\n]){0,80}?\\b(?:${UNASKED}|${YET})`,
+  "i",
+);
+const ASK_ME =
+  "(?:(?:ask|consult|double-?check with|check (?:back )?with|confirm (?:it |that |this |everything )?with|verify (?:it |that |this )?with|talk to|speak to) (?:me|us)|ask (?:for )?(?:my|our) (?:permission|approval|consent|okay|ok)|(?:get|seek) (?:my|our) (?:permission|approval|consent|okay|ok)|run (?:it|that|this|everything|such things) (?:by|past) (?:me|us)|clear (?:it|that|this|everything) with (?:me|us)|ask(?= (?:first|beforehand|before|in advance|each time|every time)\\b))";
+const FIRST =
+  "(?:first(?! thing)|beforehand|in advance|up front|before (?:you|any\\w*|doing|making|it(?:'s| is)|that|the|every|each|each and|\\p{L}+ing|such|a)\\b|each time you|every time you|whenever you)";
+const TOLD =
+  "(?:^|[.!?,;:\\n]|\\b(?:please|always|must|should|have to|need to|got to|want you to|like you to|expect you to|to|and|but|then|so|just|next time|from now on|in future|(?:could|would|can|will) you|kindly|better|rather|no|hey|instead))";
+const ORDERED = new RegExp(`${TOLD} ?\\b(?:please |always |kindly |first )*${ASK_ME}\\b[^.!?\\n]{0,40}?\\b${FIRST}`, "iu");
+const TURNED_DOWN =
+  /n't (?:need|have|want|like|bother)\b|\b(?:no need|needn't|not (?:need|have|want|like)|stop|quit|tired|sick|hate|why|skip|used to|unnecessary)\b/i;
+
+/** Whether the words outright order to ask first: "Never book without asking me!", "Ask me before you send anything." */
+function ordersAsking(words: string): boolean {
+  if (words.length > MOST_SAID) return false;
+  return wishfulWords(plain(words))
+    .split(/(?<=[.!?])\s+|\n/)
+    .some((sentence) => {
+      if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
+      const order = ORDERED.exec(sentence);
+      if (order === null) return false;
+      const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";
+      return !TURNED_DOWN.test(`${clause}${order[0]}`);
+    });
+}
