@@ -127,7 +127,7 @@ const TURNED_DOWN =
   /n't (?:need|have|want|like|bother)\b|\b(?:no need|needn't|not (?:need|have|want|like)|stop|quit|tired|sick|hate|why|skip|used to|unnecessary)\b/i;
 
 /** Whether the words outright order to ask first: "Never book without asking me!", "Ask me before you send anything." */
-function ordersAsking(words: string): boolean {
+export function ordersAsking(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   return wishfulWords(plain(words))
     .split(/(?<=[.!?])\s+|\n/)

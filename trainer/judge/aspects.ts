@@ -15,7 +15,7 @@ import { sentencesOf } from "../data/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
-import { saysAskFirst, saysUnasked } from "./asking-said.ts";
+import { ordersAsking, saysAskFirst, saysUnasked } from "./asking-said.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -24,6 +24,8 @@ type Stands = Extract<Grounded, { status: "grounded" }>;
 // Tools that change nothing, by how they are named: hardly anybody wants to be asked before one, and after their results people say most of all.
 const READS = /^(?:browse|check|fetch|find|get|list|look|lookup|query|read|retrieve|search|see|show|view)\b/;
 const READING_WISH = 0.99; // probability at which it is believed
+// Of who orders to be asked before one by what it does.
+const SPEAKS_OF_READING = /\b(?:brows|fetch|find|list|look(?:ing)? up|quer|retriev|search)\w*/i;
 const LEAST_LIKENESS = 0.6; // of their parameters: twins are described in other words, of which a kind is guessed
 const LEAST_ALIKE = 0.5; // of either call's values: another tool that is called with other values does something else
 
@@ -63,12 +65,15 @@ export async function findToolDenial(signal: Heard, { sampler, seed }: { sampler
     : undefined;
 }
 
-/** What the user says but for what they ask for once more: who again asks to "find movies" says nothing of FindMovies. Who chooses a tool once more insists. */
+/**
+ * What the user says but for what they ask for once more, or want to be asked about: who again asks to "find movies" says nothing of FindMovies. Who chooses a
+ * tool once more insists.
+ */
 function newWords({ exchange, turn: { payload } }: Heard): string {
   const said = new Set(saidParts(wordsBy(payload.messages, "user")).map((sentence) => sentence.toLowerCase()));
   const isChoice = (sentence: string): boolean => payload.tools.some((tool) => choosesTool(sentence, tool.function.name));
   const sentences = saidParts(wordsBy(exchange.nextState, "user"));
-  return sentences.filter((sentence) => !said.has(sentence.toLowerCase()) || isChoice(sentence)).join("\n");
+  return sentences.filter((sentence) => (!said.has(sentence.toLowerCase()) || isChoice(sentence)) && !ordersAsking(sentence)).join("\n");
 }
 
 /** Sentences, of which a colon makes two: "Once again: I said it." */
@@ -137,10 +142,14 @@ type Asking = {
   /** Probability at which a wish is believed. */ readonly least: number;
 };
 
-/** Whether the user wants to be asked before such a call, or not to be asked. */
+/** Whether the user wants to be asked before such a call, or not to be asked. Who outright orders to be asked is believed whatever the base makes of it. */
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
   const words = wordsBy(signal.exchange.nextState, "user");
+  const ordered = ordersAsking(words)
+    ? await findAskFirst(signal, { ...asking, chance: SPEAKS_OF_READING.test(words) ? 1 : 0 })
+    : undefined;
+  if (ordered !== undefined) return ordered;
   const { wish, chance } = await likeliestWish(signal, asking);
   if (wish === "none" || chance < asking.least) return undefined;
   if (wish === "ask") return saysAskFirst(words) ? findAskFirst(signal, { ...asking, chance }) : undefined;
@@ -237,7 +246,7 @@ function groundWording({ parameter, value }: Hint, toolName: string | undefined,
 /** Whether the user's own words say something of the aspect, since a server's word for it is not enough: a tool by its name, or that they want to be asked or not. */
 export function isSpokenOf({ parameter, value }: Hint, toolName: string, { exchange, turn }: Heard): boolean {
   const words = wordsBy(exchange.nextState, "user");
-  if (parameter === "@ask") return value === ASK_NEVER ? saysUnasked(words) : saysAskFirst(words);
+  if (parameter === "@ask") return value === ASK_NEVER ? saysUnasked(words) : saysAskFirst(words) || ordersAsking(words);
   if (isReplyAspect(parameter)) return isSpokenWording({ parameter, value }, words);
   return toolsNamed(words, turn.payload.tools).some((tool) => tool.function.name === value || tool.function.name === toolName);
 }

@@ -1,6 +1,6 @@
 /** What people say who want to be asked before a call, or no more, and what they say of other things: complaints that something was done above all. */
 import { describe, expect, it } from "vitest";
-import { saysAskFirst, saysUnasked } from "../../../trainer/judge/asking-said.ts";
+import { ordersAsking, saysAskFirst, saysUnasked } from "../../../trainer/judge/asking-said.ts";
 
 describe("saysUnasked", () => {
   it.each([
@@ -71,4 +71,45 @@ describe("saysAskFirst", () => {
     "That's not what I asked for.",
     "Stop asking me that.",
   ])("hears none: %s", (said) => expect(saysAskFirst(said)).toBe(false));
+});
+
+describe("ordersAsking", () => {
+  it.each([
+    "Don't send invoices without asking me!",
+    "Never pay a bill unless I approve it.",
+    "You must not delete anything without my permission.",
+    "Please don't open a pull request before I've confirmed.",
+    "Nothing goes out without our approval.",
+    "Ask me before you delete anything!",
+    "Always check with me first.",
+    "Next time consult us before you move money.",
+    "Could you ask me before sending mails?",
+    "I want you to run it by me before you post it.",
+    "No payments without asking.",
+    "Do not schedule anything until I say yes.",
+    "I don't want anything cancelled without my okay.",
+    "Listen, ask for my permission before any change.",
+    "Don’t merge without checking with me.",
+  ])("hears: %s", (said) => expect(ordersAsking(said)).toBe(true));
+
+  it.each([
+    "Don't ask me before you book.",
+    "There is no need to ask me first.",
+    "Why do you always ask me before you book?",
+    "You never do anything without asking me!",
+    "Can't you send a mail without asking me?",
+    "I never travel without asking my wife.",
+    "Never book Economy unless I say otherwise.",
+    "Don't send reminders unless I tell you to.",
+    "Don't book a room without breakfast.",
+    "Never book without a confirmation number.",
+    "Ask me before 8 pm.",
+    "Ask me first thing tomorrow.",
+    "Ask them before you go.",
+    "You don't have to check with me first.",
+    "My boss never books unless I confirm.",
+    "Who asked you to do that?",
+    "Stop checking with me before every booking.",
+    "I asked you before, didn't I?",
+  ])("hears none: %s", (said) => expect(ordersAsking(said)).toBe(false));
 });

@@ -260,6 +260,20 @@ describe("a wish to be asked", () => {
     expect(verdict?.hint).toBeUndefined();
   });
 
+  it.each([
+    [RESERVED, "Don't reserve hotels without asking me!", "ReserveHotel"],
+    [RESERVED, "Never do that unless I confirm it.", "ReserveHotel"],
+    [SEARCHED, "Ask me before you search anything!", "SearchHotel"],
+    [SEARCHED, "Don't reserve hotels without my okay.", "ReserveHotel"],
+  ])("that is ordered outright is heard whatever the base makes of it: %#", async (answer, said, tool) => {
+    for (const vote of ["-1", "0", "+1"])
+      expect(await judge(signalOf(answer, said), { vote, wish: "none" })).toMatchObject({ hint: { ...first, toolName: tool } });
+  });
+
+  it("before something is booked is none before a search", async () => {
+    expect((await judge(signalOf(SEARCHED, "Check with me before you book anything!"), { wish: "none" }))?.hint).toBeUndefined();
+  });
+
   it.each(["I never have anything before 10 am.", "Always first class, please.", "That's not what I asked for!"])(
     "is not in %s",
     async (said) => {

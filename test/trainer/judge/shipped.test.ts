@@ -63,14 +63,19 @@ describe("the shipped base", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("takes no complaint or taste for leave to act", async () => {
+  it("hears orders to ask first as they are meant, and takes no complaint or taste for leave to act", async () => {
     const verdicts = await withJudge(async (judge) => [
+      await heard(judge, call("ReserveHotel", PORTO), "Don't reserve hotels without asking me!"),
+      await heard(judge, call("ReserveHotel", PORTO), "Never reserve one unless I approve it."),
       await heard(judge, SAID, "Who told you to do that?"),
       await heard(judge, SAID, "We like to sit outside, always."),
       await heard(judge, call("ReserveHotel", PORTO), "I never have anything before 9 am."),
       await heard(judge, SAID, "There's no need for such a question, I said it all."),
     ]);
+    const asked = "Ask before ReserveHotel is called.";
     expect(verdicts.map((verdict) => verdict?.hint?.text)).toEqual([
+      asked,
+      asked,
       undefined,
       undefined,
       undefined,
