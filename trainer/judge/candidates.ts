@@ -8,6 +8,7 @@ import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn, writtenForm } from "../../shared/speech/spoken.ts";
 import { clausesOf, ORDINALS } from "../../shared/speech/wanted.ts";
+import { ORDER_VERBS, withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 import { exampleOf, writtenFormOf, groundHint, heldText, lastCall } from "./ground.ts";
 
@@ -62,7 +63,7 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   return [...capitalisedSpans(words), ...numbersIn(words)];
 }
 
-// Words that are capitalised where a sentence begins and are no value then.
+// Words that are capitalised where a sentence begins and are no value then, beside verbs of orders.
 const STARTERS = new Set(
   (
     "a actually again all always and are as ask at before but can can't change check could couldn't did didn't do does doesn't don't excuse fix " +
@@ -72,18 +73,24 @@ const STARTERS = new Set(
   ).split(" "),
 );
 
+function isStarter(word: string): boolean {
+  return STARTERS.has(word.toLowerCase()) || ORDER_VERBS.has(word.toLowerCase());
+}
+
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
   const word = "(?!I\\b)\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{N}'&-]*)"; // or an initial, but not "I"
   const pattern = new RegExp(`${word}(?:[^\\S\\n]+${word}){0,${SPAN_WORDS - 1}}`, "gu");
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
-  const spans = [...words.matchAll(pattern)].flatMap(([text]) => (STARTERS.has(text.toLowerCase()) ? [] : [text, withoutStarters(text)]));
+  const spans = [...words.matchAll(pattern)].flatMap(([text]) =>
+    isStarter(text) ? [] : [withoutOrder(words, text), withoutStarters(text)],
+  );
   return [...new Set(spans.filter((text) => text !== ""))];
 }
 
 /** `Use San Jose` → `San Jose`. */
 function withoutStarters(span: string): string {
   const parts = span.split(/\s+/);
-  const first = parts.findIndex((word) => !STARTERS.has(word.toLowerCase()));
+  const first = parts.findIndex((word) => !isStarter(word));
   return first < 0 ? "" : parts.slice(first).join(" ");
 }

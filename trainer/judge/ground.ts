@@ -1,7 +1,7 @@
 /**
  * Grounds a hint before anything is learned from it: the parameter is one of the called tool's, the value is of its type,
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
- * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused.
+ * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused. The verb that an order opens with is no part of it.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
@@ -13,6 +13,7 @@ import { isWanted } from "../../shared/speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
+import { withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 
 export type Grounded =
@@ -24,11 +25,12 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
   const owner = exchange.tools.findLast((tool) => findParameter(tool, hint.parameter) !== undefined);
   const parameter = owner === undefined ? undefined : findParameter(owner, hint.parameter);
   if (owner === undefined || parameter === undefined) return refuse(`no tool called in the exchange has a parameter ${hint.parameter}`);
-  const value = parameter.allowed.length === 0 ? hint.value : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
+  const words = wishfulWords(wordsBy(exchange.nextState, "user"));
+  const value =
+    parameter.allowed.length === 0 ? withoutOrder(words, hint.value) : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
   const held = heldText(lastCall(exchange, owner.function.name), parameter.name);
   const used = held ?? parameter.fallback;
-  const words = wishfulWords(wordsBy(exchange.nextState, "user"));
   const fault =
     misfit(parameter, value, { example: exampleOf(parameter, held, signal), tools: exchange.tools }) ??
     unsaid(words, { owner, parameter, value, used });
