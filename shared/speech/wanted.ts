@@ -23,9 +23,7 @@ export function isWanted(text: string, { parameter, value }: MentionedValue, opt
     const parts = partsOfLonger(words, { value, options });
     return knownForms(value)
       .flatMap((form) => phrasesIn(words, tellingWords(form)).map((at) => ({ at, end: at + tellingWords(form).length })))
-      .some(
-        ({ at, end }) => !parts.has(at) && !isRefused(words, at) && !REFUSED_AFTER.test(words.slice(end, end + REFUSED_WORDS).join(" ")),
-      );
+      .some(({ at, end }) => !parts.has(at) && !isRefused(words, at) && !isBad(words.slice(end, end + AFTER_WORDS)));
   });
 }
 
@@ -105,21 +103,40 @@ export function wasAskedFor(
   return asked.some((at) => !parts.has(at) && !isRefused(words, at));
 }
 
+// What is said of a value with a thing of its kind between: "low priority tickets are", not "Pool, since Standard is".
+const OF_IT =
+  "(?:(?!(?:because|since|as|so|and|or|but|if|when|while|which|that|than|instead|rather|for|with|to|please|now|too|next|always|only|even)\\b)\\w+ ){0,3}?";
+const BAD =
+  "waste|pain|joke|nightmare|nuisance|horror|mess|disaster|hassle|bore|boring|annoying|awful|terrible|horrible|pointless|dreadful|unbearable|overrated|overpriced|uninteresting|irrelevant|unacceptable|beneath me|out of question";
+const BAD_AFTER = new RegExp(
+  `^${OF_IT}(?:(?:don|doesn|didn|won) t|(?:do|does|did|will) not) (?:really |even |ever )?(?:interest|work|suit|appeal|do it|help|concern|cut it)\\b|^${OF_IT}(?:(?:is|are|s|was|were|re) (?:\\w+ly |just |such |nothing but |only |pure |complete |total |so |too )*(?:${BAD})\\b|(?:sucks?|stinks?)\\b|(?:bores?|annoys?|bothers?) (?:me|us)\\b)`,
+);
+
 // "Celsius means nothing to me", "Economy is not for me"
 const REFUSED_AFTER =
   /^(?:(?:is|was|are|were|s|means|does|did|will|would) (?:\w+ )?(?:not(?! (?:negotiable|optional|what))|nothing|no|wrong|too|never|useless|bad)|(?:isn|wasn|aren|doesn|didn|won) t(?! (?:negotiable|optional|what)))\b/;
 
+function isBad(after: readonly string[]): boolean {
+  return REFUSED_AFTER.test(after.slice(0, REFUSED_WORDS).join(" ")) || BAD_AFTER.test(after.join(" "));
+}
+
 function isRefused(words: readonly string[], at: number): boolean {
   const before = words.slice(Math.max(0, at - REFUSED_WORDS), at);
+  if (DISCLAIMED.test(words.slice(0, at).join(" "))) return true;
   // "not Economy, so Business", "it's not Economy, it's Business", whatever stands between
   return REFUSING.test(before.slice(before.findLastIndex((word) => AFRESH.has(word)) + 1).join(" "));
 }
 
 // "I don't want Economy", "anything but Economy", "rather than Economy": in the words before a value.
 const REFUSING =
-  /\b(?:not|never|without|hate|dislike|avoid|stop|refuse|t)\b|\b(?:no|no more|than|instead of)$|\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)? (?:but|except|other than)$/;
+  /\b(?:not|never|without|hate|dislike|despise|detest|loathe|avoid|stop|refuse|t|(?:enough|sick|tired|weary|bored|rid) of|(?:fed up|bored|done) with|(?:keep|stay|steer|shy) away from)\b|\b(?:no|no more|than|instead of)$|\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)? (?:but|except|other than)$/;
 
 const REFUSED_WORDS = 4;
+const AFTER_WORDS = 8;
+
+// "Nobody said the cabin should be Business" says it of none.
+const DISCLAIMED =
+  /^(?:(?:and|but|well|no|hey|wait|oh|sorry) )*(?:nobody|no one|none of us|who|(?:i|we) (?:have |had )?never|(?:i|we) (?:didn|haven|hadn) t|(?:i|we) (?:did|have|had) not) (?:\w+ )?(?:said|say|says|told|tell|asked|ask|mentioned|mention|claimed|claim|wrote|write|wanted|ordered|order|requested|request)\b/;
 
 const AFRESH = new Set(["so", "s", "always", "only", "should", "make"]);
 

@@ -12,7 +12,7 @@ const QUOTED = /"[^"\n]*"|“[^“”\n]*”/g;
 const OTHERS =
   "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine)";
 const DO =
-  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?)";
+  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?|complained|writes?|wrote|texts?|texted|mails?|mailed|e-?mailed|messaged|replies|replied|answers?|answered|asks?|asked|insists?|insisted|swears?|swore|recommends?|recommended|mentions?|mentioned|believes?|believed|posted|chooses?|chose|picks?|picked|enjoys?|enjoyed|travels?|travell?ed|feels?|felt|advises?|advised)";
 const OF_OTHERS = new RegExp(
   `^\\W*(?:and |but |well |oh )*${OTHERS} (?:(?:always|usually|often|never|only|once|also|really) )?${DO}\\b`,
   "i",
@@ -22,10 +22,15 @@ const PAST =
   /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|(?<!(?:'m|am|are|is|get|got) )\bused to\b/i;
 const SAID = /\b(?:said|told|asked|mentioned|wrote|please|now)\b/i;
 
+// What stands behind is a text to work on, and nobody's wish: "Translate to German: …"
+const TEXT =
+  /^(?<order>\W*(?:(?:and|then|now|please|also|ok|okay|(?:can|could|would|will) you)[ ,]+)*(?:translate|proofread|spell-?check|rephrase|paraphrase|reword|transcribe|pronounce|summari[sz]e|how (?:do|would) (?:you|I) say|what does)\b[^:"“\n]*[:"“]).*$/is;
+
 /** The sentences that can wish for something, in their order, quotations left out. */
 export function wishfulWords(words: string): string {
   return words
     .replaceAll("’", "'")
+    .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !UNREAL.test(sentence) && !OF_OTHERS.test(sentence))
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))

@@ -11,6 +11,8 @@ describe("wishfulWords", () => {
     "My boss always takes Pool.",
     "My wife said Pool is nicer.",
     "If I were rich I'd take Luxury.",
+    "My brother texted us: no, always Pool.",
+    "My neighbour recommends Pool.",
     "Last year I took Luxury and it was dirty.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
@@ -32,6 +34,12 @@ describe("wishfulWords", () => {
   ])("keeps what does, to the letter: %s", (said) => {
     expect(wishfulWords(said)).toBe(said);
   });
+
+  it.each([
+    "Translate this into Greek: I always take Pool.",
+    'Please proofread "I always take Pool".',
+    'How do you say "Pool, please" in Thai?',
+  ])("keeps nothing of a text to work on: %s", (said) => expect(wishfulWords(said)).not.toContain("Pool"));
 
   it("keeps one sentence of two, and what others are quoted with in none", () => {
     expect(wishfulWords("Why Standard? I want Pool.").trim()).toBe("I want Pool.");
@@ -69,6 +77,11 @@ describe("isWanted", () => {
     "Not Standard but Pool",
     "it's not Standard it's Pool",
     "Pool is not negotiable",
+    "Pool because Standard is a waste of time",
+    "Pool and Standard don't suit the same people, Pool it is",
+    "I'm tired, so Pool please",
+    "Nobody asked for Standard, Pool!",
+    "I've never said Standard but Pool",
   ])("takes what is asked for: %s", (said) => expect(pool(said)).toBe(true));
   it.each([
     "Not Pool.",
@@ -78,6 +91,17 @@ describe("isWanted", () => {
     "Stop booking Pool.",
     "Pool is not for me",
     "Pool means nothing to me",
+    "Pool rides don't interest me",
+    "Pool rides are a waste of time",
+    "Pool cars really stink",
+    "A Pool ride is just a pain",
+    "I've had enough of Pool rides",
+    "I'm sick of Pool",
+    "We are fed up with Pool",
+    "Nobody said the ride should be Pool",
+    "I never told you it should be Pool",
+    "Pool bores me",
+    "Pool is overrated",
     "A Premium Pool, please",
   ])("takes nothing that is refused, or a part of something else: %s", (said) => expect(pool(said)).toBe(false));
 
