@@ -13,6 +13,7 @@ import { isWanted } from "../../shared/speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
+import { isPartOrLabel } from "./amounts.ts";
 import { withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 
@@ -66,6 +67,7 @@ function unsaid(
   if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
   if (!isWanted(words, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
     return `the user's words do not ask for ${parameter.name} = ${value}`;
+  if (isPartOrLabel(words, { parameter, value })) return `in the user's words ${value} is a part of more, or a name`;
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return `the user's words name ${named.map(({ name }) => name).join(", ")}, not ${parameter.name}`;
