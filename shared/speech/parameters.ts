@@ -65,12 +65,13 @@ function typesOf({ type, anyOf, enum: values = [] }: z.infer<typeof PropertySche
   return kinds.size > 0 ? [...kinds] : ["string"];
 }
 
-/** The value as the parameter's type has it; undefined where the type has no such value, lists and objects included. */
+/** The value as the parameter's type has it; undefined where the type has no such value, or no number holds it to the last digit; lists and objects included. */
 export function typedValue({ type }: Pick<Parameter, "type">, value: string): string | number | boolean | undefined {
   const types = type.split(" ");
   const number = value.trim() === "" ? Number.NaN : Number(value);
-  if (types.includes("integer") && Number.isInteger(number)) return number;
-  if (types.includes("number") && Number.isFinite(number)) return number;
+  const isExact = !Number.isInteger(number) || Number.isSafeInteger(number);
+  if (types.includes("integer") && Number.isInteger(number) && isExact) return number;
+  if (types.includes("number") && Number.isFinite(number) && (isExact || /e/i.test(value))) return number;
   if (types.includes("boolean") && /^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
   return types.includes("string") ? value : undefined;
 }

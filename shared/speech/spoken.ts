@@ -155,7 +155,7 @@ export type WrittenForm = "number" | "date" | "time";
 
 /** The form of a value that machines read: digits, ISO date, HH:MM; undefined for any other text. */
 export function writtenForm(value: string): WrittenForm | undefined {
-  if (/^\d+(\.\d+)?$/.test(value)) return "number";
+  if (/^-?\d+(\.\d+)?$/.test(value)) return "number";
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return "date";
   return /^\d\d:\d\d$/.test(value) ? "time" : undefined;
 }

@@ -7,8 +7,9 @@ export function tellingWords(text: string): string[] {
   return wordsOf(text).filter((word) => !ARTICLES.has(word));
 }
 
-// A date, a clock time, a number, a word: `2:30` holds no 2, and `1,500` is no 1.
-const WORD = /\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}(?=[ap]m\b)|\d+(?:,\d{3})*(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu;
+// A date, a clock time, a number, a word: `2:30` holds no 2, `1,500` is no 1, and behind a word `-1` is no 1.
+const WORD =
+  /(?<=[\p{L}:=] ?)-\d+(?:\.\d+)?(?![\p{L}\p{N}:-])(?<!\p{L}-[\d.]+)|\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}(?=[ap]m\b)|\d+(?:,\d{3})*(?:\.\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu;
 
 export function wordsOf(text: string): string[] {
   const plain = text.toLowerCase().replace(/\b([ap])\.\s?m\b\.?/g, "$1m");
