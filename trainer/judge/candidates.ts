@@ -73,14 +73,17 @@ const STARTERS = new Set(
   ).split(" "),
 );
 
+const UNCASED = "[\\p{Lo}\\p{M}ー]";
+
 function isStarter(word: string): boolean {
   return STARTERS.has(word.toLowerCase()) || ORDER_VERBS.has(word.toLowerCase());
 }
 
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
-  const word = "(?!I\\b)\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{N}'&-]*)"; // or an initial, but not "I"
-  const pattern = new RegExp(`${word}(?:[^\\S\\n]+${word}){0,${SPAN_WORDS - 1}}`, "gu");
+  const word = "(?!I\\b)\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{M}\\p{N}'&-]*)"; // or an initial, but not "I"
+  // Within a name, words of scripts without capitals, too.
+  const pattern = new RegExp(`(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}`, "gu");
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
   const spans = [...words.matchAll(pattern)].flatMap(([text]) =>
     isStarter(text) ? [] : [withoutOrder(words, text), withoutStarters(text)],

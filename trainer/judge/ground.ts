@@ -58,6 +58,10 @@ function misfit(
   return lister === undefined ? undefined : `${value} is a value of ${lister}, not of ${name}`;
 }
 
+// "src/a.py" asks for no option "py".
+const PATHS =
+  /(?:https?:\/\/|[.~]?\/)[^\s,;]+|[\p{L}\p{N}_.-]+\/[\p{L}\p{N}_./-]*\.\p{Ll}\w{0,4}\b|[\p{L}\p{N}_-]{2,40}\.\p{Ll}[\p{Ll}\d]{0,3}\b/gu;
+
 /** Why the user's words do not ask for it. */
 function unsaid(
   words: string,
@@ -65,7 +69,8 @@ function unsaid(
 ): string | undefined {
   const whole = parameter.allowed.length > 0 ? undefined : wholeName(words, value);
   if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
-  if (!isWanted(words, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
+  const told = parameter.allowed.length > 0 ? words.replaceAll(PATHS, " ") : words;
+  if (!isWanted(told, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
     return `the user's words do not ask for ${parameter.name} = ${value}`;
   if (isPartOrLabel(words, { parameter, value })) return `in the user's words ${value} is a part of more, or a name`;
   const named = readParameters(owner).filter((each) => namesTopic(words, each));
@@ -125,10 +130,13 @@ function whoLists(value: string, tools: readonly ToolDefinition[]): string | und
     ?.name;
 }
 
-/** `Taraji P. Henson` for `Taraji P.`: the words of one message that a value stands in as the beginning of a longer name; "I" goes on with the sentence. */
+/** `Taraji P. Henson` for `Taraji P.`: the words of one message that a value stands in as the beginning of a longer name, in whatever script that goes on; "I" goes on with the sentence. */
 function wholeName(words: string, value: string): string | undefined {
   const initial = /(?:^|\s)\p{Lu}\.?$/u.test(value) ? "\\.?" : "";
-  const name = new RegExp(`(?<!\\p{L})${escapeRegExp(value.replace(/\.$/, ""))}${initial}[^\\S\\n]+(?!I\\b)\\p{Lu}[\\p{L}'-]*`, "u");
+  const name = new RegExp(
+    `(?<!\\p{L})${escapeRegExp(value.replace(/\.$/, ""))}${initial}(?:[\\p{Lo}\\p{M}]+|[^\\S\\n]+(?!I\\b)[\\p{Lu}\\p{Lo}][\\p{L}\\p{M}'-]*)`,
+    "u",
+  );
   return /^\p{Lu}/u.test(value) ? name.exec(words)?.[0] : undefined;
 }
 

@@ -122,6 +122,9 @@ describe("groundHint", () => {
 
   it.each([
     { name: "an option of another parameter", hint: { parameter: "city", value: "Spa" }, said: "I was hoping for Spa." },
+    { name: "a name that goes on in another script", hint: { parameter: "city", value: "Ōsaka" }, said: "Ōsaka 大阪, as the city." },
+    { name: "an option that is an ending", hint: { parameter: "extras", value: "Spa" }, said: "Open notes/list.spa, please." },
+    { name: "a number with another sign", hint: { parameter: "number_of_rooms", value: "2" }, said: "The number of rooms is -2." },
     { name: "a number for a place", hint: { parameter: "city", value: "2" }, said: "I gave up on 2 years ago." },
     { name: "a part of a name", hint: { parameter: "city", value: "San" }, said: "I meant San Remo, of course." },
     { name: "a name up to its initial", hint: { parameter: "city", value: "Port S" }, said: "I always go to Port S. John." },
@@ -346,6 +349,10 @@ describe("groundedCandidates", () => {
     { said: "Pick San Jose as my city.", hints: ["city should be San Jose."] },
     { said: "No, the city should be The Dalles.", hints: ["city should be The Dalles.", "city should be Dalles."] },
     { said: "The wifi matters to me.", hints: ["has_wifi should be True."] },
+    { said: "The city should be Ōsaka 大阪.", hints: ["city should be Ōsaka 大阪."] },
+    { said: "My city is Ñuñoa, as ever.", hints: ["city should be Ñuñoa."] },
+    { said: "I want 2 rooms, see ~/notes/3.md.", hints: ["number_of_rooms should be 2."] },
+    { said: "The number of rooms should be -2.", hints: [] },
     { said: "That is wrong.", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
     expect(groundedCandidates(signalOf(answered, [user(said)])).map(hintText)).toEqual(hints);
