@@ -4,9 +4,8 @@
  * at most once whatever crashes in between. What is held here is rebuilt from the log.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, toErrorRecord } from "../shared/errors.ts";
+import { toErrorRecord } from "../shared/errors.ts";
 import { engineTitle } from "../shared/engine.ts";
-import { eventIdOf } from "../shared/hint-id.ts";
 import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -20,24 +19,27 @@ import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/batch/assemble.ts";
-import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch, type Judged } from "./learn/batch/batch.ts";
+import { barredSets, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "./learn/batch/batch.ts";
 import { gather } from "./learn/batch/gather.ts";
-import { hear } from "./learn/batch/hear.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
 import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
+import { sift, type Sifted } from "./learn/batch/sift.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { hasBase } from "./policy/parent.ts";
-import { publishVersion } from "./policy/publish.ts";
+import { publishVersion, rejectionOf } from "./policy/publish.ts";
 import { Progress } from "./progress.ts";
 import { Signals } from "./signals.ts";
+import { reserve, type Queued } from "./work-queue.ts";
 
 export type LoopDependencies = {
   readonly edge: EdgePort;
   readonly judge: Judge;
   readonly learner: Learner;
+  /** Runs an update once the engine is free for it. */
+  readonly queued: Queued;
   readonly metrics: Metrics;
   readonly config: TrainerConfig;
   readonly now: () => Date;
@@ -50,7 +52,13 @@ export type LoopDependencies = {
   readonly runtime: Readonly<Record<string, string>>;
 };
 
-type Inputs = NonNullable<PolicyManifest["inputs"]>;
+type Lesson = {
+  readonly outcome: UpdateOutcome;
+  readonly parent: AdapterTensors | null;
+  readonly inputs: NonNullable<PolicyManifest["inputs"]>;
+};
+/** What an update is made with, beside its signals. */
+type Means = Pick<Made, "seed" | "shares"> & { readonly barred: ReadonlySet<string> };
 
 /** `foreign`: the line is of a base that this trainer does not have. */
 export type StepResult = "idle" | "waiting" | "published" | "advanced" | "stale" | "foreign";
@@ -159,27 +167,48 @@ export class LineLoop {
   }
 
   async #update(assembled: Batch): Promise<StepResult> {
-    const { metrics, config, edge } = this.#deps;
+    const { metrics } = this.#deps;
     const { head } = assembled;
-    const { events, turns } = barredSets(await edge.readQuarantine(this.#line));
-    const { batch, shares, others } = await hear(withoutBarred(assembled, events), { edge, line: this.#line, signals: this.#signals });
+    // What is not to be learned waits for no engine.
+    const { batch } = await this.#sift(assembled);
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const before = await this.#learnedBefore(head);
-    const heard = { ...batch, learnable: inOrder(onceEach([...before, ...others, ...batch.learnable])) };
-    const made = { seed: config.seed + batch.toSeq, shares: before.length === 0 ? shares : sharesOf(heard.learnable), barred: turns };
-    const { outcome, parent, inputs } = await this.#learn(heard, made);
+    const { heard, made, lesson } = await this.#queued(head, () => this.#teach(assembled));
+    if (lesson === undefined) return this.#advance(heard, []);
+    const { outcome, parent, inputs } = lesson;
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
         codes: outcome.refused.map(({ code }) => code),
         details: outcome.refused.map(({ detail }) => detail),
       });
-      return this.#advance(batch, outcome.refused);
+      return this.#advance(heard, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
     const examined = this.#examine(heard, outcome, await this.#replacedBy(head, parent));
     await this.#judgeDuring(examined, head);
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
+  }
+
+  #sift(batch: Batch): Promise<Sifted> {
+    return sift(batch, { edge: this.#deps.edge, line: this.#line, signals: this.#signals });
+  }
+
+  /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. */
+  async #teach(assembled: Batch): Promise<{ heard: Batch; made: Means; lesson?: Lesson }> {
+    const { batch, shares, others, barred } = await this.#sift(assembled);
+    const before = await this.#learnedBefore(batch.head);
+    const heard = { ...batch, learnable: inOrder(onceEach([...before, ...others, ...batch.learnable])) };
+    const weights = before.length === 0 ? shares : sharesOf(heard.learnable);
+    const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred };
+    return batch.learnable.length === 0 ? { heard: batch, made } : { heard, made, lesson: await this.#learn(heard, made) };
+  }
+
+  /** Runs an update in its turn, and judges until then. What it reads is as of its beginning. */
+  async #queued<Result>(head: LineHead, update: () => Promise<Result>): Promise<Result> {
+    this.#progress.tell("queued");
+    const turn = reserve(this.#deps.queued, update);
+    await this.#judgeDuring(turn.come, head);
+    return turn.take();
   }
 
   /** Learns again, without a deleted user, what the others had taught the versions that have to go. */
@@ -196,7 +225,7 @@ export class LineLoop {
     const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, learnable: recalled, refusals: [] };
     metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
     const made = { seed: config.seed + head.cursor, shares: sharesOf(recalled), barred: turns };
-    const learned = recalled.length === 0 ? undefined : await this.#learn(batch, made);
+    const learned = recalled.length === 0 ? undefined : await this.#queued(head, () => this.#learn(batch, made));
     if (learned?.outcome.status === "learned") {
       const { outcome, parent, inputs } = learned;
       return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
@@ -222,10 +251,7 @@ export class LineLoop {
    * One update on the learnable signals of a batch, from the version that its head names as the parent; where a personal line's ground
    * has moved, from its ground.
    */
-  async #learn(
-    { head, learnable }: Batch,
-    { seed, shares, barred }: { seed: number; shares: ReadonlyMap<string, number>; barred: ReadonlySet<string> },
-  ): Promise<{ outcome: UpdateOutcome; parent: AdapterTensors | null; inputs: Inputs }> {
+  async #learn({ head, learnable }: Batch, { seed, shares, barred }: Means): Promise<Lesson> {
     const { learner, loadAdapter, config, edge } = this.#deps;
     const { engine, learning } = head.settings;
     const { objective, signals } = learning;
@@ -236,7 +262,6 @@ export class LineLoop {
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
-    this.#progress.tell("queued");
     const update = learner.update({
       ...gathered,
       signals,
@@ -369,20 +394,3 @@ export class LineLoop {
 function isNewGround({ over }: LineHead): boolean {
   return over !== null && over.parentOver !== over.version;
 }
-
-/** How many signals they are the hints of. */
-function signalsAmong(judged: readonly Judged[]): number {
-  return new Set(judged.map(({ signal }) => eventIdOf(signal.event.eventId))).size;
-}
-
-function onceEach(judged: readonly Judged[]): Judged[] {
-  return [...new Map(judged.map((each) => [each.signal.event.eventId, each])).values()];
-}
-
-/** An edge that has understood a version and will not have it; anything else is thrown on. */
-function rejectionOf(error: unknown): { status: "rejected"; detail: string } {
-  if (error instanceof AppError && REJECTED.has(Number(error.details["status"]))) return { status: "rejected", detail: error.message };
-  throw error;
-}
-
-const REJECTED = new Set([400, 413, 422]);

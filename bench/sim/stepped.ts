@@ -113,6 +113,7 @@ export class SteppedSystem {
         edge: port,
         judge: hear(createPanel(await openJudge(engine, base))),
         learner: createLearner({ engine, base, settings: config.update, now: () => performance.now() }),
+        queued: (work) => work(),
         metrics,
         config,
         now: () => new Date(),

@@ -10,10 +10,10 @@ import type { LineName } from "../feed/edge-port.ts";
 import { EventWindow } from "../feed/window.ts";
 import { answerRows } from "../learn/lesson/answer-rows.ts";
 import { casesOf, inOrder, toLineage } from "../learn/batch/assemble.ts";
-import { barredSets, refusalsOf, usedOf, withoutBarred, type Batch } from "../learn/batch/batch.ts";
+import { refusalsOf, usedOf, type Batch } from "../learn/batch/batch.ts";
 import { gather, type GatherPorts } from "../learn/batch/gather.ts";
-import { hear } from "../learn/batch/hear.ts";
 import type { CorrectedExchange } from "../learn/update/learner.ts";
+import { sift } from "../learn/batch/sift.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import type { Base } from "../policy/base.ts";
 import { Signals, type SignalDependencies } from "../signals.ts";
@@ -62,13 +62,11 @@ export async function assembleExport(line: LineName, deps: ExportDependencies): 
   const { edge, base, seed } = deps;
   const { batch: pending, unjudged, baseline } = await pullBatch(line, deps);
   const { head } = pending.batch;
-  const { events: barred, turns } = barredSets(await edge.readQuarantine(line));
-  const open = withoutBarred(pending.batch, barred);
-  const { batch, shares, others } = await hear(open, { edge, line, signals: pending.signals });
+  const { batch, shares, others, barred } = await sift(pending.batch, { edge, line, signals: pending.signals });
   const heard: Batch = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
   const { signals } = head.settings.learning;
   const asked = { signals: { ...signals, answers: signals.answers === "off" ? ("off" as const) : ("demonstration" as const) }, shares };
-  const gathered = await gather({ edge, line, loadAdapter: deps.loadAdapter }, heard.learnable, { ...asked, barred: turns });
+  const gathered = await gather({ edge, line, loadAdapter: deps.loadAdapter }, heard.learnable, { ...asked, barred });
   const shows = signals.answers !== "preference";
   const answers = answerRows(shows ? gathered.supplied : [], base);
   const corrections =

@@ -2,7 +2,7 @@
  * Whether a number that somebody said can be an amount that a parameter wants: an addend of what comes to more is none ("two adults and one child" are not two
  * passengers), and no more is a number that is a name of something ("line 5").
  */
-import { numbersIn, topicWords } from "../../shared/speech/mention.ts";
+import { numbersAmong, topicWords } from "../../shared/speech/mention.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { numberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
@@ -35,7 +35,7 @@ function usesIn(sentence: string, { value, isTopic }: { value: string; isTopic: 
   const words = wordsOf(sentence);
   const counted = words.flatMap((word, at) => {
     const person = [words[at + 1], words[at + 2]].find((each) => PEOPLE.some((one) => sameStem(each ?? "", one)));
-    return person !== undefined && numbersIn([word]).length > 0 && !isTopic(person) ? [at] : [];
+    return person !== undefined && numbersAmong([word]).length > 0 && !isTopic(person) ? [at] : [];
   });
   return words.flatMap((word, at) => {
     if (word !== value && word !== numberWord(value)) return [];

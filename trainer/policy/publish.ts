@@ -22,6 +22,7 @@ export type Published =
 /** The rest of a request is the manifest's. */
 const MOST_CASE_BYTES = MOST_PUBLISH_BYTES / 2;
 const MOST_CREDIT_BYTES = MOST_PUBLISH_BYTES / 8;
+const REJECTED = new Set([400, 413, 422]); // statuses
 const UPLOAD_ATTEMPTS = 2; // a file that vanished between upload and publish is sent once more
 
 export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, rank, alpha }: AdapterBytes): Promise<AdapterFiles> {
@@ -62,6 +63,12 @@ export async function publishVersion(
     missing = result.digests;
   }
   throw new AppError("policy/refused", `publish: the edge expected to hold the adapter's files, got ${missing.join(", ")} missing`);
+}
+
+/** An edge that has understood a version and will not have it; anything else is thrown on. */
+export function rejectionOf(error: unknown): { status: "rejected"; detail: string } {
+  if (error instanceof AppError && REJECTED.has(Number(error.details["status"]))) return { status: "rejected", detail: error.message };
+  throw error;
 }
 
 /** The last entries that are no more, and as JSON no longer, than they may be. */

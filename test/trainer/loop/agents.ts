@@ -122,7 +122,7 @@ export function loopOf(
   {
     changed = {},
     ...parts
-  }: Pick<LoopParts, "judge" | "learner" | "config" | "line" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
+  }: Pick<LoopParts, "judge" | "learner" | "queued" | "config" | "line" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
 ): ReturnType<typeof standInLoop> {
   return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
 }

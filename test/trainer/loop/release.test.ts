@@ -147,4 +147,38 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(await refusedCodes(agent)).toContain("event/quarantined");
     expect(learner.updates).toBe(0);
   });
+
+  it("passes over a correction that is barred while its update waits for the engine", async () => {
+    const agent = await newAgent();
+    const event = await correctCall(agent, "u1");
+    const learner = learning(shape);
+    const loop = loopOf(agent, {
+      judge: judging(REJECTS),
+      learner,
+      queued: async (work) => {
+        await post(`/api/agents/${agent}/quarantine`, { events: [event] });
+        return work();
+      },
+    });
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect([learner.updates, await refusedCodes(agent)]).toEqual([0, ["event/quarantined"]]);
+  });
+
+  it("leaves what others say alike while an update waits for the engine to the next one", async () => {
+    const agent = await newAgent();
+    const first = await correctCall(agent, "u1");
+    const said: string[] = [];
+    const loop = loopOf(agent, {
+      judge: judging(REJECTS),
+      learner: learning(shape),
+      queued: async (work) => {
+        if (said.length === 0) said.push(await correctCall(agent, "u2"));
+        await expect.poll(async () => (await notesOf(agent)).length, { timeout: 10_000 }).toBe(2);
+        return work();
+      },
+    });
+    const learned = async () => (await versionsOf(agent))[0]?.events.map(({ eventId }) => eventId);
+    expect([await loop.step(2_000), await learned()]).toEqual(["published", [first]]);
+    expect([await loop.step(0), await learned()]).toEqual(["published", said]);
+  });
 });

@@ -75,6 +75,7 @@ export type LoopParts = {
   readonly shape: ModelConfig;
   readonly judge: Judge;
   readonly learner: Learner;
+  readonly queued?: LoopDependencies["queued"];
   readonly reviewNotes?: LoopDependencies["reviewNotes"];
   readonly gate?: LoopDependencies["gate"];
   readonly metrics?: LoopDependencies["metrics"];
@@ -92,6 +93,7 @@ export function loopOf(
     shape,
     judge,
     learner,
+    queued = (work) => work(),
     reviewNotes = async () => [],
     gate = async () => PASSING,
     metrics = () => undefined,
@@ -106,6 +108,7 @@ export function loopOf(
     edge: port,
     judge,
     learner,
+    queued,
     metrics,
     config: TrainerConfig.parse({ url: edge.url, key: edge.key, base: "base", state: "state", ...config }),
     now: () => new Date(),

@@ -31,6 +31,16 @@ export function perHint(judged: Judged): Judged[] {
   return [{ signal, verdict: first }, ...rest];
 }
 
+/** How many signals they are the hints of. */
+export function signalsAmong(judged: readonly Judged[]): number {
+  return new Set(judged.map(({ signal }) => eventIdOf(signal.event.eventId))).size;
+}
+
+/** By event id, of several the last. */
+export function onceEach(judged: readonly Judged[]): Judged[] {
+  return [...new Map(judged.map((each) => [each.signal.event.eventId, each])).values()];
+}
+
 /** What is barred from learning: events, and the turns that they are about. */
 export function barredSets(barred: readonly BarredEvent[]): { events: ReadonlySet<string>; turns: ReadonlySet<string> } {
   return { events: new Set(barred.map(({ eventId }) => eventId)), turns: new Set(barred.map(({ turnId }) => turnId)) };

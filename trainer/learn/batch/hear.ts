@@ -16,9 +16,11 @@ export async function hear(
 ): Promise<{ batch: Batch; shares: ReadonlyMap<string, number>; others: Judged[] }> {
   const influence = await edge.readInfluence(line);
   const heard = hearOthers(batch, influence);
-  const others = await signals.recall(batch.head, heard.others);
+  // What was judged since the batch was made is the next one's.
+  const recalled = await signals.recall(batch.head, heard.others);
+  const others = recalled.filter(({ signal: { event } }) => event.line !== line.line || event.seq <= batch.toSeq);
   if (others.length === heard.others.length) return { ...heard, others };
-  // What the log no longer tells of cannot be learned from, so it does not count.
+  // Nor can be learned from what the log no longer tells of, so neither counts.
   const lost = new Set(heard.others.filter((id) => others.every(({ signal }) => signal.event.eventId !== id)));
   const again = hearOthers(batch, { ...influence, evidence: influence.evidence.filter(({ eventId }) => !lost.has(eventId)) });
   return { ...again, others: others.filter(({ signal }) => again.others.includes(signal.event.eventId)) };
