@@ -21,6 +21,10 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/** A correction that nobody is to learn any more: its note was dropped by somebody. */
+export const Withdrawn = z.object({ eventId: z.string(), kind: z.literal("dropped") });
+export type Withdrawn = z.infer<typeof Withdrawn>;
+
 /**
  * What a signal without a hint is about, as evidence: answers that call the same tool, answers in words, and rewards are each
  * one topic. No tool has an empty name.

@@ -24,7 +24,8 @@ import { gather } from "./learn/batch/gather.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
 import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
-import { sift, type Sifted } from "./learn/batch/sift.ts";
+import { sift, type Sifting } from "./learn/batch/sift.ts";
+import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
@@ -73,6 +74,7 @@ export class LineLoop {
   readonly #deps: LoopDependencies;
   readonly #window: EventWindow;
   readonly #signals: Signals;
+  readonly #sources: Sifting;
   readonly #progress: Progress;
   /** As of the last step. */
   #learning: LineHead["settings"]["learning"] | undefined;
@@ -83,6 +85,7 @@ export class LineLoop {
     this.#deps = deps;
     this.#window = new EventWindow(line, { edge: deps.edge, cacheTurns: deps.config.cacheTurns });
     this.#signals = new Signals(line, deps, this.#window);
+    this.#sources = { edge: deps.edge, line, signals: this.#signals };
     this.#progress = new Progress(
       (status) => deps.edge.reportStatus(line, status),
       () => {
@@ -170,11 +173,11 @@ export class LineLoop {
     const { metrics } = this.#deps;
     const { head } = assembled;
     // What is not to be learned waits for no engine.
-    const { batch } = await this.#sift(assembled);
+    const { batch } = await sift(assembled, this.#sources);
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const { heard, made, lesson } = await this.#queued(head, () => this.#teach(assembled));
+    const { heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
     if (lesson === undefined) return this.#advance(heard, []);
-    const { outcome, parent, inputs } = lesson;
+    const { outcome, parent, inputs, made } = lesson;
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
@@ -189,18 +192,15 @@ export class LineLoop {
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
 
-  #sift(batch: Batch): Promise<Sifted> {
-    return sift(batch, { edge: this.#deps.edge, line: this.#line, signals: this.#signals });
-  }
-
   /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. */
-  async #teach(assembled: Batch): Promise<{ heard: Batch; made: Means; lesson?: Lesson }> {
-    const { batch, shares, others, barred } = await this.#sift(assembled);
-    const before = await this.#learnedBefore(batch.head);
-    const heard = { ...batch, learnable: inOrder(onceEach([...before, ...others, ...batch.learnable])) };
-    const weights = before.length === 0 ? shares : sharesOf(heard.learnable);
+  async #teach(assembled: Batch): Promise<{ heard: Batch; lesson?: Lesson & { made: Means } }> {
+    const { batch, shares, others, barred } = await sift(assembled, this.#sources);
+    if (batch.learnable.length === 0) return { heard: batch };
+    const before = await withoutWithdrawn({ ...batch, learnable: await this.#learnedBefore(batch.head) }, this.#sources);
+    const heard = { ...before, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
+    const weights = before.learnable.length === 0 ? shares : sharesOf(heard.learnable);
     const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred };
-    return batch.learnable.length === 0 ? { heard: batch, made } : { heard, made, lesson: await this.#learn(heard, made) };
+    return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
   }
 
   /** Runs an update in its turn, and judges until then. What it reads is as of its beginning. */
@@ -222,15 +222,19 @@ export class LineLoop {
     while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
     const clean = { ...head, parent: plan.from, parentAdapter: head.rebuild.adapter };
-    const batch: Batch = { head: clean, toSeq: head.cursor, judged: recalled, learnable: recalled, refusals: [] };
+    const all: Batch = { head: clean, toSeq: head.cursor, judged: recalled, learnable: recalled, refusals: [] };
+    const batch = await withoutWithdrawn(all, this.#sources);
     metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
-    const made = { seed: config.seed + head.cursor, shares: sharesOf(recalled), barred: turns };
-    const learned = recalled.length === 0 ? undefined : await this.#queued(head, () => this.#learn(batch, made));
+    const made = { seed: config.seed + head.cursor, shares: sharesOf(batch.learnable), barred: turns };
+    const learned = batch.learnable.length === 0 ? undefined : await this.#queued(head, () => this.#learn(batch, made));
     if (learned?.outcome.status === "learned") {
       const { outcome, parent, inputs } = learned;
       return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
     }
-    const { status } = await edge.finishRebuild(this.#line, { from: plan.from, refused: [...(learned?.outcome.refused ?? [])] });
+    const { status } = await edge.finishRebuild(this.#line, {
+      from: plan.from,
+      refused: [...batch.refusals, ...(learned?.outcome.refused ?? [])],
+    });
     metrics("rebuild:finished", { agent: head.agent, stable: plan.from });
     return status === "finished" ? "published" : "stale";
   }

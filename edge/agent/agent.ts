@@ -17,7 +17,7 @@ import type {
 import { DurableObject } from "cloudflare:workers";
 import type { Agent } from "../../shared/agent.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
-import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
@@ -86,7 +86,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#lineage = new Lineage(this.#store);
     this.#lines = new Lines(this.#store, this.#lineage);
     this.#trials = new Trials(this.#store, this.#lines, this.#lineage);
-    this.#notebook = new Notebook(this.#store, this.#lines);
+    this.#notebook = new Notebook(this.#store, this.#lines, this.#lineage);
     this.#deletion = new Deletion(this.#store, this.#lines, this.#lineage);
     this.#suite = new Suite(this.#store, this.#lines);
     this.#engine = new EngineLine(this.#store, this.#lines, new AgentEngine(env, this.#store.engines));
@@ -103,7 +103,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const baseDigest = Digest.parse(change.base ?? this.env.BASE_DIGEST);
     this.#store.transaction(() => {
       if (this.#store.readAgent() === undefined) return this.#create(agent, baseDigest, actor);
-      this.#replaceSettings(agent, actor);
+      this.#store.writeAgent(agent);
+      // A personal line's head is read anew for every request.
+      this.#lines.touch(SHARED_LINE, "settings", { actor });
       if (change.changed) this.#engine.rebase(agent, baseDigest, { lastSeq, actor });
     });
     return { status: "stored", agent };
@@ -253,6 +255,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#lines.read(line) === undefined ? undefined : this.#lineage.influence(line);
   }
 
+  async withdrawn(line: string, eventIds: readonly string[]): Promise<Withdrawn[] | undefined> {
+    return this.#lines.read(line) === undefined ? undefined : this.#lineage.withdrawn(line, eventIds);
+  }
+
   async suite(line: string): Promise<SuiteCase[] | undefined> {
     const state = this.#lines.read(line);
     if (state === undefined) return undefined;
@@ -372,12 +378,6 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#store.writeAgent(agent);
     const { name, createdAt } = agent;
     this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }), actor);
-  }
-
-  #replaceSettings(agent: Agent, actor: Actor): void {
-    this.#store.writeAgent(agent);
-    // A personal line's head is read anew for every request.
-    this.#lines.touch(SHARED_LINE, "settings", { actor });
   }
 
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */

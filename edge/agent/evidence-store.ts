@@ -6,7 +6,8 @@ import { OF_EVENT } from "./quarantine-store.ts";
 const TABLES = `
   CREATE TABLE IF NOT EXISTS evidence (
     position INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, event_id TEXT NOT NULL, user TEXT NOT NULL, key_id TEXT,
-    tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, learned_by INTEGER, UNIQUE (line, event_id));
+    tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, learned_by INTEGER,
+    dropped INTEGER NOT NULL DEFAULT 0, UNIQUE (line, event_id));
   CREATE INDEX IF NOT EXISTS evidence_line_at ON evidence (line, at);
 `;
 
@@ -24,6 +25,8 @@ type Row = {
   parameter: string;
   value: string;
   learned_by: number | null;
+  /** 1: somebody has dropped its note. */
+  dropped: number;
 };
 
 export class EvidenceStore {
@@ -35,6 +38,8 @@ export class EvidenceStore {
 
   create(): void {
     this.#sql.exec(TABLES);
+    const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('evidence')").toArray();
+    if (!names.some(({ name }) => name === "dropped")) this.#sql.exec("ALTER TABLE evidence ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0");
   }
 
   add(line: string, { eventId, user, keyId, tool, parameter, value }: Evidence, at: number): void {
@@ -47,6 +52,15 @@ export class EvidenceStore {
 
   setLearned(line: string, eventId: string, version: number): void {
     this.#sql.exec("UPDATE evidence SET learned_by = ? WHERE line = ? AND event_id = ?", version, line, eventId);
+  }
+
+  /** Its note was dropped: it counts for nobody any more, told again or not. */
+  drop(line: string, eventId: string): void {
+    this.#sql.exec("UPDATE evidence SET dropped = 1 WHERE line = ? AND event_id = ?", line, eventId);
+  }
+
+  isDropped(line: string, eventId: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM evidence WHERE line = ? AND event_id = ? AND dropped = 1", line, eventId).toArray().length > 0;
   }
 
   /** Returns how many there were. */
@@ -69,7 +83,7 @@ export class EvidenceStore {
   }
 
   /**
-   * What was said since a time and no version of `inUse` has learned, oldest first; of what a user said of one topic the
+   * What was said since a time, was not dropped, and no version of `inUse` has learned, oldest first; of what a user said of one topic the
    * last only: it takes back what was said before.
    */
   open(line: string, { since, inUse }: { since: number; inUse: ReadonlySet<number> }): Evidence[] {
@@ -89,7 +103,7 @@ export class EvidenceStore {
       for (const topic of topics) if (!last.has(topic)) last.set(topic, row);
     }
     return kept
-      .filter(({ learned_by }) => learned_by === null || !inUse.has(learned_by))
+      .filter(({ learned_by, dropped }) => dropped === 0 && (learned_by === null || !inUse.has(learned_by)))
       .toReversed()
       .map(toEvidence);
   }

@@ -5,7 +5,7 @@
 import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { weigh, type Audience, type Evidence } from "../../shared/influence.ts";
+import { weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
 import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -52,6 +52,19 @@ export class Lineage {
       for (const id of hints.length > 0 ? hints : [eventId]) if (!kept.has(id)) this.#reopen(line, id);
     }
     return freed.length;
+  }
+
+  /** Nobody learns the correction any more whose note somebody has dropped. */
+  withdraw(line: string, eventId: string): void {
+    // Nor does everybody's policy what a personal line must not learn.
+    for (const each of new Set([line, SHARED_LINE])) this.#store.evidence.drop(each, eventId);
+  }
+
+  /** Which of the corrections nobody is to learn any more. */
+  withdrawn(line: string, eventIds: readonly string[]): Withdrawn[] {
+    return eventIds.flatMap((eventId): Withdrawn[] =>
+      this.#store.evidence.isDropped(line, eventId) ? [{ eventId, kind: "dropped" }] : [],
+    );
   }
 
   /** Ids of the events that a version and those that it descends from have learned, oldest first, without what is barred. */

@@ -82,7 +82,9 @@ export class Lines {
     const again = this.#learnedAgain(manifest);
     const closed = events.some(
       ({ eventId, seq }) =>
-        this.#store.quarantine.isBarred(line, eventId) || (seq <= fromSeq && !open(eventId) && again?.has(eventId) !== true),
+        this.#store.quarantine.isBarred(line, eventId) ||
+        this.#store.evidence.isDropped(line, eventId) ||
+        (seq <= fromSeq && !open(eventId) && again?.has(eventId) !== true),
     );
     if (again === undefined) return stale;
     if (closed || (!learning.enabled && !rebuild)) return stale;

@@ -4,6 +4,7 @@ import type { Actor } from "../../shared/api.ts";
 import type { Note } from "../../shared/note.ts";
 import { isOfOneUser } from "../../shared/wording.ts";
 import { judgeNotes, overflowing, placesOf } from "./notes.ts";
+import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import type { AbsorbResult, GivenNote } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -12,10 +13,12 @@ import type { AgentStore } from "./store.ts";
 export class Notebook {
   readonly #store: AgentStore;
   readonly #lines: Lines;
+  readonly #lineage: Lineage;
 
-  constructor(store: AgentStore, lines: Lines) {
+  constructor(store: AgentStore, lines: Lines, lineage: Lineage) {
     this.#store = store;
     this.#lines = lines;
+    this.#lineage = lineage;
   }
 
   /** Newest first: what a user gave and what is for everybody, or all of the line. The line must exist. */
@@ -46,11 +49,12 @@ export class Notebook {
         this.#lines.touch(line, "notes", { actor, reason: `${note.noteId} given` });
   }
 
-  /** Takes a note away because somebody says so; undefined where there is none. */
+  /** Takes a note away because somebody says so, and what it was to teach; undefined where there is none. */
   forget(line: string, noteId: string, actor: Actor): Note | undefined {
     const note = this.find(line, noteId);
-    if (note === undefined || note.status === "dropped") return note;
-    this.drop(note);
+    if (note === undefined) return note;
+    for (const { eventId } of this.drop(note)) this.#lineage.withdraw(line, eventId);
+    if (note.status === "dropped") return note;
     this.#lines.touch(line, "notes", { actor, reason: `${noteId} dropped` });
     return { ...note, status: "dropped" };
   }
@@ -67,11 +71,13 @@ export class Notebook {
     return { status: "absorbed" };
   }
 
-  /** Takes a note away with those that it superseded: what was corrected away must not come back. */
-  drop(note: Note): void {
+  /** Takes a note away with those that it superseded, and returns them: what was corrected away must not come back. */
+  drop(note: Note): Note[] {
     const places = placesOf(note);
     const notes = this.read(note.line, note.user);
     const older = notes.slice(notes.findIndex(({ noteId }) => noteId === note.noteId));
-    for (const each of older) if (placesOf(each).some((place) => places.includes(place))) this.#store.notes.drop(each.noteId);
+    const gone = older.filter((each) => placesOf(each).some((place) => places.includes(place)));
+    for (const { noteId } of gone) this.#store.notes.drop(noteId);
+    return gone;
   }
 }

@@ -19,7 +19,7 @@ import type {
   Unchanged,
 } from "../../shared/api.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
-import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
@@ -165,6 +165,8 @@ export interface AgentPort {
   audit(page: Page): Promise<AuditRow[]>;
   /** Whom the line serves, and what they have corrected that no version in use has learned. */
   influence(line: string): Promise<{ audience: Audience; evidence: Evidence[] } | undefined>;
+  /** Which of the corrections nobody is to learn any more, by their hints' ids. */
+  withdrawn(line: string, eventIds: readonly string[]): Promise<Withdrawn[] | undefined>;
   /** What a candidate must still do, oldest first. */
   suite(line: string): Promise<SuiteCase[] | undefined>;
   addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined>;
@@ -179,7 +181,7 @@ export interface AgentPort {
   notes(line: string, user?: string): Promise<Note[] | undefined>;
   /** Those in force for a user, newest first. */
   notesInForce(line: string, user: string): Promise<Note[]>;
-  /** Takes a note away with those that it superseded. */
+  /** Takes a note away with those that it superseded: what they were to teach is learned no more. */
   dropNote(line: string, noteId: string, actor: Actor): Promise<Note | undefined>;
   /** Takes a note out of force for as long as a descendant of `version`, which must be the stable one, answers. */
   absorbNote(line: string, noteId: string, version: number, trainer: Trainer): Promise<AbsorbResult | Lost | undefined>;

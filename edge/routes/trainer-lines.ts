@@ -80,6 +80,12 @@ export function mountTrainerLines(app: App): void {
     return context.json(found(await agentOf(context.env, agent).influence(line), `line ${line} of agent ${agent}`));
   });
 
+  app.post(`${LINE}/withdrawn`, async (context) => {
+    const [agent, line] = [agentParam(context), lineParam(context)];
+    const { ids } = await parseJson(context.req.raw, EventIds);
+    return context.json({ withdrawn: found(await agentOf(context.env, agent).withdrawn(line, ids), `line ${line} of agent ${agent}`) });
+  });
+
   // With their judgements: what is learned from late is not judged again.
   app.post(`${LINE}/events`, async (context) => {
     const agent = agentParam(context);

@@ -20,6 +20,7 @@ export const REFUSAL_CODES = [
   "hint/once",
   "hint/superseded",
   "hint/ofOneUser",
+  "note/dropped",
   "teacher/noLift",
   "teacher/fails",
   "answer/held",

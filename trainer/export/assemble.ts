@@ -32,6 +32,7 @@ export type ExportDependencies = Pick<SignalDependencies, "judge" | "metrics" | 
     | "pull"
     | "readInfluence"
     | "readQuarantine"
+    | "readWithdrawn"
     | "readEvents"
     | "readTurns"
     | "readVersion"

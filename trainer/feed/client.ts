@@ -3,7 +3,7 @@ import { z } from "zod";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError, codeOfStatus } from "../../shared/errors.ts";
 import { FeedPage, LoggedEvent } from "../../shared/events.ts";
-import { Audience, Evidence } from "../../shared/influence.ts";
+import { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import { LEASE_HEADER, LeaseAnswer } from "../../shared/lease.ts";
 import { Note } from "../../shared/note.ts";
 import { ADAPTER_PART_BYTES, LineHead, MOST_ADAPTER_BYTES, PolicyVersion } from "../../shared/policy.ts";
@@ -39,6 +39,7 @@ const PublishAnswer = z.discriminatedUnion("status", [
 ]);
 
 const InfluenceAnswer = z.object({ audience: Audience, evidence: z.array(Evidence) });
+const WithdrawnList = z.object({ withdrawn: z.array(Withdrawn) });
 const RebuildAnswer = z.object({ rebuild: z.object({ from: z.number().int(), events: z.array(z.string()) }).nullable() });
 const LearnedAnswer = z.object({ events: z.array(z.string()) });
 const DueAnswer = z.object({ lines: z.array(z.string()), cursor: z.number().int() });
@@ -176,6 +177,8 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     },
     readReopened: (line) => callJson(ReopenedList, `${linePath(line)}/reopened`),
     readInfluence: (line) => callJson(InfluenceAnswer, `${linePath(line)}/influence`),
+    readWithdrawn: async (line, ids) =>
+      (await callJson(WithdrawnList, `${linePath(line)}/withdrawn`, { method: "POST", body: JSON.stringify({ ids }) })).withdrawn,
     async readEvents(line, ids) {
       if (ids.length === 0) return [];
       return (await callJson(EventList, `${linePath(line)}/events`, { method: "POST", body: JSON.stringify({ ids }) })).events;

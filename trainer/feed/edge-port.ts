@@ -1,7 +1,7 @@
 /** What the trainer needs of the edge. The HTTP client implements it; a test may stand in for the network, never for the edge's rules. */
 import type { z } from "zod";
 import type { CursorAdvance, FeedPage, JudgementBatch, LoggedEvent } from "../../shared/events.ts";
-import type { Audience, Evidence } from "../../shared/influence.ts";
+import type { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note, NoteAbsorbed } from "../../shared/note.ts";
 import type { LineHead, PolicyVersion, PublishRequest, PublishResult } from "../../shared/policy.ts";
@@ -49,6 +49,8 @@ export interface EdgePort {
   readReopened(line: LineName): Promise<{ readonly ids: readonly string[]; readonly events: readonly LoggedEvent[] }>;
   /** Whom the line serves, and what they have corrected that no version in use has learned. */
   readInfluence(line: LineName): Promise<Influence>;
+  /** Which corrections, by their hints' ids, nobody is to learn any more; at most 100 are asked about. */
+  readWithdrawn(line: LineName, ids: readonly string[]): Promise<Withdrawn[]>;
   /** Events of the log with their judgements, at most 100. */
   readEvents(line: LineName, ids: readonly string[]): Promise<LoggedEvent[]>;
   /** Ids of the events that the line has learned, oldest first. */

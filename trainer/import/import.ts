@@ -1,6 +1,6 @@
 /**
  * Publishes an adapter that was trained elsewhere, through the gate and the compare-and-set of any update. What came between the export
- * and the adapter, a newer version, an event put in quarantine, a user deleted, refuses it by name: the adapter has learned what it must not know.
+ * and the adapter, a newer version, an event put in quarantine, a note dropped, a user deleted, refuses it by name: the adapter has learned what it must not know.
  */
 import { AppError } from "../../shared/errors.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
@@ -13,6 +13,7 @@ import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll } from "../feed/read-all.ts";
 import type { Gate } from "../gate/gate.ts";
 import { fittingDefaults } from "../learn/batch/manifest.ts";
+import { readAllWithdrawn } from "../learn/batch/withdrawn.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { publishVersion } from "../policy/publish.ts";
@@ -114,12 +115,14 @@ function stale(head: LineHead, expected: string): AppError {
 async function checkEvents(edge: EdgePort, line: LineName, { events }: ExportManifest): Promise<void> {
   const barred = new Set((await edge.readQuarantine(line)).map(({ eventId }) => eventId));
   const ids = events.map(({ eventId }) => eventId);
+  const dropped = new Set((await readAllWithdrawn(edge, line, ids)).map(({ eventId }) => eventId));
   const known = [...new Set(ids.map(eventIdOf))];
   const logged = new Map((await readAll(edge, line, known)).map((event) => [event.eventId, event.payload.kind]));
   const faults = ids.flatMap((id) => {
     const kind = logged.get(eventIdOf(id));
     if (kind === undefined || kind === "event:deleted") return [`${id} (deleted)`];
-    return barred.has(eventIdOf(id)) ? [`${id} (in quarantine)`] : [];
+    if (barred.has(eventIdOf(id))) return [`${id} (in quarantine)`];
+    return dropped.has(id) ? [`${id} (its note was dropped)`] : [];
   });
   if (faults.length === 0) return;
   throw new AppError(

@@ -142,6 +142,27 @@ describe("a correction", () => {
     ]);
   });
 
+  it("is withdrawn from learning where somebody drops it, not where others push it out", async () => {
+    const { turn, notes, judge } = await hotel("withdrawn");
+    const { user } = await turn("ann");
+    const most = 50; // in force of one user
+    for (let index = 0; index <= most; index += 1) await judge({ user, turnId: `t${index}` }, `p${index} should be 2.`);
+    const given: { noteId: string; eventId: string; status: string }[] = await notes("?limit=100");
+    const [newest] = given;
+    expect(given.filter(({ status }) => status === "dropped")).toHaveLength(1);
+    await call(edge, "admin", `DELETE /api/agents/withdrawn/notes/${newest?.noteId}`);
+    const withdrawn = async () => {
+      const ids = given.map(({ eventId }) => eventId);
+      return (await call(edge, "trainer", `POST ${LINE("withdrawn")}/withdrawn`, { ids })).body.withdrawn;
+    };
+    expect(await withdrawn()).toEqual([{ eventId: newest?.eventId, kind: "dropped" }]);
+    const { evidence } = (await call(edge, "trainer", `GET ${LINE("withdrawn")}/influence`)).body;
+    expect(evidence.map(({ eventId }: { eventId: string }) => eventId)).not.toContain(newest?.eventId);
+    const [pushed] = given.filter(({ status }) => status === "dropped");
+    await call(edge, "admin", `DELETE /api/agents/withdrawn/notes/${pushed?.noteId}`);
+    expect(await withdrawn()).toHaveLength(2);
+  });
+
   it("gives way to a later one of the same argument", async () => {
     const { turn, notes, judge } = await hotel("later");
     await judge(await turn("ann"));

@@ -1,9 +1,10 @@
-/** What of a batch may be learned now: without what is barred, by enough of those who use the line, and with the others who said the same. */
+/** What of a batch may be learned now: without what is barred or withdrawn, by enough of those who use the line, and with the others who said the same. */
 import { barredSets, withoutBarred, type Batch, type Judged } from "./batch.ts";
 import type { EdgePort } from "../../feed/edge-port.ts";
 import { hear, type Hearing } from "./hear.ts";
+import { withoutWithdrawn } from "./withdrawn.ts";
 
-export type Sifting = Hearing & { readonly edge: Pick<EdgePort, "readQuarantine"> };
+export type Sifting = Hearing & { readonly edge: Pick<EdgePort, "readQuarantine" | "readWithdrawn"> };
 
 export type Sifted = {
   readonly batch: Batch;
@@ -17,5 +18,7 @@ export type Sifted = {
 
 export async function sift(batch: Batch, sifting: Sifting): Promise<Sifted> {
   const { events, turns } = barredSets(await sifting.edge.readQuarantine(sifting.line));
-  return { ...(await hear(withoutBarred(batch, events), sifting)), barred: turns };
+  // First of all: of what was withdrawn nothing counts with what others say.
+  const open = await withoutWithdrawn(withoutBarred(batch, events), sifting);
+  return { ...(await hear(open, sifting)), barred: turns };
 }
