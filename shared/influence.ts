@@ -4,6 +4,7 @@
  * the edge weighs again before a version exists.
  */
 import { z } from "zod";
+import { topicsOf } from "./aspects.ts";
 import { SMALL_CIRCLE } from "./small-circle.ts";
 
 const LARGEST_SHARE = 0.25;
@@ -21,9 +22,19 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** A correction that nobody is to learn any more: its note was dropped by somebody. */
-export const Withdrawn = z.object({ eventId: z.string(), kind: z.literal("dropped") });
+/** A correction that nobody is to learn any more: its note was dropped by somebody, or its user has said otherwise since. */
+export const Withdrawn = z.discriminatedUnion("kind", [
+  z.object({ eventId: z.string(), kind: z.literal("dropped") }),
+  z.object({ eventId: z.string(), kind: z.literal("superseded"), by: Evidence }),
+]);
 export type Withdrawn = z.infer<typeof Withdrawn>;
+
+/** What supersedes a correction: of what its user said of its topics `later`, oldest first, the last word, where that is another. */
+export function supersededBy(said: Evidence, later: readonly Evidence[]): Evidence | undefined {
+  const own = later.filter(({ user }) => user === said.user);
+  const last = topicsOf(said).flatMap((topic) => own.findLast((each) => topicsOf(each).includes(topic)) ?? []);
+  return last.find(({ tool, value }) => tool !== said.tool || value !== said.value);
+}
 
 /**
  * What a signal without a hint is about, as evidence: answers that call the same tool, answers in words, and rewards are each

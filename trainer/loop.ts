@@ -19,7 +19,7 @@ import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/batch/assemble.ts";
-import { barredSets, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "./learn/batch/batch.ts";
+import { barredSets, isNewGround, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "./learn/batch/batch.ts";
 import { gather } from "./learn/batch/gather.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
@@ -196,10 +196,13 @@ export class LineLoop {
   async #teach(assembled: Batch): Promise<{ heard: Batch; lesson?: Lesson & { made: Means } }> {
     const { batch, shares, others, barred } = await sift(assembled, this.#sources);
     if (batch.learnable.length === 0) return { heard: batch };
-    const before = await withoutWithdrawn({ ...batch, learnable: await this.#learnedBefore(batch.head) }, this.#sources);
+    const before = await withoutWithdrawn(
+      { ...batch, learnable: await this.#learnedBefore(batch.head) },
+      { ...this.#sources, barred: barred.events },
+    );
     const heard = { ...before, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
     const weights = before.learnable.length === 0 ? shares : sharesOf(heard.learnable);
-    const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred };
+    const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred: barred.turns };
     return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
   }
 
@@ -216,16 +219,16 @@ export class LineLoop {
     const { edge, metrics, config } = this.#deps;
     const plan = await edge.readRebuild(this.#line);
     if (plan === null || plan.from !== head.rebuild?.from) return "stale";
-    const { turns } = barredSets(await edge.readQuarantine(this.#line));
+    const barred = barredSets(await edge.readQuarantine(this.#line));
     this.#progress.tell("rebuilding");
     // Until what the deletion says has been read, the user is still remembered here.
     while ((await this.#window.pull(0)) > 0);
     const recalled = await this.#signals.recall(head, plan.events);
     const clean = { ...head, parent: plan.from, parentAdapter: head.rebuild.adapter };
     const all: Batch = { head: clean, toSeq: head.cursor, judged: recalled, learnable: recalled, refusals: [] };
-    const batch = await withoutWithdrawn(all, this.#sources);
+    const batch = await withoutWithdrawn(all, { ...this.#sources, barred: barred.events });
     metrics("rebuild:begun", { agent: head.agent, from: plan.from, events: plan.events.length });
-    const made = { seed: config.seed + head.cursor, shares: sharesOf(batch.learnable), barred: turns };
+    const made = { seed: config.seed + head.cursor, shares: sharesOf(batch.learnable), barred: barred.turns };
     const learned = batch.learnable.length === 0 ? undefined : await this.#queued(head, () => this.#learn(batch, made));
     if (learned?.outcome.status === "learned") {
       const { outcome, parent, inputs } = learned;
@@ -392,9 +395,4 @@ export class LineLoop {
     const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
     return Math.max(0, learning.maxWaitMs - waitedMs);
   }
-}
-
-/** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
-function isNewGround({ over }: LineHead): boolean {
-  return over !== null && over.parentOver !== over.version;
 }

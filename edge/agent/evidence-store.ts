@@ -9,6 +9,7 @@ const TABLES = `
     tool TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL, learned_by INTEGER,
     dropped INTEGER NOT NULL DEFAULT 0, UNIQUE (line, event_id));
   CREATE INDEX IF NOT EXISTS evidence_line_at ON evidence (line, at);
+  CREATE INDEX IF NOT EXISTS evidence_line_user ON evidence (line, user, position);
 `;
 
 /**
@@ -16,6 +17,8 @@ const TABLES = `
  * What is no correction of an argument counts by itself: many rewards of a user hide none of his corrections.
  */
 const MOST_READ = { user: 20, key: 500, all: 5_000 } as const;
+
+const MOST_LATER = 100; // the last word on a topic is among them, unless it was followed by as many on others
 
 type Row = {
   event_id: string;
@@ -80,6 +83,14 @@ export class EvidenceStore {
   find(line: string, eventId: string): Evidence | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM evidence WHERE line = ? AND event_id = ?", line, eventId).toArray();
     return row === undefined ? undefined : toEvidence(row);
+  }
+
+  /** What its user said after it of arguments, or aspects, of the same name, oldest first. */
+  after(line: string, { eventId, user, parameter }: Evidence): Evidence[] {
+    const query = `
+      SELECT * FROM evidence WHERE line = ?1 AND user = ?2 AND parameter = ?3
+        AND position > (SELECT position FROM evidence WHERE line = ?1 AND event_id = ?4) ORDER BY position DESC LIMIT ?5`;
+    return this.#sql.exec<Row>(query, line, user, parameter, eventId, MOST_LATER).toArray().toReversed().map(toEvidence);
   }
 
   /**

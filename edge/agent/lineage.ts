@@ -5,7 +5,7 @@
 import type { BarredEvent } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
+import { supersededBy, weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
 import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -62,9 +62,14 @@ export class Lineage {
 
   /** Which of the corrections nobody is to learn any more. */
   withdrawn(line: string, eventIds: readonly string[]): Withdrawn[] {
-    return eventIds.flatMap((eventId): Withdrawn[] =>
-      this.#store.evidence.isDropped(line, eventId) ? [{ eventId, kind: "dropped" }] : [],
-    );
+    return eventIds.flatMap((eventId): Withdrawn[] => {
+      if (this.#store.evidence.isDropped(line, eventId)) return [{ eventId, kind: "dropped" }];
+      const said = this.#store.evidence.find(line, eventId);
+      if (said === undefined) return [];
+      const later = this.#store.evidence.after(line, said).filter((each) => !this.#store.quarantine.isBarred(line, each.eventId));
+      const by = supersededBy(said, later);
+      return by === undefined ? [] : [{ eventId, kind: "superseded", by }];
+    });
   }
 
   /** Ids of the events that a version and those that it descends from have learned, oldest first, without what is barred. */

@@ -1,6 +1,6 @@
 /** Shares of an update, worked by hand: users, keys, floods, and what has to wait. */
 import { describe, expect, it } from "vitest";
-import { type Audience, keyCap, userCap, weigh, type Evidence } from "../../shared/influence.ts";
+import { type Audience, keyCap, supersededBy, userCap, weigh, type Evidence } from "../../shared/influence.ts";
 
 let events = 0;
 const said = (user: string, keyId = "key"): Evidence => {
@@ -100,5 +100,26 @@ describe("weigh", () => {
       expect(Math.max(...by("keyId"))).toBeLessThanOrEqual(keyCap(of) + 1e-6);
     }
     expect(enough).toBeGreaterThan(100);
+  });
+});
+
+describe("supersededBy", () => {
+  const said = (eventId: string, value: string, about: Partial<Evidence> = {}): Evidence => {
+    return { eventId, user: "ann", keyId: null, tool: "Search", parameter: "rooms", value, ...about };
+  };
+  const first = said("e1", "2");
+
+  it("is the last word of the same user on the same topic, where it is another", () => {
+    const [other, back] = [said("e2", "3"), said("e3", "2")];
+    expect(supersededBy(first, [other])).toBe(other);
+    expect(supersededBy(first, [other, back])).toBeUndefined();
+    expect(supersededBy(first, [said("e2", "3", { user: "ben" }), said("e3", "3", { parameter: "stars" })])).toBeUndefined();
+  });
+
+  it("takes a choice between two tools as one topic, whichever way round", () => {
+    const choice = said("e1", "Find", { parameter: "@tool" });
+    const turned = said("e2", "Search", { tool: "Find", parameter: "@tool" });
+    expect(supersededBy(choice, [turned])).toBe(turned);
+    expect(supersededBy(choice, [said("e2", "Look", { tool: "Find", parameter: "@tool" })])).toBeUndefined();
   });
 });

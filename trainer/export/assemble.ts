@@ -67,7 +67,7 @@ export async function assembleExport(line: LineName, deps: ExportDependencies): 
   const heard: Batch = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
   const { signals } = head.settings.learning;
   const asked = { signals: { ...signals, answers: signals.answers === "off" ? ("off" as const) : ("demonstration" as const) }, shares };
-  const gathered = await gather({ edge, line, loadAdapter: deps.loadAdapter }, heard.learnable, { ...asked, barred });
+  const gathered = await gather({ edge, line, loadAdapter: deps.loadAdapter }, heard.learnable, { ...asked, barred: barred.turns });
   const shows = signals.answers !== "preference";
   const answers = answerRows(shows ? gathered.supplied : [], base);
   const corrections =

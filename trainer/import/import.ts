@@ -115,7 +115,7 @@ function stale(head: LineHead, expected: string): AppError {
 async function checkEvents(edge: EdgePort, line: LineName, { events }: ExportManifest): Promise<void> {
   const barred = new Set((await edge.readQuarantine(line)).map(({ eventId }) => eventId));
   const ids = events.map(({ eventId }) => eventId);
-  const dropped = new Set((await readAllWithdrawn(edge, line, ids)).map(({ eventId }) => eventId));
+  const dropped = new Set((await readAllWithdrawn(edge, line, ids)).flatMap(({ kind, eventId }) => (kind === "dropped" ? [eventId] : [])));
   const known = [...new Set(ids.map(eventIdOf))];
   const logged = new Map((await readAll(edge, line, known)).map((event) => [event.eventId, event.payload.kind]));
   const faults = ids.flatMap((id) => {

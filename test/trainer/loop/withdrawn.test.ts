@@ -1,11 +1,12 @@
 /** Corrections that were withdrawn before an update has taught them. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { at } from "../../../shared/assert.ts";
-import type { Judge } from "../../../trainer/judge/judge.ts";
+import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { bearer } from "../../helpers/edge.ts";
-import { calledAgent, correctCall, edge, headOf, loopOf, newAgent, notesOf, post, shape, versionsOf } from "./agents.ts";
+import { calledAgent, complete, correctCall, edge, headOf, loopOf, newAgent, notesOf, post, shape, versionsOf } from "./agents.ts";
 import { judging, learning, type LoopParts, REJECTS } from "./stand-ins.ts";
 
 const WIFI = { text: "has_wifi should be True.", hint: { parameter: "has_wifi", value: "True" }, toolName: "SearchHotel" };
@@ -35,6 +36,23 @@ async function judgeOnly(agent: string, judge: Judge): Promise<void> {
 }
 
 const ROOMS = "number_of_rooms should be 2.";
+
+const rooms = (value: string): Verdict => ({
+  ...REJECTS,
+  hint: { text: `number_of_rooms should be ${value}.`, hint: { parameter: "number_of_rooms", value }, toolName: "SearchHotel" },
+});
+
+/** Hears these values in corrections, one after the other. */
+function hearing(...values: readonly string[]): Judge {
+  const left = [...values];
+  return { judge: async () => rooms(left.shift() ?? "none") };
+}
+
+/** By event. */
+const codesOf = async (agent: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await refusedOf(agent)).map(({ eventId, code }) => [eventId, code]));
+const learnedOf = async (agent: string): Promise<(string | undefined)[][]> =>
+  ((await versionsOf(agent))[0]?.events ?? []).map(({ eventId, hint }) => [eventId, hint]);
 
 describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
   it("is not taught, and is refused by that name", async () => {
@@ -116,5 +134,81 @@ describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
     expect(await loop.step(0)).toBe("published");
     expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1, reopened: false });
     expect((await refusedOf(agent)).map(({ code }) => code)).toEqual(["note/dropped"]);
+  });
+});
+
+describe("a correction that its user has replaced", { timeout: 60_000 }, () => {
+  /** A loop whose first update waits until another correction has become a note. */
+  const interrupted = (agent: string, judge: Judge, said: () => Promise<string>) => {
+    const [learner, later] = [learning(shape), { eventId: "" }];
+    const inTurn: LoopParts["inTurn"] = async (work) => {
+      if (later.eventId === "") later.eventId = await said();
+      await expect.poll(async () => (await notesOf(agent)).length, { timeout: 10_000 }).toBe(2);
+      return work();
+    };
+    return { loop: loopOf(agent, { judge, learner, inTurn }), learner, later };
+  };
+
+  it("while its update waited for the engine is not taught, and the later one is", async () => {
+    const agent = await newAgent();
+    const first = await correctCall(agent, "u1");
+    const { loop, learner, later } = interrupted(agent, hearing("2", "3"), () => correctCall(agent, "u1"));
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect([learner.updates, await refusedOf(agent)]).toEqual([
+      0,
+      [{ eventId: first, code: "hint/superseded", detail: `"${ROOMS}" was corrected to 3 by the same user` }],
+    ]);
+    expect(await loop.step(0)).toBe("published");
+    expect(await learnedOf(agent)).toEqual([[later.eventId, "number_of_rooms should be 3."]]);
+  });
+
+  it("is taught where it was another user who said otherwise, or the later one is barred", async () => {
+    const [others, barred] = [await newAgent(), await newAgent()];
+    const first = await correctCall(others, "u1");
+    expect(await interrupted(others, hearing("2", "3"), () => correctCall(others, "u2")).loop.step(2_000)).toBe("published");
+    expect(await learnedOf(others)).toEqual([[first, ROOMS]]);
+    const kept = await correctCall(barred, "u1");
+    const { loop } = interrupted(barred, hearing("2", "3"), async () => {
+      const later = await correctCall(barred, "u1");
+      await post(`/api/agents/${barred}/quarantine`, { events: [later] });
+      return later;
+    });
+    expect(await loop.step(2_000)).toBe("published");
+    expect(await learnedOf(barred)).toEqual([[kept, ROOMS]]);
+  });
+
+  it("does not count among those of a larger circle who say the same", async () => {
+    const agent = await newAgent();
+    for (const each of ["a", "b", "c", "d"]) await complete(agent, [{ role: "user", content: `I am ${each}.` }], each, each);
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const users = async () => (await client.readInfluence({ agent, line: "shared" })).audience.users;
+    await expect.poll(users, { timeout: 10_000 }).toBe(4);
+    const said: string[] = [];
+    for (const user of ["u1", "u2", "u3", "u4", "u4"]) said.push(await correctCall(agent, user));
+    const learner = learning(shape);
+    expect(await loopOf(agent, { judge: hearing("2", "2", "2", "2", "3"), learner }).step(2_000)).toBe("advanced");
+    const waiting = [...said.slice(0, 3), said[4]].map((eventId) => [eventId, "user/waiting"]);
+    expect(await codesOf(agent)).toEqual(Object.fromEntries([...waiting, [said[3], "hint/superseded"]]));
+    expect(learner.updates).toBe(0);
+  });
+
+  it("is not learned again when the version that had learned it is taken back, although the later one was refused", async () => {
+    const agent = await newAgent();
+    const first = await correctCall(agent, "u1");
+    const [judge, learner] = [hearing("2", "3"), learning(shape)];
+    expect(await loopOf(agent, { judge, learner }).step(2_000)).toBe("published");
+    const later = await correctCall(agent, "u1");
+    const refusing: Learner = {
+      update: async ({ corrected }) => ({
+        status: "refused",
+        refused: corrected.map(({ eventId }) => ({ eventId, code: "update/notLearned", detail: "" })),
+      }),
+    };
+    expect(await loopOf(agent, { judge, learner: refusing }).step(2_000)).toBe("advanced");
+    expect(await codesOf(agent)).toEqual({ [later]: "update/notLearned" });
+    await post(`/api/agents/${agent}/rollback`, { to: 0, quarantine: false });
+    expect(await loopOf(agent, { judge, learner }).step(0)).toBe("advanced");
+    expect([learner.updates, await codesOf(agent)]).toEqual([1, { [first]: "hint/superseded", [later]: "update/notLearned" }]);
+    expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1, reopened: false });
   });
 });

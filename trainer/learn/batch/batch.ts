@@ -31,6 +31,11 @@ export function perHint(judged: Judged): Judged[] {
   return [{ signal, verdict: first }, ...rest];
 }
 
+/** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
+export function isNewGround({ over }: LineHead): boolean {
+  return over !== null && over.parentOver !== over.version;
+}
+
 /** How many signals they are the hints of. */
 export function signalsAmong(judged: readonly Judged[]): number {
   return new Set(judged.map(({ signal }) => eventIdOf(signal.event.eventId))).size;

@@ -61,7 +61,8 @@ export function sharesOf(corrected: readonly Judged[]): Map<string, number> {
   return shares;
 }
 
-function toEvidence({ signal, verdict }: Judged): Evidence {
+/** As the agent keeps it. */
+export function toEvidence({ signal, verdict }: Judged): Evidence {
   const { eventId, user, keyId = null } = signal.event;
   const { hint } = verdict;
   if (hint !== undefined) return { eventId, user, keyId, tool: hint.toolName, ...hint.hint };

@@ -2,9 +2,9 @@
 import { barredSets, withoutBarred, type Batch, type Judged } from "./batch.ts";
 import type { EdgePort } from "../../feed/edge-port.ts";
 import { hear, type Hearing } from "./hear.ts";
-import { withoutWithdrawn } from "./withdrawn.ts";
+import { withoutWithdrawn, type Withdrawing } from "./withdrawn.ts";
 
-export type Sifting = Hearing & { readonly edge: Pick<EdgePort, "readQuarantine" | "readWithdrawn"> };
+export type Sifting = Hearing & Omit<Withdrawing, "barred"> & { readonly edge: Pick<EdgePort, "readQuarantine"> };
 
 export type Sifted = {
   readonly batch: Batch;
@@ -12,13 +12,13 @@ export type Sifted = {
   readonly shares: ReadonlyMap<string, number>;
   /** Earlier signals that count with the batch's. */
   readonly others: readonly Judged[];
-  /** Turns that somebody has put in quarantine. */
-  readonly barred: ReadonlySet<string>;
+  /** What somebody has put in quarantine. */
+  readonly barred: ReturnType<typeof barredSets>;
 };
 
 export async function sift(batch: Batch, sifting: Sifting): Promise<Sifted> {
-  const { events, turns } = barredSets(await sifting.edge.readQuarantine(sifting.line));
+  const barred = barredSets(await sifting.edge.readQuarantine(sifting.line));
   // First of all: of what was withdrawn nothing counts with what others say.
-  const open = await withoutWithdrawn(withoutBarred(batch, events), sifting);
-  return { ...(await hear(open, sifting)), barred: turns };
+  const open = await withoutWithdrawn(withoutBarred(batch, barred.events), { ...sifting, barred: barred.events });
+  return { ...(await hear(open, sifting)), barred };
 }
