@@ -141,12 +141,12 @@ describe("a correction that its user has replaced", { timeout: 60_000 }, () => {
   /** A loop whose first update waits until another correction has become a note. */
   const interrupted = (agent: string, judge: Judge, said: () => Promise<string>) => {
     const [learner, later] = [learning(shape), { eventId: "" }];
-    const inTurn: LoopParts["inTurn"] = async (work) => {
+    const queued: LoopParts["queued"] = async (work) => {
       if (later.eventId === "") later.eventId = await said();
       await expect.poll(async () => (await notesOf(agent)).length, { timeout: 10_000 }).toBe(2);
       return work();
     };
-    return { loop: loopOf(agent, { judge, learner, inTurn }), learner, later };
+    return { loop: loopOf(agent, { judge, learner, queued }), learner, later };
   };
 
   it("while its update waited for the engine is not taught, and the later one is", async () => {
