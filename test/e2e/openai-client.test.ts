@@ -120,7 +120,7 @@ describe("a stream", () => {
       messages: [hello],
       tools,
       tool_choice: "required",
-      max_completion_tokens: 30,
+      max_completion_tokens: 80,
     });
     const message = await run.finalMessage();
     expect(message.tool_calls?.length).toBeGreaterThan(0);
