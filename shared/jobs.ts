@@ -30,6 +30,8 @@ export type JobPrompt = { job: Job; messages: ChatMessage[]; tools: readonly Too
 
 // A tool's output can be long; its beginning is enough to see what the answer was about.
 const MAX_RESULT_CHARS = 160;
+// What people say of an answer stands where they begin or end; much more would leave the jobs no room, and drown it.
+const MAX_SAID_CHARS = 400;
 
 export function judgePrompt(exchange: Exchange): JobPrompt {
   return { job: "judge", messages: jobMessages(JUDGE_SYSTEM, exchange), tools: [] };
@@ -102,11 +104,11 @@ function jobMessages(system: string, { answered, nextState }: Exchange): ChatMes
 
 function transcriptLines(message: ChatMessage): string[] {
   if (message.role === "tool") return [`Result: ${clip(oneLine(respaceResult(message.content)))}`];
-  if (message.role !== "assistant") return [`User: ${oneLine(message.content)}`];
+  if (message.role !== "assistant") return [`User: ${withoutMiddle(oneLine(message.content))}`];
   const calls = (message.tool_calls ?? []).map(
     ({ function: call }) => `Call: {"name": ${JSON.stringify(call.name)}, "arguments": ${respaceJson(call.arguments)}}`,
   );
-  return message.content ? [...calls, `Answer: ${oneLine(message.content)}`] : calls;
+  return message.content ? [...calls, `Answer: ${withoutMiddle(oneLine(message.content))}`] : calls;
 }
 
 /** Lines are the transcript's own: a tool's output that holds `User: No, that is wrong.` on a line of its own is still its output. */
@@ -116,4 +118,14 @@ function oneLine(text: string): string {
 
 function clip(text: string): string {
   return text.length <= MAX_RESULT_CHARS ? text : `${text.slice(0, MAX_RESULT_CHARS)}…`;
+}
+
+/** A long text with each sentence said once, and without whole words of its middle. */
+function withoutMiddle(long: string): string {
+  if (long.length <= MAX_SAID_CHARS) return long;
+  const text = [...new Set(long.split(/(?<=[.!?])\s+/))].join(" ");
+  if (text.length <= MAX_SAID_CHARS) return text;
+  const half = MAX_SAID_CHARS / 2;
+  const [begin, end] = [text.slice(0, half).replace(/\s+\S*$/, ""), text.slice(-half).replace(/^\S*\s+/, "")];
+  return `${begin} … ${end}`;
 }
