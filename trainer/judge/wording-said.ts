@@ -3,6 +3,7 @@
  * anything else that is said after a reply: a shorter flight and the name for a booking are none of it.
  */
 import { COUNT_TOLD, NO_QUESTION, type ReplyAspect, wordsIn } from "../../shared/wording.ts";
+import { ordersAsking } from "./asking-said.ts";
 import { wishfulWords } from "./wishful.ts";
 import { ADDRESSES, CALLS, COUNTS, HAS_QUESTION, LENGTHENS, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
 
@@ -25,7 +26,8 @@ export function wordingSaid(words: string, { reply }: { reply: string }): Rule |
   const name = isOf(ADDRESSES, wished) && !CALLS.test(wished) ? nameSaid(wished) : undefined;
   if (name !== undefined) return { parameter: "@name", value: name };
   if (isOf(COUNTS)) return { parameter: "@count", value: COUNT_TOLD };
-  if (reply.includes("?") && isOf(UNASKS) && !isOf([HAS_QUESTION, WANTS_ASKED])) return { parameter: "@question", value: NO_QUESTION };
+  if (reply.includes("?") && isOf(UNASKS) && !isOf([HAS_QUESTION, WANTS_ASKED]) && !ordersAsking(said))
+    return { parameter: "@question", value: NO_QUESTION };
   if (LENGTHENS.test(said)) return undefined;
   const most = mostWords(said);
   if (most === undefined && !isOf(SHORTENS, wished)) return undefined;

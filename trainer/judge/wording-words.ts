@@ -52,7 +52,7 @@ export const HAS_QUESTION =
 
 /** Somebody who wants to be asked, before something is done: "You booked it without asking!" */
 export const WANTS_ASKED =
-  /\b(?:before|first)\b|\b(?:didn't|did not|never|should have|even) (?:you )?ask|\b(?:act|book|buy|do|go|pay|send|went)\w*\b.*\bwithout (?:even )?asking\b/i;
+  /\b(?:before|first)\b|\b(?:didn't|did not|never|should have|even) (?:you )?ask|\b(?:act|book|buy|do|go|pay|send|went)\w*\b.*\bwithout (?:even )?asking\b|\byou(?:'ve| have)? (?:\w+ )?(?:(?!ask)\w{2,}ed|made|sent|paid|bought)\b.*\bwithout (?:even )?(?:asking|checking)\b|\b(?:who|nobody|no ?one) asked\b/i;
 
 // How many there are, not how many rooms.
 const MANY =
