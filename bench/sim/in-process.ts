@@ -9,7 +9,7 @@ import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { settle, type Settled } from "../../shared/settle.ts";
+import { type YieldedOrHeld, yieldOrHold } from "../../shared/yield-or-hold.ts";
 import type { WrittenAnswer } from "../../shared/yielding.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
@@ -120,16 +120,16 @@ export class InProcessSystem implements LearningSystem {
     const sampled = await this.#sample(requests, this.#served);
     const answers: Sampled[] = [];
     for (const [request, answer] of zipStrict(requests, sampled)) {
-      answers.push((await this.#settle(request, answer, holds ? this.#defaults : [])).answer);
+      answers.push((await this.#yieldOrHold(request, answer, holds ? this.#defaults : [])).answer);
     }
     return answers;
   }
 
-  #settle(
+  #yieldOrHold(
     request: Prompted,
     answer: Sampled,
     standing: readonly InheritedDefault<Version>[],
-  ): Promise<Settled<InheritedDefault<Version>, Sampled>> {
+  ): Promise<YieldedOrHeld<InheritedDefault<Version>, Sampled>> {
     const from = new Map([[answer, this.#served]]);
     const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => {
       const [without] = await this.#sample([request], before);
@@ -142,7 +142,7 @@ export class InProcessSystem implements LearningSystem {
       const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? this.#served);
       return after;
     };
-    return settle(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, hold });
+    return yieldOrHold(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, hold });
   }
 
   async #sample(requests: readonly (Prompted & { held?: Sayable })[], { name }: Version): Promise<Sampled[]> {

@@ -9,10 +9,10 @@ import { heldQuestion } from "../../shared/held-question.ts";
 import { asksFirst, type Held, mayHold, passedFor, passesOver, type Said, standsIn, wordsReply } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { settle } from "../../shared/settle.ts";
 import { heldElsewhere } from "../../shared/speech/calls.ts";
 import { madeUpWords } from "../../shared/speech/strange-words.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
+import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
 import type { CompletionStep } from "../policy/completion.ts";
@@ -175,7 +175,7 @@ export class YieldingAnswer {
     const { policy, heard } = this.#turn;
     const open = (some: readonly ServedDefault[]): ServedDefault[] =>
       some.filter((each) => !this.#settled.has(each) && !this.#asked.has(askedOver(each, under)));
-    const { answer, yielded, held } = await settle(policy.tokenizer, under, {
+    const { answer, yielded, held } = await yieldOrHold(policy.tokenizer, under, {
       defaults: open(under.defaults),
       standing: open(this.#standing).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
       heard,

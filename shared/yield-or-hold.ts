@@ -7,7 +7,7 @@ import { argumentText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { type CarriedDefault, type Heard, holds, tells, type WrittenAnswer, yields } from "./yielding.ts";
 
-export type Settled<Default, Answer> = {
+export type YieldedOrHeld<Default, Answer> = {
   readonly answer: Answer;
   /** Those that what was said overrules. */
   readonly yielded: readonly Default[];
@@ -21,7 +21,7 @@ export type Settled<Default, Answer> = {
  * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
  * @param options.hold the answer again, held to some defaults; undefined where it cannot be
  */
-export async function settle<Default extends CarriedDefault, Answer extends WrittenAnswer>(
+export async function yieldOrHold<Default extends CarriedDefault, Answer extends WrittenAnswer>(
   tokenizer: Tokenizer,
   answer: Answer,
   {
@@ -37,36 +37,36 @@ export async function settle<Default extends CarriedDefault, Answer extends Writ
     ask: (learned: Default, under: Answer) => Promise<Answer | undefined>;
     hold: (passed: readonly Default[], under: Answer) => Promise<Answer | undefined>;
   },
-): Promise<Settled<Default, Answer>> {
-  let settled = answer;
+): Promise<YieldedOrHeld<Default, Answer>> {
+  let chosen = answer;
   const yielded: Default[] = [];
   for (const learned of defaults) {
-    if (!holds(learned, settled)) continue;
-    const without = await ask(learned, settled);
-    if (without === undefined || !yields(tokenizer, learned, { under: settled, without, heard })) continue;
-    settled = without;
+    if (!holds(learned, chosen)) continue;
+    const without = await ask(learned, chosen);
+    if (without === undefined || !yields(tokenizer, learned, { under: chosen, without, heard })) continue;
+    chosen = without;
     yielded.push(learned);
   }
   const passed: Default[] = [];
   for (const learned of standing) {
     if (learned.held === false || yielded.includes(learned)) continue;
-    const used = passedFor(learned, { call: settled.call, heard });
+    const used = passedFor(learned, { call: chosen.call, heard });
     if (used === undefined) continue;
-    const without = await ask(learned, settled);
+    const without = await ask(learned, chosen);
     if (without === undefined) continue;
     if (!tells(tokenizer, learned, { without, heard })) {
       if (isUnsaid(learned, { used, without })) passed.push(learned);
     } else if (argumentText(without.call?.arguments[learned.parameter]) !== used.value) {
-      settled = without;
+      chosen = without;
       yielded.push(learned);
     }
   }
-  if (passed.length === 0) return { answer: settled, yielded, held: [] };
-  const after = await hold(passed, settled);
-  return { answer: after?.call !== undefined && after.call.name === settled.call?.name ? after : settled, yielded, held: passed };
+  if (passed.length === 0) return { answer: chosen, yielded, held: [] };
+  const after = await hold(passed, chosen);
+  return { answer: after?.call !== undefined && after.call.name === chosen.call?.name ? after : chosen, yielded, held: passed };
 }
 
-/** Whether nobody said what the call has, where nothing was told: it is made up, or the version before leaves the argument out or makes up what it did when it was corrected. */
+/** Whether the value was made up: because of its kind, or because the version before leaves the argument out, or fills it as it did when it was corrected. */
 function isUnsaid({ tool, parameter, corrected }: CarriedDefault, { used, without }: { used: Passed; without: WrittenAnswer }): boolean {
   if (isMadeUp(used, corrected)) return true;
   if (without.call?.name !== tool) return false;

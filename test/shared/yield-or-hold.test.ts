@@ -1,6 +1,6 @@
 /** What goes out for an answer of a version with defaults: what is asked, what yields, what is held. */
 import { describe, expect, it } from "vitest";
-import { settle } from "../../shared/settle.ts";
+import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import type { Heard, WrittenAnswer } from "../../shared/yielding.ts";
 import { calls, text, tokenizer } from "../helpers/written-answer.ts";
 
@@ -22,7 +22,7 @@ const BOARD = { tool: "SearchHotel", parameter: "board", value: "full", correcte
 type Default = typeof ROOMS | (typeof STARS & { held?: false });
 
 /** What goes out, which versions were asked and what was held, where each says what `said` has, and held what `held` has. */
-async function settled(
+async function decided(
   answer: WrittenAnswer,
   said: Record<string, WrittenAnswer | undefined>,
   {
@@ -41,7 +41,7 @@ async function settled(
     asked.push(...passed.map(({ parameter }) => `held ${parameter}`));
     return held;
   };
-  const { answer: out, ...outcome } = await settle(tokenizer, answer, { defaults, standing, heard, ask, hold });
+  const { answer: out, ...outcome } = await yieldOrHold(tokenizer, answer, { defaults, standing, heard, ask, hold });
   return { answer: out, asked, ...outcome };
 }
 
@@ -50,21 +50,21 @@ describe("a default that the answer has", () => {
 
   it("is asked about, and nothing else", async () => {
     const other = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
-    expect(await settled(other, {})).toMatchObject({ answer: other, asked: [] });
-    expect(await settled(text("How many?"), {})).toMatchObject({ asked: [] });
-    expect(await settled(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["no stars"] });
+    expect(await decided(other, {})).toMatchObject({ answer: other, asked: [] });
+    expect(await decided(text("How many?"), {})).toMatchObject({ asked: [] });
+    expect(await decided(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["no stars"] });
   });
 
   it("yields to what was said, and the older ones are tried on the answer without it", async () => {
     const noStars = calls("SearchHotel", { number_of_rooms: "2", stars: "5" });
     const neither = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
     const said = { "no stars": noStars, "no rooms": neither };
-    expect(await settled(under, said)).toMatchObject({ answer: neither, asked: ["no stars", "no rooms"], yielded: [STARS, ROOMS] });
-    expect((await settled(under, { ...said, "no rooms": calls("SearchHotel", { stars: "5" }) })).answer).toBe(noStars);
+    expect(await decided(under, said)).toMatchObject({ answer: neither, asked: ["no stars", "no rooms"], yielded: [STARS, ROOMS] });
+    expect((await decided(under, { ...said, "no rooms": calls("SearchHotel", { stars: "5" }) })).answer).toBe(noStars);
   });
 
   it("stays where a version cannot be asked", async () => {
-    expect(await settled(under, {})).toMatchObject({ answer: under, asked: ["no stars", "no rooms"], yielded: [] });
+    expect(await decided(under, {})).toMatchObject({ answer: under, asked: ["no stars", "no rooms"], yielded: [] });
   });
 });
 
@@ -76,24 +76,24 @@ describe("a default that the answer passes over", () => {
 
   it("is held where nobody has said anything, as what the version before makes up shows, or leaves out", async () => {
     const without = { "no board": none };
-    expect(await settled(none, without, passed)).toMatchObject({ answer: full, asked: ["no board", "held board"], held: [BOARD] });
+    expect(await decided(none, without, passed)).toMatchObject({ answer: full, asked: ["no board", "held board"], held: [BOARD] });
     const bare = calls("SearchHotel", { city: "Faro" });
-    expect((await settled(bare, { "no board": bare }, passed)).answer).toBe(full);
-    expect((await settled(bare, { "no board": text("Which one?") }, passed)).answer).toBe(full);
+    expect((await decided(bare, { "no board": bare }, passed)).answer).toBe(full);
+    expect((await decided(bare, { "no board": text("Which one?") }, passed)).answer).toBe(full);
   });
 
   it("is not where the user names another value, nor where the version before is sure of one that was not made up", async () => {
     const breakfast = calls("SearchHotel", { city: "Faro", board: "breakfast" });
     const named = { ...passed, heard: saying("A hotel in Faro with breakfast.") };
-    expect(await settled(breakfast, {}, named)).toMatchObject({ answer: breakfast, asked: [], held: [] });
-    expect(await settled(breakfast, { "no board": breakfast }, passed)).toMatchObject({ answer: breakfast, asked: ["no board"], held: [] });
+    expect(await decided(breakfast, {}, named)).toMatchObject({ answer: breakfast, asked: [], held: [] });
+    expect(await decided(breakfast, { "no board": breakfast }, passed)).toMatchObject({ answer: breakfast, asked: ["no board"], held: [] });
   });
 
   it("yields where the version before tells what was said, and the answer has neither that nor the default", async () => {
     const [six, three] = [calls("SearchHotel", { number_of_rooms: "6" }), calls("SearchHotel", { number_of_rooms: "3" })];
     const heard = saying("A hotel in Faro, 3 rooms.");
     const rooms = { defaults: [ROOMS], standing: [ROOMS], heard };
-    expect(await settled(six, { "no rooms": three }, rooms)).toMatchObject({ answer: three, yielded: [ROOMS], held: [] });
+    expect(await decided(six, { "no rooms": three }, rooms)).toMatchObject({ answer: three, yielded: [ROOMS], held: [] });
   });
 
   it("is held over a number only where that is made up as it was when it was corrected", async () => {
@@ -103,12 +103,12 @@ describe("a default that the answer passes over", () => {
       WrittenAnswer,
     ];
     const rooms = { defaults: [ROOMS], standing: [ROOMS], heard: silent, held: two };
-    expect((await settled(one, { "no rooms": one }, rooms)).answer).toBe(two);
-    expect((await settled(six, { "no rooms": one }, rooms)).answer).toBe(two);
+    expect((await decided(one, { "no rooms": one }, rooms)).answer).toBe(two);
+    expect((await decided(six, { "no rooms": one }, rooms)).answer).toBe(two);
     const alone = { ...rooms, heard: saying("A hotel in Faro, for myself.") };
-    expect(await settled(one, { "no rooms": one }, alone)).toMatchObject({ answer: one, asked: [], held: [] });
+    expect(await decided(one, { "no rooms": one }, alone)).toMatchObject({ answer: one, asked: [], held: [] });
     // "for the six of us" has no number in it.
-    expect(await settled(six, { "no rooms": six }, rooms)).toMatchObject({ answer: six, held: [] });
+    expect(await decided(six, { "no rooms": six }, rooms)).toMatchObject({ answer: six, held: [] });
   });
 
   it("stands when another one has yielded, and does not when it has itself", async () => {
@@ -118,24 +118,24 @@ describe("a default that the answer passes over", () => {
     const held = calls("SearchHotel", { city: "Faro", stars: "5", board: "full" });
     const both = { defaults: [BOARD, STARS], standing: [BOARD, STARS], heard, held };
     const said = { "no board": calls("SearchHotel", { city: "Faro", stars: "4", board: "none" }), "no stars": older };
-    expect(await settled(under, said, both)).toMatchObject({ answer: held, yielded: [STARS], held: [BOARD] });
+    expect(await decided(under, said, both)).toMatchObject({ answer: held, yielded: [STARS], held: [BOARD] });
   });
 
   it("is not held any more once another value was supplied, nor where it is to yield only", async () => {
     const released = { ...BOARD, held: false as const };
-    expect(await settled(none, {}, { ...passed, standing: [released] })).toMatchObject({ answer: none, held: [] });
-    expect(await settled(none, {}, { ...passed, standing: [] })).toMatchObject({ answer: none, held: [] });
+    expect(await decided(none, {}, { ...passed, standing: [released] })).toMatchObject({ answer: none, held: [] });
+    expect(await decided(none, {}, { ...passed, standing: [] })).toMatchObject({ answer: none, held: [] });
   });
 
   it("is nothing to be held to where the schema of today has no place for it", async () => {
     const gone = { ...BOARD, value: "all inclusive" };
-    expect(await settled(none, {}, { ...passed, standing: [gone] })).toMatchObject({ answer: none, asked: [], held: [] });
+    expect(await decided(none, {}, { ...passed, standing: [gone] })).toMatchObject({ answer: none, asked: [], held: [] });
   });
 
   it("leaves the answer as it is where the version before cannot be asked, or what is held is no such call", async () => {
-    expect((await settled(none, {}, passed)).answer).toBe(none);
+    expect((await decided(none, {}, passed)).answer).toBe(none);
     const said = { "no board": none };
-    expect(await settled(none, said, { ...passed, held: text("Which one?") })).toMatchObject({ answer: none, held: [BOARD] });
-    expect(await settled(none, said, { ...passed, held: undefined })).toMatchObject({ answer: none, held: [BOARD] });
+    expect(await decided(none, said, { ...passed, held: text("Which one?") })).toMatchObject({ answer: none, held: [BOARD] });
+    expect(await decided(none, said, { ...passed, held: undefined })).toMatchObject({ answer: none, held: [BOARD] });
   });
 });
