@@ -1,8 +1,9 @@
 /** What an answer is made of that may be under defaults: the turn, and what may be asked about it. */
+import { isAspect } from "../../shared/aspects.ts";
 import type { Held, Said } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import type { Heard } from "../../shared/yielding.ts";
+import { type Heard, samePlace } from "../../shared/yielding.ts";
 import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 
@@ -34,3 +35,13 @@ export type YieldingTurn = {
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];
 };
+
+/** What the bound version is held to: notes about the same argument come first, whether they stand or have yielded. */
+export function standingDefaults({ completion, defaults }: Pick<YieldingTurn, "completion" | "defaults">): ServedDefault[] {
+  return defaults.filter((each) => !completion.notes.some((note) => samePlace(note, each)));
+}
+
+/** Whether the policy reads it in its prompt; what is about the whole answer it is only held to. */
+export function isRead({ parameter }: Pick<Held, "parameter">): boolean {
+  return !isAspect(parameter);
+}

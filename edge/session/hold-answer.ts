@@ -1,0 +1,109 @@
+/**
+ * Holds an answer to the defaults that stand and that it passes over. What is due comes one after the other, and after each the answer is
+ * looked at anew, since a call of another tool may pass over others:
+ *
+ *   1. notes about arguments, together; then about how replies are worded, together; then about which tool is called and about needless questions,
+ *      one by one
+ *   2. what the version has learned, which yields to what was said, or is held
+ *   3. notes by which the user is asked first: what they are asked about is the call as it would be made
+ *
+ * Each note is tried once, and each learned default yields or is held once.
+ */
+import { asksFirst, type Held, mayHold, passedFor, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import type { ServedNote } from "../../shared/note.ts";
+import type { ServedDefault } from "../../shared/policy.ts";
+import { isReplyAspect } from "../../shared/wording.ts";
+import { yieldOrHold } from "../../shared/yield-or-hold.ts";
+import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
+import type { Answer, VersionAnswers } from "./version-answers.ts";
+import { isRead, standingDefaults } from "./yielding-turn.ts";
+
+/** @param told ids of notes that are not held: the policy tells by itself what was said */
+export async function holdAnswer(answers: VersionAnswers, under: Answer, told: ReadonlySet<string>): Promise<Answer> {
+  const { completion, heard } = answers.turn;
+  const learned = new LearnedDefaults(answers);
+  const tried = new Set<ServedNote>();
+  let answer = under;
+  for (;;) {
+    const { calls, text, completion: by, defaults } = answer;
+    const open = by.notes.filter((note) => !tried.has(note) && mayHold(note, completion));
+    const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
+    const due = nextOf(open.filter((note) => stands(note) && passesOver(note, { calls, text, heard })));
+    const isLast = due.every(asksFirst); // or no note is due
+    if (isLast) {
+      const decided = await learned.yieldOrHold(answer);
+      if (decided !== answer) {
+        answer = decided;
+        continue;
+      }
+    }
+    if (due.length === 0) return answer;
+    for (const note of due) tried.add(note);
+    const hold = { to: [...due, ...by.held], before: answer };
+    const after = await answers.ask({ by, notes: by.notes, hold }, defaults);
+    if (after === undefined || !standsIn(due, { before: answer, after, heard, cut: true })) continue;
+    answer = after;
+    // No other note is about the question, nor about the call that the user has agreed to.
+    if (isLast) return answer;
+  }
+}
+
+/** What the versions have learned that an answer is of. */
+class LearnedDefaults {
+  readonly #answers: VersionAnswers;
+  /** Those that have yielded or were held. */
+  readonly #doneWith = new Set<ServedDefault>();
+  /** Those that the version before was asked about, and over which value: what it said goes for the answer that was then held to others. */
+  readonly #askedOver = new Set<string>();
+
+  constructor(answers: VersionAnswers) {
+    this.#answers = answers;
+  }
+
+  /** Lets what the version has learned yield to what was said, and holds the answer to what it passes over, but for what notes are about. */
+  async yieldOrHold(under: Answer): Promise<Answer> {
+    const { turn } = this.#answers;
+    const { policy, heard } = turn;
+    const open = (some: readonly ServedDefault[]): ServedDefault[] =>
+      some.filter((each) => !this.#doneWith.has(each) && !this.#askedOver.has(overValue(each, under)));
+    const { answer, yielded, held } = await yieldOrHold(policy.tokenizer, under, {
+      defaults: open(under.defaults),
+      standing: open(standingDefaults(turn)).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
+      heard,
+      ask: (learned, before) => this.#askBefore(learned, before),
+      hold: (passed, { completion: by, defaults, ...before }) =>
+        this.#answers.ask({ by, notes: by.notes, hold: { to: [...by.held, ...passed], before } }, defaults),
+    });
+    for (const each of [...yielded, ...held]) this.#doneWith.add(each);
+    return answer;
+  }
+
+  /** The answer of the version before, with nothing else about the default's argument. */
+  #askBefore(learned: ServedDefault, { completion: by, ...before }: Answer): Promise<Answer | undefined> {
+    this.#askedOver.add(overValue(learned, before));
+    const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
+    return this.#answers.askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before } });
+  }
+}
+
+/** Arguments together, then of what is about the whole answer one after the other, since each wants another one; one question about all calls, and one reply. */
+function nextOf(passed: readonly ServedNote[]): readonly ServedNote[] {
+  const values = passed.filter(isRead);
+  if (values.length > 0) return values;
+  const worded = passed.filter(({ parameter }) => isReplyAspect(parameter));
+  if (worded.length > 0) return worded;
+  const first = passed.filter((note) => !asksFirst(note)).slice(0, 1);
+  return first.length > 0 ? first : passed;
+}
+
+/** Whether another call of the answer has what was said in the place of a default or a note: what is held is held in all calls of a tool. */
+function isSaidOfAnother(held: Held, { calls: [, ...others], heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
+  return others.some(
+    (call) => isRead(held) && call.name === held.tool && !holds(held, { call }) && passedFor(held, { call, heard }) === undefined,
+  );
+}
+
+/** A default, the version before it, and what the answer has in its place. */
+function overValue({ tool, parameter, before: { policyDigest } }: ServedDefault, { call }: Pick<WrittenAnswer, "call">): string {
+  return JSON.stringify([tool, parameter, policyDigest, call?.name === tool ? call.arguments[parameter] : undefined]);
+}

@@ -1,0 +1,69 @@
+/**
+ * Notes that what was said overrules leave the prompt: the policy is asked without them, and where it tells what somebody has said, it is that
+ * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any.
+ */
+import type { ServedNote } from "../../shared/note.ts";
+import type { ServedDefault } from "../../shared/policy.ts";
+import { holds, samePlace, tells, yields } from "../../shared/yielding.ts";
+import type { Answer, VersionAnswers } from "./version-answers.ts";
+import { isRead } from "./yielding-turn.ts";
+
+export type WithoutOverruled = {
+  readonly answer: Answer;
+  /** Ids of notes about arguments that the policy fills by itself with what was said, whatever words that has. */
+  readonly told: ReadonlySet<string>;
+};
+
+/** The answer without the notes that yield. What the version has learned about their arguments must not speak for the user, so a version before that is asked. */
+export async function withoutOverruledNotes(answers: VersionAnswers, under: Answer): Promise<WithoutOverruled> {
+  const { notes } = under.completion;
+  const told = new Set<string>();
+  if (!notes.some((note) => isAboutCall(note, under))) return { answer: await withoutOtherTools(answers, under), told };
+  const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
+    under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
+  const without = await answers.askBefore(learned(notes), { notes: [] });
+  if (without === undefined) return { answer: under, told };
+  const { policy, heard } = answers.turn;
+  const yielding = notes.filter((note) => {
+    const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
+    if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
+    return yields(policy.tokenizer, about, { under, without, heard });
+  });
+  if (yielding.length === 0) return { answer: await ownBeside(answers, under, without), told };
+  const standing = notes.filter((note) => !yielding.includes(note));
+  const left = await answers.askBefore(learned(yielding), { notes: standing });
+  return { answer: left === undefined ? under : await ownBeside(answers, left, without), told };
+}
+
+/**
+ * The policy's own call with what the notes say: a small policy that reads notes fills more arguments than they are about.
+ * @param without what it says that reads none
+ */
+async function ownBeside(answers: VersionAnswers, under: Answer, without: Answer): Promise<Answer> {
+  const { notes, policyDigest } = under.completion;
+  const about = notes.filter((note) => isAboutCall(note, under) && holds(note, under));
+  if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
+  const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);
+  if (Object.keys({ ...under.call?.arguments, ...without.call?.arguments }).every(isOwn)) return under;
+  const unread = notes.filter((note) => !isRead(note));
+  const after = await answers.ask({ by: under.completion, notes: unread, hold: { to: about, before: without } }, under.defaults);
+  if (after === undefined || after.call?.name !== under.call?.name) return under;
+  return about.every((note) => holds(note, after)) ? after : under;
+}
+
+/** A call that no note in the prompt is about goes out as it does without them, unless a call is due then that one is about. */
+async function withoutOtherTools(answers: VersionAnswers, under: Answer): Promise<Answer> {
+  const { notes } = under.completion;
+  if (under.call === undefined || !notes.some(isRead)) return under;
+  const without = await answers.ask({ by: under.completion, notes: notes.filter((note) => !isRead(note)) }, under.defaults);
+  return without === undefined || notes.some((note) => isAboutCall(note, without)) ? under : without;
+}
+
+function sameArgument(name: string, left: Answer, right: Answer): boolean {
+  return JSON.stringify(left.call?.arguments[name]) === JSON.stringify(right.call?.arguments[name]);
+}
+
+/** Whether a note in the prompt is about the tool that the answer calls first. */
+function isAboutCall(note: ServedNote, { call }: Answer): boolean {
+  return note.tool === call?.name && isRead(note);
+}
