@@ -123,7 +123,7 @@ export function mountTrainerLines(app: App): void {
   app.get(`${LINE}/notes`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
     const notes = found(await agentOf(context.env, agent).notes(line), `line ${line} of agent ${agent}`);
-    // Only a version that learnt from a note, or one that descends from it, can have taken it up.
+    // Only a version that learned from a note, or one that descends from it, can have taken it up.
     const open = notes.filter(({ status, learnedBy }) => status === "inForce" && learnedBy !== null);
     return context.json({ notes: open.slice(0, MOST_REVIEWED) });
   });
