@@ -122,7 +122,7 @@ function isBad(after: readonly string[]): boolean {
 
 function isRefused(words: readonly string[], at: number): boolean {
   const before = words.slice(Math.max(0, at - REFUSED_WORDS), at);
-  if (DISCLAIMED.test(words.slice(0, at).join(" "))) return true;
+  if (DISCLAIMED.test(words.slice(0, Math.min(at, DISCLAIMER_WORDS)).join(" "))) return true;
   // "not Economy, so Business", "it's not Economy, it's Business", whatever stands between
   return REFUSING.test(before.slice(before.findLastIndex((word) => AFRESH.has(word)) + 1).join(" "));
 }
@@ -134,6 +134,7 @@ const REFUSING =
 const REFUSED_WORDS = 4;
 const AFTER_WORDS = 8;
 
+const DISCLAIMER_WORDS = 12;
 // "Nobody said the cabin should be Business" says it of none.
 const DISCLAIMED =
   /^(?:(?:and|but|well|no|hey|wait|oh|sorry) )*(?:nobody|no one|none of us|who|(?:i|we) (?:have |had )?never|(?:i|we) (?:didn|haven|hadn) t|(?:i|we) (?:did|have|had) not) (?:\w+ )?(?:said|say|says|told|tell|asked|ask|mentioned|mention|claimed|claim|wrote|write|wanted|ordered|order|requested|request)\b/;

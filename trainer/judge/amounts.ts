@@ -37,11 +37,12 @@ function usesIn(sentence: string, { value, isTopic }: { value: string; isTopic: 
     const person = [words[at + 1], words[at + 2]].find((each) => PEOPLE.some((one) => sameStem(each ?? "", one)));
     return person !== undefined && numbersAmong([word]).length > 0 && !isTopic(person) ? [at] : [];
   });
+  const company = [value, numberWord(value)].filter((number) => number !== undefined && isCompany(sentence, number));
   return words.flatMap((word, at) => {
     if (word !== value && word !== numberWord(value)) return [];
     const [before = "", after] = [words[at - 1], words[at + 1]];
     if (LABELS.some((each) => sameStem(each, before))) return [isTopic(before) ? "amount" : "label"];
-    const isAddend = (counted.includes(at) && counted.length > 1) || (!isTopic(after) && isCompany(sentence, word));
+    const isAddend = (counted.length > 1 && counted.includes(at)) || (!isTopic(after) && company.includes(word));
     return [isAddend ? "addend" : "amount"];
   });
 }
