@@ -5,8 +5,10 @@
 import { hintPrompt, hintText, parseHint, type JobPrompt } from "../../shared/jobs.ts";
 import { type Call, findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
+import { sentencesOf } from "../data/sentences.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
 import { groundedCandidates } from "./candidates.ts";
@@ -42,25 +44,38 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   return {
     async judge(signal, { votes, seed }) {
       if (signal.exchange.nextState.length === 0) return undefined;
-      const rewards = await castVotes(sampler, signal.exchange, { votes, seed });
-      const reward = countVotes(rewards);
-      if (rewards.length === 0)
-        return verdict({
-          reward: 0,
-          rewards,
-          detail: "no vote could be read",
-          refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
-        });
-      if (reward >= 0) return (await findUntold(signal, { reward, rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
-      const found = await hearAspects(signal, {
-        rejected: true,
-        sampler,
-        seed,
-        findArgument: () => findHint(signal, { votes, seed }),
-      });
-      return { ...verdict({ reward, rewards, detail: "by votes" }), ...withFurther(found, signal) };
+      const cast = await castVotes(sampler, signal.exchange, { votes, seed });
+      const thankful = countVotes(cast) > 0 ? withoutThanks(signal) : undefined;
+      return (thankful && (await hearThankful(thankful, { votes, seed }))) ?? hear(signal, cast, { votes, seed });
     },
   };
+
+  /** A correction with thanks around it, "No, I always fly Business. Thank you!", which the votes take for an approval; undefined where the rest is none. */
+  async function hearThankful(rest: Signal, asked: { votes: number; seed: number }): Promise<Verdict | undefined> {
+    const rewards = await castVotes(sampler, rest.exchange, asked);
+    if (countVotes(rewards) >= 0) return undefined;
+    const heard = await hear(rest, rewards, asked);
+    return heard.hint === undefined ? undefined : heard;
+  }
+
+  async function hear(signal: Signal, rewards: readonly Reward[], { votes, seed }: { votes: number; seed: number }): Promise<Verdict> {
+    const reward = countVotes(rewards);
+    if (rewards.length === 0)
+      return verdict({
+        reward: 0,
+        rewards,
+        detail: "no vote could be read",
+        refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
+      });
+    if (reward >= 0) return (await findUntold(signal, { reward, rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
+    const found = await hearAspects(signal, {
+      rejected: true,
+      sampler,
+      seed,
+      findArgument: () => findHint(signal, { votes, seed }),
+    });
+    return { ...verdict({ reward, rewards, detail: "by votes" }), ...withFurther(found, signal) };
+  }
 
   /**
    * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
@@ -99,6 +114,19 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     );
     return standingHint(await chooseHint([...greedy, ...drawn], { signal, sampler }), signal);
   }
+}
+
+/** The signal without sentences that only thank, greet or part; undefined where there are none, or nothing else. */
+function withoutThanks(signal: Signal): Signal | undefined {
+  const nextState = signal.exchange.nextState.map((message) => {
+    if (message.role !== "user") return message;
+    const kept = sentencesOf(message.content).filter((sentence) => !isSmallTalk(sentence, { asked: false }));
+    return kept.length === 0 ? message : { ...message, content: kept.join(" ") };
+  });
+  const isLess = nextState.some(
+    ({ content }, at) => sentencesOf(content ?? "").length < sentencesOf(signal.exchange.nextState[at]?.content ?? "").length,
+  );
+  return isLess ? { ...signal, exchange: { ...signal.exchange, nextState } } : undefined;
 }
 
 /** Reads a correction in words with the hint job. */

@@ -328,6 +328,19 @@ describe("createEmbeddedJudge", () => {
     expect(verdict).toMatchObject({ reward: -1, refused: { code: "hint/ungrounded" } });
   });
 
+  it("hears a correction with thanks around it, and leaves thanks alone to the votes", async () => {
+    const heard = (said: string, ...texts: string[]) => {
+      const thanked = signalOf(call("SearchHotel", { city: "Porto" }), [user(said)]);
+      return createEmbeddedJudge(saying(...texts)).judge(thanked, { votes: 1, seed: 0 });
+    };
+    const hint = "number_of_rooms should be 2.";
+    expect(await heard("No, I want two rooms. Thank you very much!", "+1", "-1", hint)).toMatchObject({ reward: -1, hint: { text: hint } });
+    // Where what is left tells nothing, it stays at what was said as a whole.
+    expect(await heard("No, that is all. Thank you!", "+1", "-1", "none")).toMatchObject({ reward: 1 });
+    expect(await heard("That was great. Thank you!", "+1", "+1")).toMatchObject({ reward: 1 });
+    expect(await heard("Thank you. Bye!", "+1")).toMatchObject({ reward: 1, votes: [1] });
+  });
+
   it("says so when no vote can be read", async () => {
     expect(await createEmbeddedJudge(saying("bad", "worse", "")).judge(signal, { votes: 3, seed: 0 })).toMatchObject({
       reward: 0,
