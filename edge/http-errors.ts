@@ -2,7 +2,7 @@
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { ZodType } from "zod";
+import type { core, ZodType } from "zod";
 import { AppError, ERROR_TRAITS, type ErrorCode } from "../shared/errors.ts";
 import type { AppEnv } from "./env.ts";
 import { logError } from "./log.ts";
@@ -66,8 +66,13 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = issue?.path.map(String).join(".") ?? "";
-  const message = issue?.code === "unrecognized_keys" ? unknownMembers(issue.keys) : (issue?.message ?? "not as expected");
+  const message = issue === undefined ? "not as expected" : messageOf(issue);
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
+}
+
+/** A schema's own words come first. */
+function messageOf(issue: core.$ZodIssue): string {
+  return issue.code === "unrecognized_keys" && issue.message.startsWith("Unrecognized key") ? unknownMembers(issue.keys) : issue.message;
 }
 
 function unknownMembers(names: readonly string[]): string {
