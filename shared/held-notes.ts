@@ -202,18 +202,30 @@ function holdAgreed(
   const agreed = tools.map((tool) => {
     const call = tool.function.name === name ? agreedCall(heard.messages, tool) : undefined;
     if (call === undefined) return tool;
-    const properties = Object.fromEntries(Object.entries(call.arguments).map(([key, value]) => [key, { enum: [value] }]));
-    const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
-    return { ...tool, function: { ...tool.function, parameters } };
+    return exactly(tool, call.arguments);
   });
   return { tools: agreed, toolChoice };
 }
 
-/** The tool as the answer calls it, so that only what is held changes: where its grammar lets a small policy fill more, it does. Of several calls, or of lists and objects, it stays as it is. */
+/**
+ * The tool as the answer calls it, so that only what is held changes: where its grammar lets a small policy fill more, it does. Of several calls, of lists
+ * and objects, and of numbers that are not written as they were read, it stays as it is.
+ */
 function asCalled(tool: ToolDefinition, { calls }: Said): ToolDefinition {
   const [call, ...more] = calls.filter(({ name }) => name === tool.function.name);
-  if (call === undefined || more.length > 0 || Object.values(call.arguments).some((value) => typeof value === "object")) return tool;
-  const properties = Object.fromEntries(Object.entries(call.arguments).map(([key, value]) => [key, { enum: [value] }]));
+  return call === undefined || more.length > 0 || !Object.values(call.arguments).every(isWrittenAlike)
+    ? tool
+    : exactly(tool, call.arguments);
+}
+
+function isWrittenAlike(value: unknown): boolean {
+  if (typeof value === "number") return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+  return typeof value !== "object";
+}
+
+/** The tool for which no call but this one fits. */
+function exactly(tool: ToolDefinition, args: Readonly<Record<string, unknown>>): ToolDefinition {
+  const properties = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, { enum: [value] }]));
   const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
   return { ...tool, function: { ...tool.function, parameters } };
 }

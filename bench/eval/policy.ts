@@ -5,7 +5,7 @@ import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { holdTo, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { type WrittenAnswer, yields } from "../../shared/yielding.ts";
+import { tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import { toBatch } from "../../trainer/pretrain/batches.ts";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
@@ -75,10 +75,12 @@ export class EvaluatedPolicy {
     const settled = cases.map(({ tool, parameter, value, heard, guided: prompt }, index) => {
       const [a, b] = [at(under, index), at(without, index)];
       const note = { tool, parameter, value, corrected: null };
+      const about = { ...note, corrected: [] };
       const isElsewhere = a.call !== undefined && a.call.name !== tool && b.call?.name !== tool;
-      if (isElsewhere || yields(this.#tokenizer, { ...note, corrected: [] }, { under: a, without: b, heard })) return { text: b.text };
+      if (isElsewhere || yields(this.#tokenizer, about, { under: a, without: b, heard })) return { text: b.text };
       const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
-      return passesOver(note, { ...before, heard })
+      // What the policy tells by itself is not held, whatever words it has.
+      return passesOver(note, { ...before, heard }) && !tells(this.#tokenizer, about, { without: b, heard })
         ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
         : a;
     });

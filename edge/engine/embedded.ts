@@ -74,12 +74,22 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
   const same = { readFile, ...drawn, ...form, cacheKey };
   const completion = { ...same, line, version, policyDigest, adapter, notes, held: [], promptTokens };
+  // Notes that the policy does not read leave the prompt as it is.
+  const prompts = new Map([[keyOf(notes), promptTokens]]);
+  const promptOf = (some: readonly ServedNote[]): Pick<YieldingCompletion, "notes" | "promptTokens"> => {
+    const known = prompts.get(keyOf(some));
+    if (known !== undefined) return { notes: some, promptTokens: known };
+    const encoded = encodeWithNotes(policy, { ...turn, notes: some });
+    prompts.set(keyOf(some), encoded.promptTokens);
+    return encoded;
+  };
   const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => ({
     ...same,
     ...by,
     held: hold?.to ?? [],
+    once: hold !== undefined && hold.to.length > 0,
     ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
-    ...(fewer.length === notes.length ? { notes, promptTokens } : encodeWithNotes(policy, { ...turn, notes: fewer })),
+    ...promptOf(fewer),
   });
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
@@ -87,6 +97,10 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
     answer: (signal) =>
       toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), { ...turn, toolChoice }),
   };
+}
+
+function keyOf(notes: readonly ServedNote[]): string {
+  return JSON.stringify(notes.filter(({ parameter }) => !isAspect(parameter)).map(({ noteId }) => noteId));
 }
 
 /** Aspects of answers that the version has learned and no note is about: it is held to them as to notes, and reads none. */
@@ -108,7 +122,7 @@ function talksOnly({ messages, sampling: { toolChoice } }: EngineTurn): boolean 
 
 function toAnswer(
   answer: YieldingAnswer,
-  { policy: bound, notes: given, toolChoice }: Pick<EngineTurn, "policy" | "notes"> & Pick<TurnSampling, "toolChoice">,
+  { policy: bound, notes: given, sampling: { toolChoice: asked }, toolChoice }: EngineTurn & Pick<TurnSampling, "toolChoice">,
 ): EngineAnswer {
   const prompted = (): Prompted => {
     const { notes, held, promptTokens, line, version } = answer.completion;
@@ -119,7 +133,7 @@ function toAnswer(
       notes: stood.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) })),
       heldTo: others.map(({ tool, parameter, value }) => ({ tool, parameter, value })),
       promptTokens,
-      toolChoice,
+      ...(toolChoice !== asked && { toolChoice }),
       yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version },
     };
   };

@@ -54,7 +54,7 @@ export type Prompted = {
   readonly heldTo: readonly HeldDefault[];
   /** The encoded prompt; undefined where the engine encodes it. */
   readonly promptTokens: readonly number[] | undefined;
-  /** Under which the answer was drawn, where that is not as the request has it. */
+  /** Under which the answer was drawn; undefined where it is the request's. */
   readonly toolChoice?: TurnSampling["toolChoice"];
   /** The version before, where it is that one's answer: a default that the bound version has learned has yielded. */
   readonly yieldedTo?: { readonly line: string; readonly version: number } | undefined;

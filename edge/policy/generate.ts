@@ -30,7 +30,7 @@ export type GenerationParts = {
 export async function* generate(parts: GenerationParts, request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
   const { decoder, grammars, eosId, sequence } = parts;
   const { vocabulary, markers } = grammars;
-  const constraint = grammars.constraint(request.tools, request);
+  const constraint = grammars.constraint(request.tools, request, { once: request.once });
   const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
   const shown = new ShownBytes(vocabulary.erased);
   const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: shown.of(vocabulary.bytesOf(tokenId)) });

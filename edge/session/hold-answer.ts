@@ -15,18 +15,19 @@ import type { ServedDefault } from "../../shared/policy.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
+import type { WithoutOverruled } from "./overruled-notes.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead, standingDefaults } from "./yielding-turn.ts";
 
-/** @param told ids of notes that are not held: the policy tells by itself what was said */
-export async function holdAnswer(answers: VersionAnswers, under: Answer, told: ReadonlySet<string>): Promise<Answer> {
+export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told }: WithoutOverruled): Promise<Answer> {
   const { completion, heard } = answers.turn;
   const learned = new LearnedDefaults(answers);
   const tried = new Set<ServedNote>();
   let answer = under;
   for (;;) {
     const { calls, text, completion: by, defaults } = answer;
-    const open = by.notes.filter((note) => !tried.has(note) && mayHold(note, completion));
+    const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
+    // What the policy tells by itself is not held.
     const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
     const due = nextOf(open.filter((note) => stands(note) && passesOver(note, { calls, text, heard })));
     const isLast = due.every(asksFirst); // or no note is due
@@ -53,6 +54,7 @@ class LearnedDefaults {
   readonly #answers: VersionAnswers;
   /** Those that have yielded or were held. */
   readonly #doneWith = new Set<ServedDefault>();
+  readonly #yielded = new Set<ServedDefault>();
   /** Those that the version before was asked about, and over which value: what it said goes for the answer that was then held to others. */
   readonly #askedOver = new Set<string>();
 
@@ -75,14 +77,21 @@ class LearnedDefaults {
         this.#answers.ask({ by, notes: by.notes, hold: { to: [...by.held, ...passed], before } }, defaults),
     });
     for (const each of [...yielded, ...held]) this.#doneWith.add(each);
+    for (const each of yielded) this.#yielded.add(each);
     return answer;
+  }
+
+  /** Whether what was said has overruled a default for the same argument. */
+  hasYielded(note: ServedNote): boolean {
+    return [...this.#yielded].some((each) => samePlace(each, note));
   }
 
   /** The answer of the version before, with nothing else about the default's argument. */
   #askBefore(learned: ServedDefault, { completion: by, ...before }: Answer): Promise<Answer | undefined> {
     this.#askedOver.add(overValue(learned, before));
     const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
-    return this.#answers.askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before } });
+    // What it had called must not speak for the default that it is asked without.
+    return this.#answers.askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before: { ...before, calls: [] } } });
   }
 }
 

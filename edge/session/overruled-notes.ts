@@ -10,6 +10,8 @@ import { isRead } from "./yielding-turn.ts";
 
 export type WithoutOverruled = {
   readonly answer: Answer;
+  /** The notes that nothing overrules, in its prompt or not. */
+  readonly standing: readonly ServedNote[];
   /** Ids of notes about arguments that the policy fills by itself with what was said, whatever words that has. */
   readonly told: ReadonlySet<string>;
 };
@@ -18,21 +20,22 @@ export type WithoutOverruled = {
 export async function withoutOverruledNotes(answers: VersionAnswers, under: Answer): Promise<WithoutOverruled> {
   const { notes } = under.completion;
   const told = new Set<string>();
-  if (!notes.some((note) => isAboutCall(note, under))) return { answer: await withoutOtherTools(answers, under), told };
+  if (!notes.some((note) => isAboutCall(note, under))) return { answer: await withoutOtherTools(answers, under), standing: notes, told };
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
   const without = await answers.askBefore(learned(notes), { notes: [] });
-  if (without === undefined) return { answer: under, told };
+  if (without === undefined) return { answer: under, standing: notes, told };
   const { policy, heard } = answers.turn;
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
     return yields(policy.tokenizer, about, { under, without, heard });
   });
-  if (yielding.length === 0) return { answer: await ownBeside(answers, under, without), told };
   const standing = notes.filter((note) => !yielding.includes(note));
-  const left = await answers.askBefore(learned(yielding), { notes: standing });
-  return { answer: left === undefined ? under : await ownBeside(answers, left, without), told };
+  const left = yielding.length === 0 ? under : await answers.askBefore(learned(yielding), { notes: standing });
+  return left === undefined
+    ? { answer: under, standing: notes, told }
+    : { answer: await ownBeside(answers, left, without), standing, told };
 }
 
 /**

@@ -61,8 +61,7 @@ export class YieldingAnswer {
   /** What goes out for an answer of which nothing has been shown. */
   async #decide(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const ungarbled = await withoutMadeUpWords(this.#answers, this.#answers.keepOwn(steps));
-    const { answer, told } = await withoutOverruledNotes(this.#answers, ungarbled);
-    const held = await holdAnswer(this.#answers, answer, told);
+    const held = await holdAnswer(this.#answers, await withoutOverruledNotes(this.#answers, ungarbled));
     const decided = await holdQuestion(this.#answers, held);
     this.#completion = decided.completion;
     return decided.steps;
@@ -76,9 +75,10 @@ export class YieldingAnswer {
 async function withoutMadeUpWords(answers: VersionAnswers, under: Answer): Promise<Answer> {
   const { policy, heard } = answers.turn;
   const wordings = under.defaults.filter((each) => wordsReply(each, heard));
+  if (under.calls.length > 0 || wordings.length === 0) return under;
   const said = { tokenizer: policy.tokenizer, heard, others: wordings.map(({ value }) => value) };
   const madeUp = madeUpWords(under.text, said).length;
-  if (under.calls.length > 0 || madeUp === 0 || wordings.length === 0) return under;
+  if (madeUp === 0) return under;
   const before = await answers.askBefore(wordings.at(-1), { notes: under.completion.notes });
   return before?.calls.length === 0 && before.text !== "" && madeUpWords(before.text, said).length < madeUp ? before : under;
 }

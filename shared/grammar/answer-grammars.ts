@@ -36,15 +36,23 @@ export class AnswerGrammars {
 
   /**
    * What an answer with these tools may be. A named tool is the only one that can be called, and once. Without tokens that mark
-   * calls, a call is words like any other. @throws {policy/refused} where a call must be held to its form all the same
+   * calls, a call is words like any other. @param options.once for one answer alone: its grammars are not kept in the place of others that will be
+   * used again @throws {policy/refused} where a call must be held to its form all the same
    */
-  constraint(tools: readonly ToolDefinition[], { toolChoice, parallelToolCalls, responseFormat }: HeldForm): Constraint {
+  constraint(
+    tools: readonly ToolDefinition[],
+    { toolChoice, parallelToolCalls, responseFormat }: HeldForm,
+    { once = false }: { once?: boolean } = {},
+  ): Constraint {
     const named = typeof toolChoice === "object";
     const callable = toolChoice === "none" ? [] : named ? tools.filter((tool) => tool.function.name === toolChoice.name) : tools;
     const mustCall = toolChoice === "required" || named;
     const markers = mustCall ? this.markers : this.#markers;
     return new Constraint({
-      calls: callable.length === 0 || !markers ? undefined : this.#grammar(callable, markers.closeId, () => callRule(callable)),
+      calls:
+        callable.length === 0 || !markers
+          ? undefined
+          : this.#grammar(callable, markers.closeId, { once, compile: () => callRule(callable) }),
       text: this.#textGrammar(responseFormat),
       mustCall,
       single: !parallelToolCalls || named,
@@ -55,15 +63,16 @@ export class AnswerGrammars {
 
   #textGrammar(format: HeldForm["responseFormat"]): TokenGrammar | undefined {
     if (format.type === "text") return undefined;
-    if (format.type === "exact") return this.#grammar(format, this.#eosId, () => literals([format.text]));
+    if (format.type === "exact") return this.#grammar(format, this.#eosId, { once: true, compile: () => literals([format.text]) });
     const schema = format.type === "json_object" ? { type: "object" } : format.schema;
-    return this.#grammar(schema, this.#eosId, () => compileSchema(schema, { path: "" }));
+    return this.#grammar(schema, this.#eosId, { once: false, compile: () => compileSchema(schema, { path: "" }) });
   }
 
-  #grammar(source: unknown, endId: number, compile: () => Rule): TokenGrammar {
+  #grammar(source: unknown, endId: number, { once, compile }: { once: boolean; compile: () => Rule }): TokenGrammar {
     const key = `${endId} ${JSON.stringify(source)}`;
-    const grammar = this.#kept.get(key) ?? new TokenGrammar(compile(), { vocabulary: this.vocabulary, endId });
-    this.#kept.set(key, grammar); // what was used last goes last
+    const kept = this.#kept.get(key);
+    const grammar = kept ?? new TokenGrammar(compile(), { vocabulary: this.vocabulary, endId });
+    if (kept !== undefined || !once) this.#kept.set(key, grammar); // what was used last goes last
     return grammar;
   }
 }

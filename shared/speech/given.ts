@@ -21,7 +21,8 @@ export function mayBeMeant(
   return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
 }
 
-const PEOPLE = /\b(?:passenger|guest|people|person|party|travell?er|adult|rider|diner|attendee|visitor)s?\b/i;
+const PEOPLE =
+  /^(?:(?:number|num|count|amount) (?:of )?)?(?:passenger|guest|people|person|travell?er|adult|rider|diner|attendee|visitor)s?(?: count)?$|^(?:party|group) size$/i;
 const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 
@@ -83,8 +84,18 @@ export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Par
   return request.some(({ role, content }, at) => {
     if (role !== "user") return false;
     const isReply = isAskedFor(request[at - 1], parameter);
-    return clausesOf(content ?? "").some((clause) => OPEN.test(clause) && (isReply || namesTopic(clause, parameter)));
+    return (
+      clausesOf(content ?? "").some((clause) => (isReply ? ANY : OPEN).test(clause) && (isReply || namesTopic(clause, parameter))) ||
+      isAny(content ?? "", parameter)
+    );
   });
+}
+
+/** "Any airline": the topic follows; "any tables for our party size" leaves no size open. */
+function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
+  return [...text.matchAll(/\b(?:any|either|whichever|whatever)(?: of the| kind of| type of)? (\p{L}+(?: \p{L}+)?)/giu)].some(
+    ([, topic = ""]) => namesTopic(topic, parameter),
+  );
 }
 
 /** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast"; of so many people: "just me". */
@@ -95,4 +106,5 @@ export function isTurnedDown(messages: readonly ChatMessage[], { parameter, valu
 }
 
 const OPEN =
-  /\b(?:any|anything|either|whatever|whichever|no (?:strong |particular )?preference|(?:all|both) (?:fine|good|the same)|(?:don't|doesn't|do not|does not) (?:really )?(?:matter|mind|care))\b/i;
+  /\b(?:no (?:strong |particular )?preference|(?:all|both) (?:fine|good|the same)|(?:don't|doesn't|do not|does not) (?:really )?(?:matter|mind|care))\b/i;
+const ANY = new RegExp(`${OPEN.source}|\\b(?:any|anything|either|whatever|whichever)\\b`, "i"); // to a question about the parameter

@@ -53,7 +53,7 @@ export function clausesOf(text: string): string[] {
 const DENIED =
   /\b(?:no|not|without|never|nothing|avoid|skip|drop|remove|hate|stop|exclude|excluding|cancel|cut|enough)\b|n't\b|\b(?:turn|switch) off\b/gi;
 
-const LEFT_OUT = /\b(?:leave|take)\b.*\b(?:out|off)\b/i;
+const LEFT_OUT = /\b(?:leave|take)\b[^]{0,60}\b(?:out|off)\b/i;
 
 const UNNEEDED = /\b(?:don't|do not|doesn't|does not|didn't|won't) (?:\w+ )?(?:have|own|need|care|require|mind)\b|\bno need\b/i;
 
@@ -114,7 +114,7 @@ const BAD_AFTER = new RegExp(
 
 // "Celsius means nothing to me", "Economy is not for me"
 const REFUSED_AFTER =
-  /^(?:(?:is|was|are|were|s|means|does|did|will|would) (?:\w+ )?(?:not(?! (?:negotiable|optional|what))|nothing|no|wrong|too|never|useless|bad)|(?:isn|wasn|aren|doesn|didn|won) t(?! (?:negotiable|optional|what)))\b/;
+  /^(?:(?:is|was|are|were|s|means|does|did|will|would) (?:(?!not )\w+ )?(?:not(?! (?:negotiable|optional|what|bad|a problem))|nothing|no|wrong|too|never|useless|bad)|(?:isn|wasn|aren|doesn|didn|won) t(?! (?:negotiable|optional|what|bad|a problem)))\b/;
 
 function isBad(after: readonly string[]): boolean {
   return REFUSED_AFTER.test(after.slice(0, REFUSED_WORDS).join(" ")) || BAD_AFTER.test(after.join(" "));
@@ -129,7 +129,7 @@ function isRefused(words: readonly string[], at: number): boolean {
 
 // "I don't want Economy", "anything but Economy", "rather than Economy": in the words before a value.
 const REFUSING =
-  /\b(?:not|never|without|hate|dislike|despise|detest|loathe|avoid|stop|refuse|t|(?:enough|sick|tired|weary|bored|rid) of|(?:fed up|bored|done) with|(?:keep|stay|steer|shy) away from)\b|\b(?:no|no more|than|instead of)$|\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)? (?:but|except|other than)$/;
+  /(?<!\bwhy )\b(?:not|never|without|hate|dislike|despise|detest|loathe|avoid|stop|refuse|t|(?:enough|sick|tired|weary|bored|rid) of|(?:fed up|bored|done) with|(?:keep|stay|steer|shy) away from)\b(?! mind\b)|\b(?:no|no more|than|instead of)$|\b(?:any\w*|every\w*|all|whatever)(?: \w+)? (?:but|except|other than)$/;
 
 const REFUSED_WORDS = 4;
 const AFTER_WORDS = 8;

@@ -19,6 +19,15 @@ describe("YieldingAnswer of a version that has learned", () => {
     expect(turn.asked).toEqual([[7]]);
   });
 
+  it("yields under a hold to what was said: what the later version called is not held of the one before", async () => {
+    const heard = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto with 5 stars." }] };
+    const note = { ...ROOMS, text: "rooms should be 2." };
+    const turn = prepared({ notes: [note], defaults: [STARS_4], heard }, (_, version, held) =>
+      call({ city: "Porto", stars: version === 7 ? "4" : "5", ...(held.includes("rooms") && { rooms: "2" }) }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "stars": "5", "rooms": "2"}'], version: 5 });
+  });
+
   it("is held to what it passes over, also in the answer of a version before it", async () => {
     const passed = prepared({ defaults: [STARS_4] }, (_, __, held) =>
       call({ city: "Porto", ...(held.includes("stars") && { stars: "4" }) }),

@@ -9,6 +9,9 @@ import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { Asked, YieldingCompletion, YieldingTurn } from "../../../edge/session/yielding-turn.ts";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { holdTo } from "../../../shared/held-notes.ts";
+import { checkArguments } from "../../../shared/schema-check.ts";
+import { findTool } from "../../../shared/speech/calls.ts";
+import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
 
 export const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
@@ -44,7 +47,7 @@ export const HEARD = {
   tools: [
     {
       type: "function" as const,
-      function: { name: "SearchHotel", parameters: { type: "object", properties: { rooms: text, stars: text } } },
+      function: { name: "SearchHotel", parameters: { type: "object", properties: { city: text, rooms: text, stars: text } } },
     },
   ],
 };
@@ -70,6 +73,7 @@ export function prepared(
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
       const { responseFormat: form } = request;
       const said = form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held);
+      if (held.length > 0) expectFitting(said, request.tools);
       for (const tokenId of [...said, tokenizer.eosId]) {
         const special = vocabulary.isSpecial(tokenId);
         const deltas = reader.push(tokenId);
@@ -97,4 +101,13 @@ export async function answer({ turn }: ReturnType<typeof prepared>, signal = new
   const tokens = steps.flatMap((step) => (step.kind === "token" ? [step.tokenId] : []));
   const { notes, version } = run.completion;
   return { tokens, calls: end?.kind === "end" ? end.calls.map((each) => each.arguments) : [], notes, version };
+}
+
+/** As the grammar does: what is held is held, and the rest as it was. */
+function expectFitting(said: readonly number[], tools: YieldingCompletion["tools"]): void {
+  for (const { name, arguments: args } of readAnswer(tokenizer, said).calls) {
+    const tool = findTool(tools, name);
+    const problems = tool === undefined ? [] : checkArguments(tool, args);
+    if (problems.length > 0) throw new Error(`a held call that fits expected, got ${JSON.stringify(args)}: ${problems.join("; ")}`);
+  }
 }

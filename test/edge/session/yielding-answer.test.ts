@@ -42,6 +42,18 @@ describe("YieldingAnswer under notes", () => {
     expect(await answer(stubborn)).toMatchObject({ calls: ['{"stars": "5", "rooms": "2"}'], notes: [ROOMS] });
   });
 
+  it("holds a second note that stands and is passed over to the policy's own call, too", async () => {
+    const quiet = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto." }] };
+    const turn = prepared({ notes: [ROOMS, STARS], heard: quiet }, (notes, _, held) =>
+      call({
+        ...(held.length > 0 || notes.length === 0 ? { city: "Porto" } : { city: "Porto", floor: "3" }),
+        ...((notes.length > 0 || held.includes("rooms")) && { rooms: "2" }),
+        ...(held.includes("stars") && { stars: "4" }),
+      }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2", "stars": "4"}'] });
+  });
+
   it("answers without a note that is overruled, and is recorded as answered so", async () => {
     const turn = prepared({ notes: [ROOMS] }, (notes) => call(notes.length > 0 ? { rooms: "2" } : { city: "Porto", rooms: "1" }));
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "1"}'], notes: [] });

@@ -113,11 +113,17 @@ describe("isTurnedDown", () => {
     expect(down(airline, "KLM", said)).toBe(false);
   });
 
+  it.each(["Nothing but KLM, please.", "Why not KLM?", "KLM is not bad.", "I don't mind KLM.", "I always fly KLM, never mind the price."])(
+    "is false of what is for it: %s",
+    (said) => expect(down(airline, "KLM", said)).toBe(false),
+  );
+
   it("counts people where somebody comes alone", () => {
     const people = { name: "party_size", words: "party size", description: "", kind: "number", allowed: [] } as const;
     const rooms = { name: "rooms", words: "rooms", description: "", kind: "number", allowed: [] } as const;
     expect(["Just me.", "I travel alone", "For two."].map((said) => down(people, "2", said))).toEqual([true, true, false]);
-    expect([down(people, "1", "Just me."), down(rooms, "2", "Just me.")]).toEqual([false, false]);
+    const price = { name: "price_per_person", words: "price per person", description: "", kind: "number", allowed: [] } as const;
+    expect([down(people, "1", "Just me."), down(rooms, "2", "Just me."), down(price, "50", "Just me.")]).toEqual([false, false, false]);
   });
 
   it("asks of a truth what is said of its topic", () => {

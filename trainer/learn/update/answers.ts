@@ -9,7 +9,7 @@ import type { AdapterTensors } from "../../policy/adapter.ts";
 import { readAnswer, writtenText } from "../../teacher/answer-text.ts";
 import { studentRow } from "../../teacher/answers.ts";
 import { answerLoss, marginsOf, type AnswerRow, type PairedRow } from "../lesson/answer-rows.ts";
-import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
+import { type Adapters, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import { confirmationFailure, look as lookAtHeld, type HeldBack, type Look } from "./confirm.ts";
 import { counterCases } from "../lesson/counter-cases.ts";
 import { costToEarlier } from "./earlier.ts";
@@ -59,10 +59,8 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
     onStep: request.onStep,
   });
   if (run.status === "refused") return run;
-  await engine.loadAdapter(adapters.candidate, run.adapter);
-  const adapter = await roundCandidate(engine, adapters.candidate);
+  const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed });
   const { driftNats } = await look(adapters.candidate);
-  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed });
   const answers = await ask(rows.map(({ chosen: { prompt }, tools: offered }) => ({ prompt, tools: offered })));
   const honoured = zipStrict(rows, answers).reduce(
     (sum, [row, answer]) => sum + (does(tokenizer, row, { answer, prefers: signals.answers === "preference" }) ? row.supplied.share : 0),

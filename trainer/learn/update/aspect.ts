@@ -13,7 +13,7 @@ import { mustStay, studentRow, type Lesson } from "../../teacher/answers.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import { aspectContexts, isUnasked } from "../lesson/aspect-contexts.ts";
 import { type AspectLessons, askAspect, headOf, isRight } from "../lesson/aspect-lessons.ts";
-import { askGreedily, type LearnerDependencies, roundCandidate } from "./candidate.ts";
+import { askGreedily, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import type { Look } from "./confirm.ts";
 import { costToEarlier } from "./earlier.ts";
 import { countLessons, keyOf } from "../lesson/lessons.ts";
@@ -104,9 +104,7 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
     { taught, look, lookFrom, adapters, version: request.parentVersion, onStep: request.onStep },
   );
   if (run.status === "refused") return run;
-  await engine.loadAdapter(adapters.candidate, run.adapter);
-  const adapter = await roundCandidate(engine, adapters.candidate);
-  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
+  const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
   const known = knownWords(tokenizer, [...training.lessons, ...held.lessons]);
   const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
   if (shortfall !== undefined) return shortfall;

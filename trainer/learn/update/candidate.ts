@@ -90,3 +90,14 @@ export async function roundCandidate(engine: Pick<EngineCalls, "readAdapter" | "
   await engine.loadAdapter(name, rounded);
   return rounded;
 }
+
+/** Takes weights for the candidate, as they will be stored. @returns them, and the candidate's greedy answers */
+export async function takeCandidate(
+  { engine, base }: Pick<LearnerDependencies, "base"> & { engine: Pick<EngineCalls, "generate" | "score" | "readAdapter" | "loadAdapter"> },
+  weights: AdapterTensors,
+  { adapters, seed }: { adapters: Adapters; seed: number },
+): Promise<{ adapter: AdapterTensors; ask: AskPolicy }> {
+  await engine.loadAdapter(adapters.candidate, weights);
+  const adapter = await roundCandidate(engine, adapters.candidate);
+  return { adapter, ask: askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed }) };
+}

@@ -7,7 +7,7 @@ import { hintText } from "../../../shared/jobs.ts";
 import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import { mustStay, studentRow } from "../../teacher/answers.ts";
 import type { Correction } from "../../teacher/contexts.ts";
-import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
+import { askGreedily, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
 import { correctedRows } from "../lesson/corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
@@ -74,9 +74,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
     onStep: request.onStep,
   });
   if (run.status === "refused") return run;
-  await engine.loadAdapter(adapters.candidate, run.adapter);
-  const adapter = await roundCandidate(engine, adapters.candidate);
-  const askCandidate = askGreedily(engine, { adapter: adapters.candidate, eosId: tokenizer.eosId, seed: request.seed });
+  const { adapter, ask: askCandidate } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
   const shortfall = await confirmationFailure(held, { ask: askCandidate, base, settings });
   if (shortfall !== undefined) return shortfall;
   const cost = await costToEarlier(deps, earlier, {

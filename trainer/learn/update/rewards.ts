@@ -5,7 +5,7 @@
 import { at } from "../../../shared/assert.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
 import { writtenText } from "../../teacher/answer-text.ts";
-import { askGreedily, roundCandidate, type Adapters, type LearnerDependencies } from "./candidate.ts";
+import { askGreedily, type Adapters, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
@@ -56,9 +56,7 @@ export async function learnRewards(
   }
   if (taken === undefined)
     return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${drift.toFixed(4)}`);
-  await engine.loadAdapter(adapters.candidate, taken.adapter);
-  const adapter = await roundCandidate(engine, adapters.candidate);
-  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed });
+  const { adapter, ask } = await takeCandidate(deps, taken.adapter, { adapters, seed });
   const cost = await costToEarlier(deps, earlier, { tools: [], adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
   const moved = rows.map(({ row }) => row);
