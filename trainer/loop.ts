@@ -33,7 +33,7 @@ import { hasBase } from "./policy/parent.ts";
 import { publishVersion, rejectionOf } from "./policy/publish.ts";
 import { Progress } from "./progress.ts";
 import { Signals } from "./signals.ts";
-import { reserve, type Queued } from "./work-queue.ts";
+import type { Queued } from "./work-queue.ts";
 
 export type LoopDependencies = {
   readonly edge: EdgePort;
@@ -206,12 +206,12 @@ export class LineLoop {
     return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
   }
 
-  /** Runs an update in its turn, and judges until then. What it reads is as of its beginning. */
+  /** Runs an update when the engine is free for it, and judges meanwhile. What it reads is as of its beginning. */
   async #queued<Result>(head: LineHead, update: () => Promise<Result>): Promise<Result> {
     this.#progress.tell("queued");
-    const turn = reserve(this.#deps.queued, update);
-    await this.#judgeDuring(turn.come, head);
-    return turn.take();
+    const updated = this.#deps.queued(update);
+    await this.#judgeDuring(updated, head);
+    return updated;
   }
 
   /** Learns again, without a deleted user, what the others had taught the versions that have to go. */
@@ -269,7 +269,7 @@ export class LineLoop {
     const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
-    const update = learner.update({
+    const outcome = await learner.update({
       ...gathered,
       signals,
       replay,
@@ -282,8 +282,7 @@ export class LineLoop {
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
-    await this.#judgeDuring(update, head);
-    return { outcome: await update, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals, leftOut } };
+    return { outcome, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals, leftOut } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */

@@ -8,20 +8,6 @@ export type WorkQueue = {
 
 export type Queued = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Waits for its place in the queue: `come` resolves once it has come, and then nobody else works until `take` has done the work. */
-export function reserve<T>(queued: Queued, work: () => Promise<T>): { readonly come: Promise<void>; readonly take: () => Promise<T> } {
-  let tell = (): void => undefined;
-  let begin = (): void => undefined;
-  const come = new Promise<void>((resolve) => (tell = resolve));
-  const taken = new Promise<void>((resolve) => (begin = resolve));
-  const done = queued(async () => {
-    tell();
-    await taken;
-    return work();
-  });
-  return { come, take: () => (begin(), done) };
-}
-
 export function createWorkQueue(): WorkQueue {
   const gates: (() => Promise<void>)[] = [];
   const others: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 /** What is next on the engine. */
 import { expect, it } from "vitest";
-import { reserve, createWorkQueue } from "../../trainer/work-queue.ts";
+import { createWorkQueue } from "../../trainer/work-queue.ts";
 
 it("lets one work at a time, gates before updates that wait, and goes on after a failure", async () => {
   const queued = createWorkQueue();
@@ -25,15 +25,4 @@ it("lets one work at a time, gates before updates that wait, and goes on after a
   expect(await Promise.all([first, gate, last])).toEqual(["update 1", "gate", "update 3"]);
   expect(told).toEqual(["update 1", "gate", "update 3"].flatMap((name) => [`${name} begins`, `${name} ends`]));
   await expect.poll(() => queued.idle()).toBe(true);
-});
-
-it("is kept for who waits until it is taken", async () => {
-  const queued = createWorkQueue();
-  const told: string[] = [];
-  const say = (what: string) => async (): Promise<number> => told.push(what);
-  const turn = reserve(queued, say("first"));
-  const next = queued(say("next"));
-  await turn.come;
-  expect([told, queued.idle()]).toEqual([[], false]);
-  expect([await turn.take(), await next, told]).toEqual([1, 2, ["first", "next"]]);
 });
