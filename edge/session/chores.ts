@@ -10,6 +10,7 @@ import { isForgotten, isIdle, nextAlarm, parseIdleMs, type Pending } from "./ala
 import { sessionClosed, turnAborted } from "./events.ts";
 import { owes, payOwed } from "./outbox.ts";
 import type { SessionStore } from "./store.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 export class SessionChores {
   readonly #env: Env;
@@ -19,7 +20,8 @@ export class SessionChores {
   readonly #runs: (turnId: string) => boolean;
   /** Waits for the turns that have come, and lets no other begin meanwhile. */
   readonly #inOrder: (step: () => Promise<void>) => Promise<void>;
-  #paying: Promise<void> | undefined;
+  /** One step at a time; what is enqueued meanwhile is seen by whoever waits here. */
+  readonly #steps = new TurnQueue();
   #failures = 0;
 
   constructor(options: {
@@ -60,20 +62,12 @@ export class SessionChores {
 
   /** Pays what is owed, now if possible, else by the alarm. A write that fails is logged and stays owed. */
   async pay(): Promise<void> {
-    let isErasable = false;
-    await this.#alone(async () => void (isErasable = await this.#payOnce()));
+    const isErasable = await this.#steps.run(() => this.#payOnce());
     if (isErasable) await this.#inOrder(() => this.erase());
   }
 
   async planAlarm(): Promise<void> {
     await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
-  }
-
-  /** One step at a time; what is enqueued meanwhile is seen by whoever waits here. */
-  async #alone(step: () => Promise<void>): Promise<void> {
-    while (this.#paying !== undefined) await this.#paying;
-    this.#paying = step().finally(() => (this.#paying = undefined));
-    await this.#paying;
   }
 
   /** @returns whether nothing is to be paid: the user was deleted, and nobody told the session, of which the log has nothing yet */
@@ -106,7 +100,7 @@ export class SessionChores {
 
   /** Nothing of the session is left, here or in the directory. */
   async erase(): Promise<void> {
-    await this.#alone(async () => {
+    await this.#steps.run(async () => {
       const session = this.#store.state();
       if (session === undefined) return;
       for (const { answerDigest } of this.#store.answeredTurns())

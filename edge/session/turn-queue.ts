@@ -1,4 +1,4 @@
-/** Runs a session's turns one after another, in the order in which they came. */
+/** Runs a session's turns, or steps of its chores, one after another, in the order in which they came. */
 export class TurnQueue {
   #tail: Promise<unknown> = Promise.resolve();
 
