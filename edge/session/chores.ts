@@ -60,10 +60,16 @@ export class SessionChores {
     if (isForgotten(this.#pending(), now)) await this.#forget();
   }
 
-  /** Pays what is owed, now if possible, else by the alarm. A write that fails is logged and stays owed. */
+  /** Pays what is owed, or ends the session of a deleted user: now if possible, else by the alarm. What fails is logged and stays to be done. */
   async pay(): Promise<void> {
     const isErasable = await this.#steps.run(() => this.#payOnce());
-    if (isErasable) await this.#inOrder(() => this.erase());
+    if (!isErasable) return;
+    try {
+      await this.#inOrder(() => this.erase());
+    } catch (thrown) {
+      this.#countFailure("session:unerased", thrown);
+      await this.planAlarm();
+    }
   }
 
   async planAlarm(): Promise<void> {
@@ -74,18 +80,25 @@ export class SessionChores {
   async #payOnce(): Promise<boolean> {
     const session = this.#store.state();
     if (session === undefined) return false;
+    let isErasable = false;
     try {
       const { agent, user } = session;
       const at = this.#store.begunAt();
-      if (at !== undefined && owes(this.#store) && (await isDeletedSince(this.#env, { agent, user, at }))) return true;
-      await payOwed(this.#env, this.#store);
-      this.#failures = 0;
+      isErasable = at !== undefined && owes(this.#store) && (await isDeletedSince(this.#env, { agent, user, at }));
+      if (!isErasable) {
+        await payOwed(this.#env, this.#store);
+        this.#failures = 0;
+      }
     } catch (thrown) {
-      this.#failures += 1;
-      logError("outbox:unwritten", thrown, { sessionId: session.sessionId, failures: this.#failures });
+      this.#countFailure("outbox:unwritten", thrown);
     }
-    await this.planAlarm();
-    return false;
+    await this.planAlarm(); // also for a session that is to end: it may not come to it
+    return isErasable;
+  }
+
+  #countFailure(event: "outbox:unwritten" | "session:unerased", thrown: unknown): void {
+    this.#failures += 1;
+    logError(event, thrown, { sessionId: this.#store.state()?.sessionId, failures: this.#failures });
   }
 
   #closeIdle(now: number): void {

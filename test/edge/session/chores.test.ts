@@ -1,5 +1,5 @@
 /** What a session still owes while whoever it has to tell is out of reach: nothing is lost, and the alarm is set for it. */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../edge/env.ts";
 import { SessionChores } from "../../../edge/session/chores.ts";
 import { SessionStore } from "../../../edge/session/store.ts";
@@ -17,8 +17,11 @@ const TURN = {
 const POLICY = { policyLine: "shared", policyVersion: 0, policyDigest: "p" };
 const FINISHED = { turnId: "s/0", answerDigest: "00a0", messageDigest: "m", deltas: [], register: true, recallable: false };
 
+afterEach(() => void vi.restoreAllMocks());
+
 /** A session of one finished turn, which nobody knows of yet, beside a log that takes everything and a directory that can be out of reach. */
 function begun() {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
   const now = Date.now();
   const storage = sqliteStorage();
   const store = new SessionStore(storage);
@@ -26,15 +29,19 @@ function begun() {
   store.openTurn({ ...TURN, ...POLICY, seed: 1, request: null, createdAt: now });
   store.finishTurn(FINISHED);
   const alarms: number[] = [];
-  const lasting = { setAlarm: async (at: number) => void alarms.push(at) };
-  const prepare = () => ({ bind: () => ({ raw: async () => [], run: async () => ({}) }) });
+  const alarm = { setAlarm: async (at: number) => void alarms.push(at), deleteAlarm: async () => undefined };
+  const deleteAll = async (): Promise<void> => ["session", "turns"].forEach((table) => storage.sql.exec(`DROP TABLE ${table}`));
+  const turn = { runs: false };
+  const user = { isDeleted: false };
+  const rows = (query: string): string[][] => (query.includes('from "deletions"') && user.isDeleted ? [["u"]] : []);
+  const prepare = (query: string) => ({ bind: () => ({ raw: async () => rows(query), run: async () => ({}) }) });
   const directory = { register: async () => undefined, forget: (): Promise<void> => Promise.resolve() };
   const env = { DB: { prepare }, DIRECTORY: { getByName: () => directory } } as unknown as Env;
   const chores = new SessionChores({
-    ...{ env, store, storage: Object.assign(storage, lasting) },
-    ...{ runs: () => false, inOrder: (step: () => Promise<void>) => step() },
+    ...{ env, store, storage: Object.assign(storage, alarm, { deleteAll }) },
+    ...{ runs: () => false, inOrder: (step: () => Promise<void>) => (turn.runs ? new Promise<void>(() => undefined) : step()) },
   });
-  return { chores, store, alarms, directory };
+  return { chores, store, alarms, user, directory, turn };
 }
 
 describe("a session's chores", () => {
@@ -45,5 +52,24 @@ describe("a session's chores", () => {
     await expect(erased).rejects.toThrow("unreachable");
     await paid;
     expect([store.unregistered(), alarms.length]).toEqual([[], 1]);
+  });
+
+  it("end the session of a deleted user by the alarm, where the directory cannot be reached before", async () => {
+    const { chores, store, alarms, user, directory } = begun();
+    user.isDeleted = true;
+    directory.forget = async () => Promise.reject(new Error("unreachable"));
+    await chores.pay();
+    expect([store.state()?.user, alarms.length > 0]).toEqual(["u", true]);
+    directory.forget = async () => undefined;
+    await chores.ring();
+    expect(store.state()).toBeUndefined();
+  });
+
+  it("set the alarm before the session of a deleted user waits for its turn to end", async () => {
+    const { chores, alarms, user, turn } = begun();
+    user.isDeleted = true;
+    turn.runs = true;
+    void chores.pay();
+    await vi.waitFor(() => expect(alarms).toHaveLength(1));
   });
 });
