@@ -9,7 +9,7 @@ import { SHARED_LINE } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
 import { runBatch } from "./batch.ts";
-import { withoutDeleted } from "./deletions.ts";
+import { isDeletedSince, withoutDeleted } from "./deletions.ts";
 import { events } from "./schema.ts";
 import { turnRowsOf } from "./turn-rows.ts";
 
@@ -31,9 +31,24 @@ const BATCH = 50;
  */
 export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]): Promise<number> {
   let highest = 0;
-  for (let start = 0; start < newEvents.length; start += BATCH)
-    highest = Math.max(highest, await appendBatch(log, newEvents.slice(start, start + BATCH)));
+  for (let start = 0; start < newEvents.length; start += BATCH) {
+    const kept = await withoutDeleted(log, newEvents.slice(start, start + BATCH));
+    highest = Math.max(highest, await appendBatch(log, kept));
+  }
   return highest;
+}
+
+/**
+ * The same of events of one session, at most 50, all of them later than its begin in epoch milliseconds.
+ * @returns undefined where nothing is appended, as the user was deleted since then
+ */
+export async function appendOfSession(
+  log: EventLog,
+  batch: readonly NewEvent[],
+  { agent, user, begunAt }: { agent: string; user: string; begunAt: number },
+): Promise<number | undefined> {
+  if (await isDeletedSince(log, { agent, user, at: begunAt })) return undefined;
+  return batch.length === 0 ? 0 : appendBatch(log, batch);
 }
 
 /**
@@ -162,10 +177,9 @@ export async function readEvents(log: EventLog, rows: readonly EventRow[]): Prom
 
 async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
   const db = drizzle(log.DB);
-  const kept = await withoutDeleted(log, batch);
-  const rows = await Promise.all(kept.map((event) => toRow(log, event)));
+  const rows = await Promise.all(batch.map((event) => toRow(log, event)));
   const ids = batch.map(({ eventId }) => eventId);
-  const statements = zipStrict(kept, rows).flatMap(([event, row]) => {
+  const statements = zipStrict(batch, rows).flatMap(([event, row]) => {
     const { before, after } = turnRowsOf(event);
     return [...before, db.insert(events).values(row).onConflictDoNothing({ target: events.eventId }), ...after];
   });

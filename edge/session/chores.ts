@@ -2,7 +2,6 @@
  * What a session does beside answering: it closes turns that were cut off, pays what it owes to the log, closes when
  * idle, and disappears once nothing leads to it. The object's one alarm drives all of it; see alarm.ts for when.
  */
-import { isDeletedSince } from "../db/deletions.ts";
 import { directoryOf } from "../directory/client.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
@@ -76,19 +75,13 @@ export class SessionChores {
     await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
   }
 
-  /** @returns whether nothing is to be paid: the user was deleted, and nobody told the session, of which the log has nothing yet */
+  /** @returns whether the session is to end: its user was deleted, and nobody told it, as the log had nothing of it yet */
   async #payOnce(): Promise<boolean> {
-    const session = this.#store.state();
-    if (session === undefined) return false;
+    if (this.#store.state() === undefined) return false;
     let isErasable = false;
     try {
-      const { agent, user } = session;
-      const at = this.#store.begunAt();
-      isErasable = at !== undefined && owes(this.#store) && (await isDeletedSince(this.#env, { agent, user, at }));
-      if (!isErasable) {
-        await payOwed(this.#env, this.#store);
-        this.#failures = 0;
-      }
+      isErasable = (await payOwed(this.#env, this.#store)) === "deleted";
+      if (!isErasable) this.#failures = 0;
     } catch (thrown) {
       this.#countFailure("outbox:unwritten", thrown);
     }

@@ -5,7 +5,7 @@
 import type { NewEvent } from "../../shared/events.ts";
 import { agentOf, type TurnFact } from "../agent/port.ts";
 import { putSessionCounters } from "../db/counters.ts";
-import { appendEvents } from "../db/events.ts";
+import { appendOfSession } from "../db/events.ts";
 import { directoryOf } from "../directory/client.ts";
 import type { Env } from "../env.ts";
 import { fault } from "../faults.ts";
@@ -20,11 +20,13 @@ export function owes(store: SessionStore): boolean {
   return store.state()?.counted === false || store.outbox(1).events.length > 0 || store.unregistered().length > 0;
 }
 
-/** Writes everything that is owed. @throws where a write fails; what was not written stays owed */
-export async function payOwed(env: Env, store: SessionStore): Promise<void> {
+/** Writes everything that is owed; no event where the user was deleted meanwhile. @throws where a write fails; what was not written stays owed */
+export async function payOwed(env: Env, store: SessionStore): Promise<"paid" | "deleted"> {
+  if (!owes(store)) return "paid";
   await registerTranscripts(env, store);
-  await appendOutbox(env, store);
+  if ((await appendOutbox(env, store)) === "deleted") return "deleted";
   await writeCounters(env, store);
+  return "paid";
 }
 
 /** Tells the directory of the transcripts that it lacks. */
@@ -37,18 +39,24 @@ export async function registerTranscripts(env: Env, store: SessionStore): Promis
   }
 }
 
-async function appendOutbox(env: Env, store: SessionStore): Promise<void> {
-  for (;;) {
+async function appendOutbox(env: Env, store: SessionStore): Promise<"paid" | "deleted"> {
+  const session = store.state();
+  const begunAt = store.begunAt();
+  if (session === undefined || begunAt === undefined) return "paid";
+  const { agent, user } = session;
+  do {
     const { events, last } = store.outbox(BATCH);
-    const [first] = events;
-    if (first === undefined) return;
-    const seq = await appendEvents(env, events);
+    // Also without events: the log has none of answers that are not to be stored, and the session has them.
+    const seq = await appendOfSession(env, events, { agent, user, begunAt });
+    if (seq === undefined) return "deleted";
+    if (events.length === 0) return "paid";
     await fault(env, "event:appended");
     store.dequeue(last);
     await fault(env, "outbox:emptied");
     const turns = events.map(turnFactOf).filter((fact) => fact !== undefined);
-    await tellAgent(env, first.agent, { seq, usedNotes: events.flatMap(notesUsed), turns });
-  }
+    await tellAgent(env, agent, { seq, usedNotes: events.flatMap(notesUsed), turns });
+  } while (store.outbox(1).events.length > 0);
+  return "paid";
 }
 
 type Told = { seq: number; usedNotes: readonly string[]; turns: readonly TurnFact[] };

@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../edge/env.ts";
 import { SessionChores } from "../../../edge/session/chores.ts";
+import { sessionClosed } from "../../../edge/session/events.ts";
+import { owes } from "../../../edge/session/outbox.ts";
 import { SessionStore } from "../../../edge/session/store.ts";
 import { sqliteStorage } from "../../helpers/sqlite-storage.ts";
 
@@ -28,23 +30,35 @@ function begun() {
   store.begin(SCOPE, now);
   store.openTurn({ ...TURN, ...POLICY, seed: 1, request: null, createdAt: now });
   store.finishTurn(FINISHED);
+  store.enqueue(sessionClosed({ session: SCOPE, turnId: TURN.turnId, now }, "done"));
   const alarms: number[] = [];
   const alarm = { setAlarm: async (at: number) => void alarms.push(at), deleteAlarm: async () => undefined };
   const deleteAll = async (): Promise<void> => ["session", "turns"].forEach((table) => storage.sql.exec(`DROP TABLE ${table}`));
   const turn = { runs: false };
   const user = { isDeleted: false };
+  const asked: string[] = [];
+  const appended: unknown[] = [];
   const rows = (query: string): string[][] => (query.includes('from "deletions"') && user.isDeleted ? [["u"]] : []);
-  const prepare = (query: string) => ({ bind: () => ({ raw: async () => rows(query), run: async () => ({}) }) });
+  const raw = async (query: string) => (asked.push(query), rows(query));
+  const prepare = (query: string) => ({ bind: () => ({ raw: async () => raw(query), run: async () => ({}) }) });
+  const batch = async (statements: unknown[]) => (appended.push(...statements), statements.map(() => ({ results: [] })));
   const directory = { register: async () => undefined, forget: (): Promise<void> => Promise.resolve() };
-  const env = { DB: { prepare }, DIRECTORY: { getByName: () => directory } } as unknown as Env;
+  const agent = { eventsAppended: async () => undefined };
+  const env = { DB: { prepare, batch }, DIRECTORY: { getByName: () => directory }, AGENTS: { getByName: () => agent } } as unknown as Env;
   const chores = new SessionChores({
     ...{ env, store, storage: Object.assign(storage, alarm, { deleteAll }) },
     ...{ runs: () => false, inOrder: (step: () => Promise<void>) => (turn.runs ? new Promise<void>(() => undefined) : step()) },
   });
-  return { chores, store, alarms, user, directory, turn };
+  return { chores, store, alarms, user, directory, turn, asked, appended };
 }
 
 describe("a session's chores", () => {
+  it("ask the log once whether the user was deleted, before they append", async () => {
+    const { chores, store, asked, appended } = begun();
+    await chores.pay();
+    expect([asked.length, appended.length > 0, owes(store)]).toEqual([1, true, false]);
+  });
+
   it("are paid by whoever waits behind an end of the session that fails", async () => {
     const { chores, store, alarms, directory } = begun();
     directory.forget = async () => Promise.reject(new Error("unreachable"));
@@ -55,13 +69,21 @@ describe("a session's chores", () => {
   });
 
   it("end the session of a deleted user by the alarm, where the directory cannot be reached before", async () => {
-    const { chores, store, alarms, user, directory } = begun();
+    const { chores, store, alarms, user, directory, appended } = begun();
     user.isDeleted = true;
     directory.forget = async () => Promise.reject(new Error("unreachable"));
     await chores.pay();
-    expect([store.state()?.user, alarms.length > 0]).toEqual(["u", true]);
+    expect([store.state()?.user, alarms.length > 0, appended]).toEqual(["u", true, []]);
     directory.forget = async () => undefined;
     await chores.ring();
+    expect(store.state()).toBeUndefined();
+  });
+
+  it("end the session of a deleted user also where the log is to have nothing of it", async () => {
+    const { chores, store, user } = begun();
+    store.dequeue(store.outbox(1).last);
+    user.isDeleted = true;
+    await chores.pay();
     expect(store.state()).toBeUndefined();
   });
 
