@@ -21,8 +21,8 @@ type AgentEnv = Pick<Env, "AGENTS">;
 
 const known = new Recent<string, Known>(MAX_KNOWN);
 const loading = new Map<string, Loading>();
-/** How often any line was forgotten: what was being loaded meanwhile may be of before the move, so it is not remembered. */
-let moves = 0;
+/** The last move of each line: what was being loaded meanwhile may be of before it, so it is not remembered. */
+const moves = new Recent<string, object>(MAX_KNOWN);
 
 /** The head of an agent's line, undefined where there is none. */
 export async function getLineHead(env: AgentEnv, agent: string, line: string = SHARED_LINE): Promise<LineHead | undefined> {
@@ -42,7 +42,7 @@ export function forgetLineHead(agent: string, line: string): void {
   const key = `${agent}/${line}`;
   known.delete(key);
   loading.delete(key);
-  moves += 1;
+  moves.set(key, {});
 }
 
 async function loadOrKeep(env: AgentEnv, agent: string, line: string): Promise<LineHead | undefined> {
@@ -71,9 +71,10 @@ function loadOnce(env: AgentEnv, agent: string, line: string): Promise<LineHead 
 }
 
 async function load(env: AgentEnv, agent: string, line: string): Promise<LineHead | undefined> {
-  const movesBefore = moves;
+  const key = `${agent}/${line}`;
+  const moved = moves.get(key);
   const head = await agentOf(env, agent).head(line);
-  if (moves === movesBefore) remember(`${agent}/${line}`, head);
+  if (moves.get(key) === moved) remember(key, head);
   return head;
 }
 

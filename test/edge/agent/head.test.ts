@@ -67,6 +67,28 @@ describe("the head of a line", () => {
     expect(await after).toBe(1);
   });
 
+  it("is remembered though another line was moved while it was being loaded", async () => {
+    const [{ stable, answer, questions }, other] = [agentOf("still"), agentOf("elsewhere")];
+    const before = stable();
+    other.move();
+    await answer(2, { revision: 5 });
+    const after = stable();
+    expect(questions()).toBe(0);
+    expect([await before, await after]).toEqual([2, 2]);
+  });
+
+  it("that took long is not remembered where the line was moved meanwhile", async () => {
+    const { stable, answer, questions, move } = agentOf("slow");
+    const before = stable();
+    await vi.advanceTimersByTimeAsync(600);
+    move();
+    await answer(2, { revision: 5, index: 1 });
+    const after = stable();
+    expect([await before, questions()]).toEqual([2, 2]);
+    await answer(1, { revision: 6, index: 1 });
+    expect(await after).toBe(1);
+  });
+
   it("does not go back where an answer is overtaken by a later one", async () => {
     const { stable, answer, questions, move } = agentOf("overtaken");
     const before = stable();
