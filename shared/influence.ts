@@ -29,10 +29,17 @@ export const Withdrawn = z.discriminatedUnion("kind", [
 ]);
 export type Withdrawn = z.infer<typeof Withdrawn>;
 
-/** What supersedes a correction: of what its user said of its topics `later`, oldest first, the last word, where that is another. */
-export function supersededBy(said: Evidence, later: readonly Evidence[]): Evidence | undefined {
+/**
+ * What supersedes a correction: of what its user said of its topics `later`, oldest first, the last word, where that is another.
+ * @param counts asked from the last word on, until one does
+ */
+export function supersededBy(
+  said: Evidence,
+  later: readonly Evidence[],
+  counts: (each: Evidence) => boolean = () => true,
+): Evidence | undefined {
   const own = later.filter(({ user }) => user === said.user);
-  const last = topicsOf(said).flatMap((topic) => own.findLast((each) => topicsOf(each).includes(topic)) ?? []);
+  const last = topicsOf(said).flatMap((topic) => own.findLast((each) => topicsOf(each).includes(topic) && counts(each)) ?? []);
   return last.find(({ tool, value }) => tool !== said.tool || value !== said.value);
 }
 

@@ -66,8 +66,8 @@ export class Lineage {
       if (this.#store.evidence.isDropped(line, eventId)) return [{ eventId, kind: "dropped" }];
       const said = this.#store.evidence.find(line, eventId);
       if (said === undefined) return [];
-      const later = this.#store.evidence.after(line, said).filter((each) => !this.#store.quarantine.isBarred(line, each.eventId));
-      const by = supersededBy(said, later);
+      const later = this.#store.evidence.after(line, said);
+      const by = supersededBy(said, later, (each) => !this.#store.quarantine.isBarred(line, each.eventId));
       return by === undefined ? [] : [{ eventId, kind: "superseded", by }];
     });
   }

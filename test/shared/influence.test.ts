@@ -116,6 +116,14 @@ describe("supersededBy", () => {
     expect(supersededBy(first, [said("e2", "3", { user: "ben" }), said("e3", "3", { parameter: "stars" })])).toBeUndefined();
   });
 
+  it("passes over what does not count, and asks of no more than it has to", () => {
+    const later = ["3", "4", "5", "6"].map((value, index) => said(`e${index + 2}`, value));
+    const asked: string[] = [];
+    const counts = ({ eventId, value }: Evidence): boolean => (asked.push(eventId), value !== "6");
+    expect(supersededBy(first, later, counts)).toBe(later[2]);
+    expect(asked).toEqual(["e5", "e4"]);
+  });
+
   it("takes a choice between two tools as one topic, whichever way round", () => {
     const choice = said("e1", "Find", { parameter: "@tool" });
     const turned = said("e2", "Search", { tool: "Find", parameter: "@tool" });
