@@ -5,6 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
+import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
 import { getArtifact } from "../artifacts.ts";
@@ -117,7 +118,9 @@ function carriedAspects({ policy: { defaults }, notes, tools }: EngineTurn): Ser
 function talksOnly({ messages, sampling: { toolChoice } }: EngineTurn): boolean {
   const [last, before] = messages.toReversed();
   if (toolChoice !== "auto" || last?.role !== "user") return false;
-  return isSmallTalk(last.content, { asked: before?.role === "assistant" && awaitsAnswer(before.content ?? "") });
+  const earlier = requestOf(messages).slice(0, -1);
+  const due = earlier.some((message) => message.role === "user" && !isSmallTalk(message.content, { asked: false }));
+  return isSmallTalk(last.content, { asked: before?.role === "assistant" && awaitsAnswer(before.content ?? ""), due });
 }
 
 function toAnswer(

@@ -12,7 +12,10 @@ const THANKS = [
 const PARTINGS = [
   "bye(?: bye)?|good ?bye|good night|farewell|see you(?: (?:later|soon|tomorrow|around|then))?|see ya|talk to you (?:later|soon)|take care|ciao|cya|until next time",
   "have a (?:very )?(?:nice|good|great|lovely|wonderful|pleasant) (?:day|evening|night|weekend|one|time|afternoon|week)",
-  "(?:that's|that is|that'll be|that will be) (?:all|everything|it)(?: (?:for (?:now|today)|thanks|i need(?:ed)?|then))?|nothing (?:else|more)|no(?:thing)?,? (?:thanks|thank you)|i'm (?:done|good|all set)(?: here)?",
+  "no(?:thing)?,? (?:thanks|thank you)|i'm (?:done|good|all set)(?: here)?",
+];
+const NO_MORE = [
+  "(?:that's|that is|that'll be|that will be) (?:all|everything|it)(?: (?:for (?:now|today)|thanks|i need(?:ed)?|then))?|nothing (?:else|more)",
 ];
 // Beside them: words that may agree to a question, and words that say nothing.
 const AGREEING = new Set("ok okay great perfect lovely wonderful awesome nice good alright right please".split(" "));
@@ -23,15 +26,19 @@ const IDLE = new Set(
 );
 
 const whole = (words: readonly string[]): RegExp => new RegExp(`(?<![\\p{L}\\p{N}'])(?:${words.join("|")})(?![\\p{L}\\p{N}'])`, "giu");
-const TALK = whole([...PARTINGS, ...THANKS, ...GREETINGS]);
+const TALK = whole([...NO_MORE, ...PARTINGS, ...THANKS, ...GREETINGS]);
 const LEAVES = whole(PARTINGS);
+const LEAVES_OR_ENDS = whole([...NO_MORE, ...PARTINGS]);
 const LONGEST = 120; // characters
 
-/** @param options.asked whether the assistant has just asked something: then thanks may be a yes, and only who leaves says none */
-export function isSmallTalk(words: string, { asked }: { asked: boolean }): boolean {
+/**
+ * @param options.asked whether the assistant has just asked something: then thanks may be a yes, and only who leaves says none
+ * @param options.due whether what the user has asked for is still to be done: then who has nothing to add to it waits for it
+ */
+export function isSmallTalk(words: string, { asked, due = false }: { asked: boolean; due?: boolean }): boolean {
   if (words.length > LONGEST) return false;
   const text = words.replaceAll("’", "'").replace(/\s+/g, " ");
   const beside = wordsOf(text.replace(TALK, " "));
   if (text.search(TALK) < 0 || !beside.every((word) => AGREEING.has(word) || IDLE.has(word))) return false;
-  return !asked || (text.search(LEAVES) >= 0 && !beside.some((word) => AGREEING.has(word)));
+  return !asked || (text.search(due ? LEAVES : LEAVES_OR_ENDS) >= 0 && !beside.some((word) => AGREEING.has(word)));
 }

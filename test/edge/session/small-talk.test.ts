@@ -31,7 +31,12 @@ describe("small talk", () => {
     await putAgent(edge, "small-talk");
     const { ask } = talkTo(edge, "small-talk");
     const asked = await ask([says("Hi, please create a ticket with the title Login broken.")], { extra });
+    const waits = [
+      says("Please create a ticket with the title Printer jam."),
+      { role: "assistant", content: "Anything else before I create it?" },
+    ];
+    const due = await ask([...waits, says("That's all, thanks.")], { extra });
     const demanded = await ask([says("Hello!")], { extra: { ...extra, tool_choice: "required" } });
-    expect([asked.message.tool_calls?.length, demanded.message.tool_calls?.length]).toEqual([1, 1]);
+    expect([asked.message.tool_calls?.length, due.message.tool_calls?.length, demanded.message.tool_calls?.length]).toEqual([1, 1, 1]);
   });
 });

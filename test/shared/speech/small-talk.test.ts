@@ -50,4 +50,10 @@ describe("isSmallTalk", () => {
     for (const words of ["Thanks, that's all.", "No thanks", "Thank you, bye!", "No, thank you. Goodbye."])
       expect(heard(words, true)).toBe(true);
   });
+
+  it("is no end of the talk where a question is answered about what is still to be done, unless who says it leaves", () => {
+    const ends = (words: string): boolean => isSmallTalk(words, { asked: true, due: true });
+    for (const words of ["That's all, thanks.", "Nothing else, thank you!"]) expect(ends(words)).toBe(false);
+    for (const words of ["No thanks", "That's everything, bye!"]) expect(ends(words)).toBe(true);
+  });
 });
