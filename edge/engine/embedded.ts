@@ -21,7 +21,7 @@ import type { Asked, YieldingCompletion } from "../session/yielding-turn.ts";
 import { fitContext, overflow } from "./context.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
-const SHORT_INSTRUCTIONS = 500; // characters, which leave room in any context that somebody would serve
+const SHORT_INSTRUCTIONS = 500; // characters, which leave room in any context that somebody would serve; where tools leave none the request says so
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
@@ -39,8 +39,14 @@ export async function checkRoom(env: Bound, { messages, tools }: Pick<EngineTurn
   fitContext({ messages, tools }, { promptCount, answerLimit: undefined, contextTokens: policy.contextTokens });
 }
 
-/** Whether a user's first word could still be answered under an agent's instructions. @throws {input/invalid} where it could not */
-export async function checkInstructions(env: Bound, instructions: string): Promise<void> {
+/**
+ * Whether a user's first word could still be answered under an agent's instructions, with its own tools in the prompt.
+ * @throws {input/invalid} where it could not, naming the longer of the two
+ */
+export async function checkInstructions(
+  env: Bound,
+  { instructions, tools }: { instructions: string; tools: readonly ToolDefinition[] },
+): Promise<void> {
   if (instructions.length <= SHORT_INSTRUCTIONS) return;
   const messages: ChatMessage[] = [
     { role: "system", content: instructions },
@@ -48,12 +54,12 @@ export async function checkInstructions(env: Bound, instructions: string): Promi
   ];
   const policy = await policyOf(env);
   const { contextTokens } = policy;
-  const { tokens, atLeast } = encodeWithin(policy, { messages, tools: [], addGenerationPrompt: true }, contextTokens);
+  const { tokens, atLeast } = encodeWithin(policy, { messages, tools, addGenerationPrompt: true }, contextTokens);
   const promptCount = tokens?.length ?? atLeast;
   if (promptCount < contextTokens) return;
-  const got = `${tokens === undefined ? "at least " : ""}${promptCount} with a first word of a user's`;
+  const got = `${tokens === undefined ? "at least " : ""}${promptCount} with a first word of a user's${tools.length > 0 ? " and the agent's tools" : ""}`;
   throw invalid(
-    "instructions",
+    JSON.stringify(tools).length > instructions.length ? "tools" : "instructions",
     `at most ${contextTokens} tokens of context expected, room for an answer among them, got ${got}; shorten them`,
   );
 }

@@ -22,6 +22,7 @@ import { checkDepth } from "../openai/depth.ts";
 import { invalid } from "../openai/refuse.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { checkToolSettings } from "../tools/check.ts";
+import { definitionOf } from "../tools/offer.ts";
 import {
   actorOf,
   agentParam,
@@ -118,6 +119,11 @@ async function checkTrusted({ env }: Context<AppEnv>, { settings, before }: Chan
   }
 }
 
+/** What decides whether a prompt fits the context. */
+function promptedBy({ engine, instructions, tools }: AgentSettings): unknown {
+  return [engine.kind, instructions, tools.map(definitionOf)];
+}
+
 async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
   checkDepth(settings);
   checkMayChange(context, { settings, before }); // before any server is asked
@@ -125,9 +131,10 @@ async function putChecked(context: Context<AppEnv>, name: string, { settings, be
   await checkTrusted(context, { settings, before });
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
-  const { engine, instructions } = settings;
-  if (engine.kind === "embedded" && (before?.engine.kind !== "embedded" || instructions !== before.instructions))
-    await checkInstructions(context.env, instructions);
+  if (before === undefined || canonicalJson(promptedBy(settings)) !== canonicalJson(promptedBy(before))) {
+    const { engine, instructions, tools } = settings;
+    if (engine.kind === "embedded") await checkInstructions(context.env, { instructions, tools: tools.map(definitionOf) });
+  }
   return putAgent(context, name, settings);
 }
 

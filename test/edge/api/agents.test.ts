@@ -61,6 +61,18 @@ describe("agents", () => {
     expect((await call(edge, "admin", "PATCH /api/agents/wordy", { engine: null })).body.error.param).toBe("instructions");
   });
 
+  it("are refused instructions that leave no room beside the agent's tools", async () => {
+    const parameters = { type: "object", properties: {} };
+    const toolOf = (name: string) => ({ type: "function", function: { name, description: "Looks. ".repeat(150), parameters } });
+    const set = (settings: object) => call(edge, "admin", "PATCH /api/agents/handy", settings);
+    await putAgent(edge, "handy");
+    expect((await set({ tools: [toolOf("a")], instructions: "Be nice. ".repeat(60) })).status).toBe(200);
+    const { status, body } = await set({ tools: ["a", "b", "c"].map(toolOf) });
+    expect([status, body.error.param]).toEqual([400, "tools"]);
+    expect(body.error.message).toMatch(/got \d+ with a first word of a user's and the agent's tools/);
+    expect((await set({ instructions: "Be nice. ".repeat(160) })).body.error.param).toBe("instructions");
+  });
+
   it("trust keys of clients alone, and go on trusting one that is revoked", async () => {
     const keyOf = async (kind: string): Promise<string> => (await call(edge, "admin", "POST /api/keys", { kind, name: kind })).body.id;
     const [client, trainer] = [await keyOf("client"), await keyOf("trainer")];
