@@ -108,7 +108,7 @@ export function saysAskFirst(words: string): boolean {
 const OKAY =
   "(?:permission|approval|consent|okay|ok|go-ahead|say-so|yes|agreement|authori[sz]ation|blessing|sign-?off|confirmation(?! (?:number|code|mail|e-?mail|letter|page))|knowledge)";
 const FORBIDS = "(?:don't|do not|never|not|mustn't|shouldn't|can't|cannot|may not|no|nothing|not to)";
-const UNASKED = `without (?:first )?(?:(?:asking|checking with|consulting|telling|informing|confirming with|consulting with) (?:me|us)\\b|asking(?=\\W*$|[.!,;]| first| for| beforehand)|(?:my|our) (?:prior |explicit |express |clear )?${OKAY}|(?:an? )?(?:prior |explicit )?${OKAY} from (?:me|us)\\b|(?:confirmation|permission|approval|consent)(?=\\W*$|[.!,;]))`;
+const UNASKED = `without (?:first )?(?:(?:asking|checking with|consulting|telling|informing|confirming with|consulting with) (?:me|us)\\b|asking(?=\\W*$|[.!,;]| first| beforehand| for (?:(?:my|our|an?) )?${OKAY})|(?:my|our) (?:prior |explicit |express |clear )?${OKAY}|(?:an? )?(?:prior |explicit )?${OKAY} from (?:me|us)\\b|(?:confirmation|permission|approval|consent)(?=\\W*$|[.!,;]))`;
 const YET =
   "(?:unless|until|till|before) (?:(?:(?:I|we)(?:'ve| have)?(?: first| explicitly| actually| personally)? (?:confirm|approv|agree|okay|ok\\b|sign|say (?:yes|ok|okay|go)|said (?:yes|ok|okay|go)|give (?:you )?(?:my|the)|gave|authori[sz]|consent))|(?:you(?:'ve| have)?(?: first| explicitly)? (?:ask(?:ed)? (?:me|us|first)|check(?:ed)? with (?:me|us)|consult(?:ed)? (?:me|us)|ask(?:ed)?(?=\\W*$|[.!,;])|have my)))";
 // Nobody's own habit: "I never buy without asking my wife"; who says "you never book without asking" complains of questions.
