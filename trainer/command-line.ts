@@ -10,9 +10,19 @@ export function readCommandLine<Config extends ParseArgsConfig>(config: Config, 
   } catch (error) {
     if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS_"))) throw error;
     const options = Object.keys(config.options ?? {}).map((name) => `--${name}`);
-    process.stderr.write(`${error.message}\n${usage ?? `Options: ${options.join(", ")}`}\n`);
-    process.exit(2);
+    return refuse(error.message, usage ?? `Options: ${options.join(", ")}`);
   }
+}
+
+/** A whole number above 0 that an option gives. Anything else ends the process with 2, as `readCommandLine` does. */
+export function readCount(option: string, given: string, usage: string): number {
+  const count = Number(given);
+  return Number.isSafeInteger(count) && count > 0 ? count : refuse(`${option}: a whole number above 0 expected, got ${given}`, usage);
+}
+
+function refuse(reason: string, usage: string): never {
+  process.stderr.write(`${reason}\n${usage}\n`);
+  process.exit(2);
 }
 
 /** Options by the names of a schema's members, each written as --kebab-case; `environment`: what holds where they are not given. @throws {input/invalid} with the usage */

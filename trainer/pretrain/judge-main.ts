@@ -1,5 +1,5 @@
 /** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
-import { readCommandLine } from "../command-line.ts";
+import { readCommandLine, readCount } from "../command-line.ts";
 import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
 import { trainJudge } from "./judge-run.ts";
 import { Progress } from "./progress.ts";
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const tokens = Number(values.tokens);
+  const tokens = readCount("--tokens", values.tokens, USAGE);
   const progress = new Progress({ total: tokens, done: 0 });
   let average = Number.NaN;
   await trainJudge({
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     from: values.from,
     out: values.out ?? values.base,
     runTokens: tokens,
-    rank: Number(values.rank),
+    rank: readCount("--rank", values.rank, USAGE),
     rate: Number(values.rate),
     threads: Number(values.threads),
     seed: Number(values.seed),

@@ -1,5 +1,5 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { readCommandLine } from "../command-line.ts";
+import { readCommandLine, readCount } from "../command-line.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
 import { readSgd } from "./sgd.ts";
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     configJson: BASE_CONFIG,
     out: values.out,
     from: values.from ?? values.out,
-    runTokens: Number(values.tokens),
+    runTokens: readCount("--tokens", values.tokens, USAGE),
     tokensPerStep: TOKENS_PER_STEP,
     checkpointEverySteps: CHECKPOINT_EVERY_STEPS,
     rate: Number(values.rate),

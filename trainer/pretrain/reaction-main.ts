@@ -1,5 +1,5 @@
 /** `npm run pretrain:reactions -- --sgd <folder>`: trains the reaction model and writes it beside a base. */
-import { readCommandLine } from "../command-line.ts";
+import { readCommandLine, readCount } from "../command-line.ts";
 import { writeReactionModel } from "../policy/reaction-file.ts";
 import { Progress } from "./progress.ts";
 import { trainReactions } from "./reaction-run.ts";
@@ -25,7 +25,7 @@ function main(): void {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const examples = Number(values.examples);
+  const examples = readCount("--examples", values.examples, USAGE);
   const progress = new Progress({ total: examples, unit: "examples" });
   let average = Number.NaN;
   const weights = trainReactions(readSgd(values.sgd, "train"), {
