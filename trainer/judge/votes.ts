@@ -14,8 +14,15 @@ const JUDGE_TOKENS = 4;
 // Chosen on tuning dialogues, by verdicts on their reactions and on sayings that training does not have.
 const WORDS_WEIGHT = 2;
 const NAMING_WEIGHT = 0.3;
-const NAMES =
-  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today)\b|(?<![.!?]\s)(?<!^)\b(?!I\b)\p{Lu}\w/u;
+const COUNTS_OR_DATES =
+  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today)\b/i;
+// Not where a sentence begins.
+const CAPITAL = /(?<!(?:^|[.!?\n])\s*)(?<![\p{L}\p{N}])(?!(?:I|NO|NOT|OK|LOL)\b)\p{Lu}[\p{L}\p{N}]/u;
+
+/** Whether the words have a number, a day or a name; who writes in capitals throughout marks no names. */
+export function namesSomething(words: string): boolean {
+  return COUNTS_OR_DATES.test(words) || (words !== words.toUpperCase() && CAPITAL.test(words));
+}
 
 /** Those of the votes that can be read. */
 export async function castVotes(
@@ -37,7 +44,7 @@ export async function rewardLogProbs(sampler: JobSampler, exchange: Exchange): P
   const words = wordsBy(exchange.nextState, "user");
   if (sampler.reactions === undefined || words.trim() === "") return logSoftmax(scores);
   const said = sampler.reactions.logProbs(words);
-  const weight = NAMES.test(words) ? NAMING_WEIGHT : WORDS_WEIGHT;
+  const weight = namesSomething(words) ? NAMING_WEIGHT : WORDS_WEIGHT;
   return logSoftmax(scores.map((score, index) => score + weight * (said[index] ?? 0)));
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Exchange, hintPrompt, judgePrompt } from "../../../shared/jobs.ts";
 import type { JobSampler } from "../../../trainer/judge/embedded.ts";
 import { emptyWeights, featuresOf, logSoftmax, ReactionModel } from "../../../trainer/judge/reaction-model.ts";
-import { castVotes, rewardLogProbs } from "../../../trainer/judge/votes.ts";
+import { castVotes, namesSomething, rewardLogProbs } from "../../../trainer/judge/votes.ts";
 
 const saying = (content: string): Exchange => ({
   answered: [
@@ -63,6 +63,31 @@ describe("a long message", () => {
   it("is read as it is where it is none", () => {
     expect(read(`${NO} ${NO} ${NO}`)).toContain(`${NO} ${NO} ${NO}`);
   });
+});
+
+describe("namesSomething", () => {
+  it.each([
+    "Two rooms, please.",
+    "please, two rooms",
+    "NO, TWO ROOMS",
+    "Friday works better.",
+    "Tomorrow, I said.",
+    "not with KLM",
+    "no, Zürich",
+    "Great. But the Ritz!",
+    "wrong (Ōsaka)",
+  ])("hears a number, a day or a name: %s", (words) => expect(namesSomething(words)).toBe(true));
+
+  it.each([
+    "Great!",
+    "THIS IS WRONG",
+    "NO WAY",
+    "Great\nThanks",
+    "Fine.  Thanks, I'm done",
+    "It was fine, LOL",
+    "That is NOT what I said",
+    "that's OK",
+  ])("hears none: %s", (words) => expect(namesSomething(words)).toBe(false));
 });
 
 describe("rewardLogProbs", () => {
