@@ -14,10 +14,12 @@ import {
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
 import { SPOKEN } from "../../bench/eval/spoken.ts";
+import { SPOKEN_WORDING } from "../../bench/eval/spoken-wording.ts";
 import { saidAgain, toolObjection, valueDenial, wordingObjection } from "../../trainer/pretrain/objections.ts";
 import { drawWish } from "../../trainer/pretrain/wishes.ts";
 import { Random } from "../../trainer/random.ts";
 import { drawReaction } from "../../trainer/pretrain/reactions.ts";
+import { readSayings } from "../../trainer/pretrain/sayings.ts";
 
 const named = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
 const spoken = [DEFAULT_WORDS, NEVER_WORDS, TOOL_WORDS, ...Object.values(CONFIRM_WORDS), ...Object.values(WORDING_WORDS)];
@@ -82,9 +84,11 @@ describe("evaluation wordings", () => {
 describe("plain reactions", () => {
   it("of evaluation are none that training draws", () => {
     const random = new Random(1);
-    const drawn = new Set(Array.from({ length: 20_000 }, () => bare(drawReaction(random).text)));
-    const reactions = [...Object.values(EVAL_REACTIONS).flat(), ...voiced, ...AGAIN_OPENERS, ...CONTENT];
-    expect(reactions.filter((each) => drawn.has(bare(each)))).toEqual([]);
+    const drawn = Array.from({ length: 20_000 }, () => drawReaction(random));
+    const shown = new Set([...drawn, ...readSayings()].map(({ text }) => bare(text)));
+    const others = Object.values(SPOKEN_WORDING).flat();
+    const reactions = [...Object.values(EVAL_REACTIONS).flat(), ...voiced, ...wishes, ...others, ...AGAIN_OPENERS, ...CONTENT];
+    expect(reactions.filter((each) => shown.has(bare(each)))).toEqual([]);
   });
 
   it("and wishes and objections that training draws are none of evaluation's", () => {
