@@ -37,8 +37,8 @@ afterAll(async () => {
 
 type Judged = { eventId: string; user: string };
 
-/** A conversation whose first answer was judged so, by a trainer of before. */
-async function converse(agent: string, user: string, reward: -1 | 1, city = "Porto"): Promise<Judged> {
+/** A conversation whose first answer was judged so, by a trainer of before. @param said a hint that it gave, and of which tool */
+async function converse(agent: string, user: string, reward: -1 | 1, city = "Porto", said: object = {}): Promise<Judged> {
   const { ask, events } = talkTo(edge, agent);
   const opening = says(`A hotel in ${city}, please.`);
   const { message, sessionId } = await ask([opening], { extra: { user, temperature: 1 } });
@@ -48,7 +48,15 @@ async function converse(agent: string, user: string, reward: -1 | 1, city = "Por
   const found = await find();
   if (found === undefined) throw new Error("a next state expected");
   const { seq: _seq, payload: _payload, ...header } = found;
-  const payload = { kind: "judgement:made", subject: header.eventId, reward, votes: [reward], judge: "embedded", teaches: "reward" };
+  const payload = {
+    kind: "judgement:made",
+    subject: header.eventId,
+    reward,
+    votes: [reward],
+    judge: "embedded",
+    teaches: "reward",
+    ...said,
+  };
   const judgement = { ...header, eventId: `${header.eventId}/judged`, payload };
   expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judgement] })).status).toBe(200);
   return header;
@@ -134,6 +142,21 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
       err: expect.stringContaining(`${ben.eventId} (deleted)`),
     });
     expect(await versions("barred")).toHaveLength(1);
+  });
+
+  it("refuses an adapter that has learned from a correction whose note was dropped meanwhile, naming it", async () => {
+    await putAgent(edge, "dropped", { ...SETTINGS, learning: { signals: SETTINGS.learning.signals } });
+    const ana = await converse("dropped", "ana7", -1, "Porto", { hint: "city should be Faro.", tool: "SearchHotel" });
+    await converse("dropped", "ben7", 1);
+    expect((await exportFrom("dropped", "dropped")).code).toBe(0);
+    const { notes } = (await call(edge, "admin", "GET /api/agents/dropped/notes")).body;
+    expect(notes).toMatchObject([{ eventId: ana.eventId, status: "inForce" }]);
+    expect((await call(edge, "admin", `DELETE /api/agents/dropped/notes/${notes[0].noteId}`)).status).toBe(200);
+    expect(await importTo("dropped", await trainedElsewhere("dropped"), "dropped")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`got ${ana.eventId} (its note was dropped);`),
+    });
+    expect(await versions("dropped")).toHaveLength(1);
   });
 
   it("takes a version back at once whose user is deleted, and opens what the others had taught", async () => {
