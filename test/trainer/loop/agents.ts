@@ -8,6 +8,7 @@ import { BaseManifest, LineHead, PolicyVersion } from "../../../shared/policy.ts
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import { readStored } from "../../helpers/adapters.ts";
+import { call as callEdge } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
 import { call, nextState, SEARCH, turn, user } from "../hotel.ts";
 import { type LoopParts, loopOf as standInLoop } from "./stand-ins.ts";
@@ -99,6 +100,10 @@ export async function post(path: string, body: unknown): Promise<void> {
   expect(response.status).toBe(200);
 }
 
+export async function remove(path: string): Promise<void> {
+  expect([200, 202]).toContain((await callEdge(edge, "admin", `DELETE ${path}`)).status);
+}
+
 export async function headOf(agent: string): Promise<z.infer<typeof LineHead>> {
   return LineHead.parse(
     await (await fetch(`${edge.url}/trainer/v1/agents/${agent}/lines/shared/head`, { headers: bearer(edge.keys.trainer) })).json(),
@@ -110,12 +115,21 @@ export async function versionsOf(agent: string): Promise<z.infer<typeof PolicyVe
   return z.object({ versions: z.array(PolicyVersion) }).parse(body).versions;
 }
 
-export async function refusedCodes(agent: string): Promise<string[]> {
-  const { audit } = z
-    .object({ audit: z.array(z.object({ move: z.string(), refused: z.array(z.object({ code: z.string() })) })) })
-    .parse(await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json());
-  return audit.flatMap(({ refused }) => refused.map(({ code }) => code));
+/** What the audit says was refused, newest first. */
+export async function refusedOf(agent: string): Promise<{ eventId: string; code: string; detail: string }[]> {
+  const { body } = await callEdge(edge, "admin", `GET /api/agents/${agent}/audit`);
+  const refused = z.array(z.object({ eventId: z.string(), code: z.string(), detail: z.string() }));
+  return z
+    .object({ audit: z.array(z.object({ refused })) })
+    .parse(body)
+    .audit.flatMap((row) => row.refused);
 }
+
+export const refusedCodes = async (agent: string): Promise<string[]> => (await refusedOf(agent)).map(({ code }) => code);
+
+/** Events of the newest version, with their hints. */
+export const learnedOf = async (agent: string): Promise<(string | undefined)[][]> =>
+  ((await versionsOf(agent))[0]?.events ?? []).map(({ eventId, hint }) => [eventId, hint]);
 
 export function loopOf(
   agent: string,

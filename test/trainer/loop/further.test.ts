@@ -1,14 +1,26 @@
 /** A message with two corrections, over HTTP: each is a note, a lesson and a case by itself, and one that is refused leaves the other learned. */
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
-import { bearer } from "../../helpers/edge.ts";
-import { complete, correctCall, edge, headOf, loopOf, newAgent, notesOf, post, shape, versionsOf } from "./agents.ts";
-import { judging, learning, REJECTS } from "./stand-ins.ts";
+import { call } from "../../helpers/call.ts";
+import {
+  complete,
+  correctCall,
+  edge,
+  headOf,
+  learnedOf,
+  loopOf,
+  newAgent,
+  notesOf,
+  post,
+  refusedOf,
+  remove,
+  shape,
+  versionsOf,
+} from "./agents.ts";
+import { judging, learning, REJECTS, WIFI } from "./stand-ins.ts";
 
-const WIFI = { text: "has_wifi should be True.", hint: { parameter: "has_wifi", value: "True" }, toolName: "SearchHotel" };
 const BOTH: Verdict = { ...REJECTS, further: [WIFI] };
 const PATIENCE_MS = 10_000;
 
@@ -26,19 +38,8 @@ function halfLearning(): Learner {
   };
 }
 
-async function refusedOf(agent: string): Promise<{ eventId: string; code: string; detail: string }[]> {
-  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json();
-  const refused = z.array(z.object({ eventId: z.string(), code: z.string(), detail: z.string() }));
-  return z
-    .object({ audit: z.array(z.object({ refused })) })
-    .parse(body)
-    .audit.flatMap((row) => row.refused);
-}
-
 const learnedBy = async (agent: string): Promise<(string | number | null)[][]> =>
   (await notesOf(agent)).map(({ text, learnedBy: by, status }) => [text, by, status]).toSorted(byText);
-const eventsOf = async (agent: string): Promise<(string | undefined)[][]> =>
-  ((await versionsOf(agent))[0]?.events ?? []).map(({ eventId, hint }) => [eventId, hint]);
 const suiteOf = async (agent: string): Promise<unknown[]> =>
   (await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readSuite({ agent, line: "shared" })).map(({ expect: want }) =>
     "arguments" in want ? want.arguments : want,
@@ -68,10 +69,10 @@ describe("two corrections in one message", { timeout: 60_000 }, () => {
       [event, REJECTS.hint?.text],
       [`${event}#2`, WIFI.text],
     ];
-    expect(await eventsOf(agent)).toEqual(asLearned);
+    expect(await learnedOf(agent)).toEqual(asLearned);
     expect(await suiteOf(agent)).toEqual([{ number_of_rooms: "2" }, { has_wifi: "True" }]);
-    const uses = await fetch(`${edge.url}/api/agents/${agent}/events/${event}`, { headers: bearer(edge.keys.admin) });
-    expect(await uses.json()).toMatchObject({ event: { eventId: event }, versions: [{ version: 1 }] });
+    const uses = await call(edge, "admin", `GET /api/agents/${agent}/events/${event}`);
+    expect(uses.body).toMatchObject({ event: { eventId: event }, versions: [{ version: 1 }] });
 
     await post(`/api/agents/${agent}/rollback`, { to: 0 });
     expect(await learnedBy(agent)).toEqual(both(1, "rolledBack"));
@@ -82,10 +83,10 @@ describe("two corrections in one message", { timeout: 60_000 }, () => {
     // By another trainer: what it needs is in the log.
     expect(await loopOf(agent, { judge, learner }).step(0)).toBe("published");
     expect([judge.calls, await headOf(agent)]).toMatchObject([1, { stable: 2, reopened: false }]);
-    expect(await eventsOf(agent)).toEqual(asLearned);
+    expect(await learnedOf(agent)).toEqual(asLearned);
     expect(await learnedBy(agent)).toEqual(both(2));
 
-    await fetch(`${edge.url}/api/users/${user}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
+    await remove(`/api/users/${user}`);
     await loopOf(agent, { judge, learner }).step(0);
     expect([await notesOf(agent), await suiteOf(agent), (await headOf(agent)).stable]).toEqual([[], [], 0]);
   });
@@ -95,7 +96,7 @@ describe("two corrections in one message", { timeout: 60_000 }, () => {
     const event = await correctCall(agent, "u1");
     const loop = loopOf(agent, { judge: judging(BOTH), learner: halfLearning() });
     expect(await loop.step(2_000)).toBe("published");
-    expect(await eventsOf(agent)).toEqual([[event, REJECTS.hint?.text]]);
+    expect(await learnedOf(agent)).toEqual([[event, REJECTS.hint?.text]]);
     expect((await versionsOf(agent))[0]?.hints).toEqual([REJECTS.hint?.text]);
     expect(await refusedOf(agent)).toEqual([{ eventId: `${event}#2`, code: "update/deaf", detail: "no" }]);
     expect(await learnedBy(agent)).toEqual([
@@ -105,7 +106,7 @@ describe("two corrections in one message", { timeout: 60_000 }, () => {
     expect(await suiteOf(agent)).toEqual([{ number_of_rooms: "2" }]);
     // Each note goes by itself.
     const [wifi] = (await notesOf(agent)).filter(({ text }) => text === WIFI.text);
-    await fetch(`${edge.url}/api/agents/${agent}/notes/${wifi?.noteId}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
+    await remove(`/api/agents/${agent}/notes/${wifi?.noteId}`);
     expect(await learnedBy(agent)).toEqual([
       [WIFI.text, null, "dropped"],
       [REJECTS.hint?.text, 1, "inForce"],
@@ -128,18 +129,18 @@ describe("two corrections in one message", { timeout: 60_000 }, () => {
     expect(await hear(REJECTS, ["u1", "u2"])).toBe("advanced");
     expect(await hear(BOTH, ["u3", "u4"])).toBe("published");
     const rooms = said.map((id) => [id, REJECTS.hint?.text]);
-    expect((await eventsOf(agent)).toSorted(byText)).toEqual(rooms.toSorted(byText));
+    expect((await learnedOf(agent)).toSorted(byText)).toEqual(rooms.toSorted(byText));
     const waiting = (await influence()).evidence.map(({ eventId, parameter }) => [eventId, parameter]);
     expect(waiting).toEqual(said.slice(2).map((id) => [`${id}#2`, "has_wifi"]));
     expect(await hear(BOTH, ["u5", "u6"])).toBe("published");
     const wifi = said.slice(2).map((id) => [`${id}#2`, WIFI.text]);
-    expect((await eventsOf(agent)).toSorted(byText)).toEqual(wifi.toSorted(byText));
+    expect((await learnedOf(agent)).toSorted(byText)).toEqual(wifi.toSorted(byText));
     // What is taken back of a message is open again, and what else it said stays learned.
     await post(`/api/agents/${agent}/rollback`, { to: 1, quarantine: false });
     const { ids } = await client.readReopened({ agent, line: "shared" });
     expect(ids.toSorted(byText)).toEqual(wifi.map(([id]) => id).toSorted(byText));
     expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(0)).toBe("published");
-    expect((await eventsOf(agent)).toSorted(byText)).toEqual(wifi.toSorted(byText));
+    expect((await learnedOf(agent)).toSorted(byText)).toEqual(wifi.toSorted(byText));
     expect(await headOf(agent)).toMatchObject({ parent: 3, reopened: false });
   });
 });

@@ -17,6 +17,8 @@ export const REJECTS: Verdict = {
   detail: "by votes",
   hint: { text: "number_of_rooms should be 2.", hint: { parameter: "number_of_rooms", value: "2" }, toolName: "SearchHotel" },
 };
+/** What the same message says beside it. */
+export const WIFI = { text: "has_wifi should be True.", hint: { parameter: "has_wifi", value: "True" }, toolName: "SearchHotel" };
 /** What nobody else is to be called. */
 export const NAMES: Verdict = {
   ...REJECTS,

@@ -1,32 +1,34 @@
 /** Corrections that were withdrawn before an update has taught them. */
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { at } from "../../../shared/assert.ts";
 import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
-import { bearer } from "../../helpers/edge.ts";
-import { calledAgent, complete, correctCall, edge, headOf, loopOf, newAgent, notesOf, post, shape, versionsOf } from "./agents.ts";
-import { judging, learning, type LoopParts, REJECTS } from "./stand-ins.ts";
-
-const WIFI = { text: "has_wifi should be True.", hint: { parameter: "has_wifi", value: "True" }, toolName: "SearchHotel" };
+import {
+  calledAgent,
+  complete,
+  correctCall,
+  edge,
+  headOf,
+  learnedOf,
+  loopOf,
+  newAgent,
+  notesOf,
+  post,
+  refusedCodes,
+  refusedOf,
+  remove,
+  shape,
+  versionsOf,
+} from "./agents.ts";
+import { judging, learning, type LoopParts, REJECTS, WIFI } from "./stand-ins.ts";
 
 async function dropNote(agent: string, text: string): Promise<void> {
   const { noteId } = at(
     (await notesOf(agent)).filter((note) => note.text === text),
     0,
   );
-  const response = await fetch(`${edge.url}/api/agents/${agent}/notes/${noteId}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
-  expect(response.status).toBe(200);
-}
-
-async function refusedOf(agent: string): Promise<{ eventId: string; code: string; detail: string }[]> {
-  const body: unknown = await (await fetch(`${edge.url}/api/agents/${agent}/audit`, { headers: bearer(edge.keys.admin) })).json();
-  const refused = z.array(z.object({ eventId: z.string(), code: z.string(), detail: z.string() }));
-  return z
-    .object({ audit: z.array(z.object({ refused })) })
-    .parse(body)
-    .audit.flatMap((row) => row.refused);
+  await remove(`/api/agents/${agent}/notes/${noteId}`);
 }
 
 /** Judges what is open, and dies before it is learned. */
@@ -51,8 +53,6 @@ function hearing(...values: readonly string[]): Judge {
 /** By event. */
 const codesOf = async (agent: string): Promise<Record<string, string>> =>
   Object.fromEntries((await refusedOf(agent)).map(({ eventId, code }) => [eventId, code]));
-const learnedOf = async (agent: string): Promise<(string | undefined)[][]> =>
-  ((await versionsOf(agent))[0]?.events ?? []).map(({ eventId, hint }) => [eventId, hint]);
 
 describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
   it("is not taught, and is refused by that name", async () => {
@@ -83,7 +83,7 @@ describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
     expect(await loop.step(2_000)).toBe("stale");
     expect(await loop.step(0)).toBe("advanced");
     expect([learner.updates, (await headOf(agent)).latest]).toEqual([1, 0]);
-    expect((await refusedOf(agent)).map(({ code }) => code)).toEqual(["note/dropped"]);
+    expect(await refusedCodes(agent)).toEqual(["note/dropped"]);
   });
 
   it("leaves what else the same message said to be learned", async () => {
@@ -106,7 +106,7 @@ describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
     await post(`/api/agents/${agent}/rollback`, { to: 0, quarantine: false });
     expect(await loop.step(0)).toBe("advanced");
     expect(await headOf(agent)).toMatchObject({ latest: 1, reopened: false });
-    expect((await refusedOf(agent)).map(({ code }) => code)).toEqual(["note/dropped"]);
+    expect(await refusedCodes(agent)).toEqual(["note/dropped"]);
   });
 
   it("while its update waits for the engine is not taught either", async () => {
@@ -117,7 +117,7 @@ describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
       return work();
     };
     expect(await loopOf(agent, { judge: judging(REJECTS), learner, queued }).step(2_000)).toBe("advanced");
-    expect([learner.updates, (await refusedOf(agent)).map(({ code }) => code)]).toEqual([0, ["note/dropped"]]);
+    expect([learner.updates, await refusedCodes(agent)]).toEqual([0, ["note/dropped"]]);
   });
 
   it("is not learned again beside others where the versions that had learned it have to go with a deleted user", async () => {
@@ -127,13 +127,11 @@ describe("a correction whose note was dropped", { timeout: 60_000 }, () => {
     await correctCall(agent, gone);
     await correctCall(agent, "u_00000000000000bb");
     expect(await loop.step(2_000)).toBe("published");
-    for (const { noteId, user } of await notesOf(agent))
-      if (user !== gone)
-        await fetch(`${edge.url}/api/agents/${agent}/notes/${noteId}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
-    await fetch(`${edge.url}/api/users/${gone}`, { method: "DELETE", headers: bearer(edge.keys.admin) });
+    for (const { noteId, user } of await notesOf(agent)) if (user !== gone) await remove(`/api/agents/${agent}/notes/${noteId}`);
+    await remove(`/api/users/${gone}`);
     expect(await loop.step(0)).toBe("published");
     expect(await headOf(agent)).toMatchObject({ stable: 0, latest: 1, reopened: false });
-    expect((await refusedOf(agent)).map(({ code }) => code)).toEqual(["note/dropped"]);
+    expect(await refusedCodes(agent)).toEqual(["note/dropped"]);
   });
 });
 
