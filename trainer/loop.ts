@@ -175,7 +175,7 @@ export class LineLoop {
     // What is not to be learned waits for no engine.
     const { batch } = await sift(assembled, this.#sources);
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const { heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
+    const { heard, carried, lesson } = await this.#queued(head, () => this.#teach(assembled));
     if (lesson === undefined) return this.#advance(heard, []);
     const { outcome, parent, inputs, made } = lesson;
     if (outcome.status === "refused") {
@@ -184,7 +184,8 @@ export class LineLoop {
         codes: outcome.refused.map(({ code }) => code),
         details: outcome.refused.map(({ detail }) => detail),
       });
-      return this.#advance(heard, outcome.refused);
+      const isOpen = ({ eventId }: Refusal): boolean => !carried.has(eventId);
+      return this.#advance({ ...heard, refusals: heard.refusals.filter(isOpen) }, outcome.refused.filter(isOpen));
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
     const examined = this.#examine(heard, outcome, await this.#replacedBy(head, parent));
@@ -192,18 +193,17 @@ export class LineLoop {
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
 
-  /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. */
-  async #teach(assembled: Batch): Promise<{ heard: Batch; lesson?: Lesson & { made: Means } }> {
+  /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. `carried`: what the version before keeps unless this takes its place. */
+  async #teach(assembled: Batch): Promise<{ heard: Batch; carried: ReadonlySet<string>; lesson?: Lesson & { made: Means } }> {
     const { batch, shares, others, barred } = await sift(assembled, this.#sources);
-    if (batch.learnable.length === 0) return { heard: batch };
-    const before = await withoutWithdrawn(
-      { ...batch, learnable: await this.#learnedBefore(batch.head) },
-      { ...this.#sources, barred: barred.events },
-    );
+    if (batch.learnable.length === 0) return { heard: batch, carried: new Set() };
+    const learned = await this.#learnedBefore(batch.head);
+    const carried = new Set(learned.map(({ signal }) => signal.event.eventId));
+    const before = await withoutWithdrawn({ ...batch, learnable: learned }, { ...this.#sources, barred: barred.events });
     const heard = { ...before, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
     const weights = before.learnable.length === 0 ? shares : sharesOf(heard.learnable);
     const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred: barred.turns };
-    return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
+    return { heard, carried, lesson: { ...(await this.#learn(heard, made)), made } };
   }
 
   /** Runs an update when the engine is free for it, and judges meanwhile. What it reads is as of its beginning. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
+import type { Refusal } from "../../../trainer/data/refusal.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
@@ -12,7 +13,7 @@ import { type Answer, call } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call as callOf, nextState, turn, user } from "../hotel.ts";
 import { edge, insertEvent, newAgent, put, shape } from "./agents.ts";
-import { judging, learning, loopOf, NAMES, REJECTS } from "./stand-ins.ts";
+import { judging, learning, loopOf, NAMES, REJECTS, WIFI } from "./stand-ins.ts";
 
 const PERSONAL = { learning: { scope: "personal" } };
 const SOON = { timeout: 60_000 };
@@ -52,10 +53,10 @@ async function idOf(name: string): Promise<string> {
   return scopedUser(id, name);
 }
 
-/** A call of the user's that they have corrected to two rooms, as no random base makes one; returns the correction's event. */
-async function correctCall(agent: string, line: string): Promise<string> {
+/** A call of the user's that they have corrected, as no random base makes one; returns the correction's event. */
+async function correctCall(agent: string, line: string, said = "No, two rooms"): Promise<string> {
   const called = turn([user("A hotel in Porto")], callOf("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
-  const next = nextState(called, [user("No, two rooms")]);
+  const next = nextState(called, [user(said)]);
   const sessionId = `s_${agent}-${line}-${called.turnId}`;
   const within = (id: string): string => `${sessionId}/${id}`;
   for (const { turnId, eventId, ...event } of [called, next])
@@ -177,6 +178,41 @@ describe("a personal line", { timeout: 120_000 }, () => {
     expect(asked).toEqual([ground]);
     const third = await teach(agent, "ann");
     expect((await client().readVersion({ agent, line: first.line }, 3)).events.map(({ eventId }) => eventId)).toEqual([third.eventId]);
+  });
+
+  it("is learned anew without a correction whose note was dropped, which is refused once a version without it is made", async () => {
+    const agent = await personalAgent();
+    const first = await teach(agent, "ann");
+    const parts = { edge: { url: edge.url, key: edge.keys.trainer }, shape, line: first.line };
+    const kept = await correctCall(agent, first.line, "No, with wifi");
+    const learner = learning(shape, 50);
+    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: WIFI }), learner }).step(0)).toBe("published");
+    await publishAdapter(edge, agent, await putAdapter(edge, `${agent} shared`));
+    const [note] = (await admin(`GET /api/agents/${agent}/notes?line=${first.line}`)).body.notes.filter(
+      ({ eventId }: { eventId: string }) => eventId === first.eventId,
+    );
+    expect((await admin(`DELETE /api/agents/${agent}/notes/${note.noteId}?line=${first.line}`)).status).toBe(200);
+    const refused = async (): Promise<string[][]> => {
+      const { audit } = (await admin(`GET /api/agents/${agent}/audit`)).body;
+      return audit.flatMap((row: { refused: Refusal[] }) => row.refused.map(({ eventId, code }) => [eventId, code]));
+    };
+    const deaf: Learner = {
+      update: async ({ corrected }) => ({
+        status: "refused",
+        refused: corrected.map(({ eventId }) => ({ eventId, code: "update/notLearned", detail: "" })),
+      }),
+    };
+    const second = await correctCall(agent, first.line);
+    const city = { text: "city should be Faro.", hint: { parameter: "city", value: "Faro" }, toolName: "SearchHotel" };
+    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: city }), learner: deaf }).step(0)).toBe("advanced");
+    expect(await refused()).toEqual([[second, "update/notLearned"]]);
+    const third = await teach(agent, "ann");
+    const { events } = await client().readVersion({ agent, line: first.line }, 3);
+    expect(events.map(({ eventId }) => eventId)).toEqual([kept, third.eventId]);
+    expect(await refused()).toEqual([
+      [first.eventId, "note/dropped"],
+      [second, "update/notLearned"],
+    ]);
   });
 
   it("goes where the shared version under it is taken back, and is learned again over what answers then", async () => {
