@@ -6,6 +6,7 @@ import { eventIdOf } from "../../../shared/hint-id.ts";
 import { supersededBy, type Evidence, type Withdrawn } from "../../../shared/influence.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { EdgePort, LineName } from "../../feed/edge-port.ts";
+import { readAllWithdrawn } from "../../feed/read-all.ts";
 import type { Signals } from "../../signals.ts";
 import type { Batch, Judged } from "./batch.ts";
 import { toEvidence } from "./influence.ts";
@@ -17,8 +18,6 @@ export type Withdrawing = {
   /** Events that somebody has put in quarantine: they replace nothing. */
   readonly barred: ReadonlySet<string>;
 };
-
-const MOST_ASKED = 100; // of one request
 
 /** The batch without what was withdrawn, which it refuses. */
 export async function withoutWithdrawn(batch: Batch, { edge, line, signals, barred }: Withdrawing): Promise<Batch> {
@@ -55,12 +54,4 @@ function earlierWord(withdrawn: Withdrawn | undefined, open: readonly Judged[]):
 
 function isPending({ signal: { event } }: Judged, { head }: Batch, { line }: LineName): boolean {
   return event.line === line && event.seq > head.cursor;
-}
-
-/** Those of the corrections that were withdrawn, however many are asked about. */
-export async function readAllWithdrawn(edge: Withdrawing["edge"], line: LineName, ids: readonly string[]): Promise<Withdrawn[]> {
-  const withdrawn: Withdrawn[] = [];
-  for (let start = 0; start < ids.length; start += MOST_ASKED)
-    withdrawn.push(...(await edge.readWithdrawn(line, ids.slice(start, start + MOST_ASKED))));
-  return withdrawn;
 }
