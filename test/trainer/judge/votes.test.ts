@@ -1,6 +1,6 @@
-/** Votes: what of a message they read; drawn from base and words together where both are heard, sampled as answers where there is no reaction model. */
+/** Votes: drawn from base and words together where both are heard, sampled as answers where there is no reaction model. */
 import { describe, expect, it } from "vitest";
-import { type Exchange, hintPrompt, judgePrompt } from "../../../shared/jobs.ts";
+import type { Exchange } from "../../../shared/jobs.ts";
 import type { JobSampler } from "../../../trainer/judge/embedded.ts";
 import { emptyWeights, featuresOf, logSoftmax, ReactionModel } from "../../../trainer/judge/reaction-model.ts";
 import { castVotes, namesSomething, rewardLogProbs } from "../../../trainer/judge/votes.ts";
@@ -41,27 +41,6 @@ describe("castVotes", () => {
     const draws = await castVotes(torn, saying("well"), { votes: 300, seed: 7 });
     expect(await castVotes(torn, saying("well"), { votes: 300, seed: 7 })).toEqual(draws);
     for (const reward of [-1, 0, 1]) expect(draws.filter((each) => each === reward).length).toBeGreaterThan(60);
-  });
-});
-
-describe("a long message", () => {
-  const NO = "No, I always want two rooms.";
-  const read = (content: string): string => judgePrompt(saying(content)).messages[1]?.content ?? "";
-
-  it.each([
-    `${NO} ${"And I thank you for all the help. ".repeat(80)}`,
-    `${"And I thank you for all the help. ".repeat(80)}${NO}`,
-    `${NO} ${Array.from({ length: 90 }, (_, day) => `On day ${day} we go elsewhere.`).join(" ")}`,
-    `${Array.from({ length: 90 }, (_, day) => `On day ${day} we go elsewhere.`).join("\n")}\n${NO}`,
-    `${NO} ${"a".repeat(20_000)}`,
-  ])("is read from where it begins and where it ends: %#", (content) => {
-    expect(read(content)).toContain(NO);
-    expect(read(content).length).toBeLessThan(600);
-    expect(hintPrompt(saying(content)).messages[1]?.content).toBe(read(content));
-  });
-
-  it("is read as it is where it is none", () => {
-    expect(read(`${NO} ${NO} ${NO}`)).toContain(`${NO} ${NO} ${NO}`);
   });
 });
 
