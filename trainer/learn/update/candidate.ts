@@ -84,20 +84,13 @@ async function confirmSupposed(
   );
 }
 
-/** The candidate as it will be stored: rounded, and put back, so that what is confirmed is what is published. */
-export async function roundCandidate(engine: Pick<EngineCalls, "readAdapter" | "loadAdapter">, name: string): Promise<AdapterTensors> {
-  const rounded = roundAdapter(await engine.readAdapter(name));
-  await engine.loadAdapter(name, rounded);
-  return rounded;
-}
-
-/** Takes weights for the candidate, as they will be stored. @returns them, and the candidate's greedy answers */
+/** Takes weights for the candidate, rounded as they will be stored, so that what is confirmed is what is published. @returns them, and the candidate's greedy answers */
 export async function takeCandidate(
-  { engine, base }: Pick<LearnerDependencies, "base"> & { engine: Pick<EngineCalls, "generate" | "score" | "readAdapter" | "loadAdapter"> },
+  { engine, base }: Pick<LearnerDependencies, "base"> & { engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter"> },
   weights: AdapterTensors,
   { adapters, seed }: { adapters: Adapters; seed: number },
 ): Promise<{ adapter: AdapterTensors; ask: AskPolicy }> {
-  await engine.loadAdapter(adapters.candidate, weights);
-  const adapter = await roundCandidate(engine, adapters.candidate);
+  const adapter = roundAdapter(weights);
+  await engine.loadAdapter(adapters.candidate, adapter);
   return { adapter, ask: askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed }) };
 }

@@ -2,7 +2,7 @@
  * The recipe of the paper (arXiv:2603.10165), for comparison: the judged turns alone, some eight of them a step, every token, a fixed number of
  * steps, nothing confirmed.
  */
-import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
+import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
 import { correctedRows } from "../lesson/corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
 import { OBJECTIVES } from "./objective.ts";
@@ -29,12 +29,11 @@ export async function learnByPaper(deps: LearnerDependencies, { group, adapters,
     losses.push(await trainStep(training, { step, pace: paceAt(step, settings.maxSteps, settings), groups: [], corrected }));
     request.onStep?.({ done: step + 1, of: settings.maxSteps });
   }
-  const adapter = await roundCandidate(engine, adapters.candidate);
+  const { adapter, ask } = await takeCandidate(deps, await engine.readAdapter(adapters.candidate), { adapters, seed: request.seed });
   // No held-back contexts here: drift is that of the corrected turns themselves. The teacher gives no answer whose lift could be told.
   const rows = corrected.map(({ row }) => row);
   const klToParentNats = await driftBetween(deps, rows, { from: adapters.parent, to: adapters.candidate });
   const klToBaseNats = await driftBetween(deps, rows, { from: undefined, to: adapters.candidate });
-  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed: request.seed });
   return {
     status: "learned",
     adapter,

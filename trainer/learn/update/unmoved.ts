@@ -4,7 +4,7 @@
  */
 import { ownRow, type Lesson } from "../../teacher/answers.ts";
 import { samePlace } from "../../../shared/yielding.ts";
-import { askGreedily, roundCandidate, type LearnerDependencies } from "./candidate.ts";
+import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type Work } from "./result.ts";
 import type { measureLifts } from "../lesson/teaching.ts";
@@ -15,7 +15,7 @@ export async function withoutLift(
   { group, adapters, request }: Work,
   { lift, lifts, lessons }: { lift: number; lifts: Awaited<ReturnType<typeof measureLifts>>; lessons: readonly Lesson[] },
 ): Promise<CorrectionResult> {
-  const { engine, base, settings } = deps;
+  const { engine, settings } = deps;
   const isHeldOtherwise = group.some(({ correction: { tool, parameter, hint } }) =>
     request.carried?.some((each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value),
   );
@@ -25,10 +25,10 @@ export async function withoutLift(
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
   const rows = lessons.map(ownRow);
-  const ask = askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed: request.seed });
+  const { adapter, ask } = await takeCandidate(deps, await engine.readAdapter(adapters.candidate), { adapters, seed: request.seed });
   return {
     status: "learned",
-    adapter: await roundCandidate(engine, adapters.candidate),
+    adapter,
     metrics: {
       ...{ steps: 0, loss: 0, lossBefore: 0, klToParentNats: 0, contexts: lessons.length },
       klToBaseNats: adapters.parent === undefined ? 0 : await driftBetween(deps, rows, { from: undefined, to: adapters.candidate }),
