@@ -3,9 +3,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { UpdateSettings } from "../../trainer/config.ts";
 import { Engine } from "../../trainer/engine/engine.ts";
 import { loadBase, type Base } from "../../trainer/policy/base.ts";
 import { writeRandomBase } from "./random-base.ts";
+
+/** Of updates of a base that knows nothing; what tests promise does not depend on them. */
+export const LARGE_RATES = UpdateSettings.parse({
+  alpha: 64,
+  lr: 3e-2,
+  maxSteps: 8,
+  settleSteps: 1,
+  checkEvery: 4,
+  averagedSteps: 1,
+  driftLimitNats: 5,
+});
 
 type RandomEngine = { base: Base; engine: Engine };
 

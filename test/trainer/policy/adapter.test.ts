@@ -1,21 +1,10 @@
 /** An adapter's files hold exactly what was measured. */
 import { describe, expect, it } from "vitest";
 import { linearNames, linearShape, loraTensorName } from "../../../shared/lora.ts";
-import { parseModelConfig } from "../../../shared/model-config.ts";
 import { readAdapterFiles, roundAdapter, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
+import { tinyConfig } from "../tiny.ts";
 
-const SHAPE = parseModelConfig({
-  model_type: "qwen3",
-  vocab_size: 64,
-  hidden_size: 16,
-  intermediate_size: 32,
-  num_hidden_layers: 2,
-  num_attention_heads: 2,
-  num_key_value_heads: 1,
-  head_dim: 8,
-  max_position_embeddings: 64,
-  rms_norm_eps: 1e-6,
-});
+const SHAPE = tinyConfig();
 
 function thirds(): AdapterTensors {
   const tensors = new Map<string, Float32Array>();

@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from "vitest";
 import { at } from "../../../shared/assert.ts";
-import { UpdateSettings } from "../../../trainer/config.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { createFeedbackJudge } from "../../../trainer/judge/feedback.ts";
 import type { Judge } from "../../../trainer/judge/judge.ts";
@@ -13,26 +12,16 @@ import { readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/ada
 import { rebuildVersion, type Rebuilt } from "../../../trainer/rebuild/rebuild.ts";
 import { call, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
-import { withRandomEngine } from "../../helpers/random-engine.ts";
+import { LARGE_RATES, withRandomEngine } from "../../helpers/random-engine.ts";
 import { loopOf } from "../loop/stand-ins.ts";
 
 const AGENT = "taught";
 const edge = withEdge();
 const tiny = withRandomEngine();
-// Large rates for a base that knows nothing; what is promised here does not depend on them.
-const SETTINGS = UpdateSettings.parse({
-  alpha: 64,
-  lr: 3e-2,
-  maxSteps: 8,
-  settleSteps: 1,
-  checkEvery: 4,
-  averagedSteps: 1,
-  driftLimitNats: 5,
-});
 
 // Nothing said here needs a hint, so no base is asked for one.
 const judge: Judge = createFeedbackJudge(() => Promise.reject(new Error("no hint expected")));
-const learner = () => createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
+const learner = () => createLearner({ ...tiny, settings: LARGE_RATES, now: () => 0 });
 
 async function ask(seed: number): Promise<string> {
   const body = { model: AGENT, messages: [{ role: "user", content: "Two rooms?" }], max_tokens: 4, seed, session_id: `s${seed}` };

@@ -4,27 +4,16 @@ import { at } from "../../../../shared/assert.ts";
 import type { AssistantMessage } from "../../../../shared/chat.ts";
 import { linearNames } from "../../../../shared/lora.ts";
 import { SignalSettings } from "../../../../shared/signal-settings.ts";
-import { UpdateSettings } from "../../../../trainer/config.ts";
 import { answerLoss, answerRows, marginsOf, type PairedRow } from "../../../../trainer/learn/lesson/answer-rows.ts";
 import type { SuppliedAnswer, UpdateRequest } from "../../../../trainer/learn/update/learner.ts";
 import { scoreRows, totalLogProb } from "../../../../trainer/learn/lesson/scores.ts";
 import { OBJECTIVES } from "../../../../trainer/learn/update/objective.ts";
 import { trainStep, type Training } from "../../../../trainer/learn/update/train.ts";
 import { createLearner } from "../../../../trainer/learn/update/update.ts";
-import { withRandomEngine } from "../../../helpers/random-engine.ts";
+import { LARGE_RATES, withRandomEngine } from "../../../helpers/random-engine.ts";
 import { call, SEARCH, turn, user } from "../../hotel.ts";
 
 const tiny = withRandomEngine();
-const SETTINGS = UpdateSettings.parse({
-  rank: 8,
-  alpha: 64,
-  lr: 3e-2,
-  maxSteps: 8,
-  settleSteps: 1,
-  checkEvery: 4,
-  averagedSteps: 1,
-  driftLimitNats: 5,
-});
 const WORDS: AssistantMessage = { role: "assistant", content: "Y" };
 
 function supplied(answer: AssistantMessage, changes: Partial<SuppliedAnswer> = {}): SuppliedAnswer {
@@ -46,7 +35,7 @@ function requestOf(answers: readonly SuppliedAnswer[], signals: Partial<SignalSe
   return { ...none, supplied: answers, signals: settings, objective: "hybrid", seed: 7 };
 }
 
-const learner = () => createLearner({ ...tiny, settings: SETTINGS, now: () => 0 });
+const learner = () => createLearner({ ...tiny, settings: LARGE_RATES, now: () => 0 });
 
 async function training(name: string, lr: number): Promise<Training> {
   await tiny.engine.createAdapter(name, { rank: 4, alpha: 8, targets: linearNames(), invocation: tiny.base.tokenizer.invocation, seed: 1 });
@@ -178,7 +167,7 @@ describe("createLearner, with supplied answers", { timeout: 120_000 }, () => {
   });
 
   it("refuses what it did not learn", async () => {
-    const hasty = createLearner({ ...tiny, settings: { ...SETTINGS, maxSteps: 1, lr: 1e-6 }, now: () => 0 });
+    const hasty = createLearner({ ...tiny, settings: { ...LARGE_RATES, maxSteps: 1, lr: 1e-6 }, now: () => 0 });
     expect(await hasty.update(requestOf([supplied(WORDS)]))).toMatchObject({ status: "refused", refused: [{ code: "update/notLearned" }] });
   });
 });

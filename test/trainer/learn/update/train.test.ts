@@ -1,29 +1,24 @@
 /** The steps of an update on a tiny random policy, through the real engine. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Engine } from "../../../../trainer/engine/engine.ts";
-import { parseModelConfig } from "../../../../shared/model-config.ts";
 import type { LossBatch } from "../../../../trainer/engine/loss-batch.ts";
 import type { CorrectedRow } from "../../../../trainer/learn/lesson/corrected-rows.ts";
 import { OBJECTIVES } from "../../../../trainer/learn/update/objective.ts";
 import { meanKlNats, scoreRows, sharpen, totalLogProb } from "../../../../trainer/learn/lesson/scores.ts";
 import { groupLessons, trainStep, type TaughtLesson, type Training } from "../../../../trainer/learn/update/train.ts";
 import type { ContextKind } from "../../../../trainer/teacher/contexts.ts";
+import { tinyConfig } from "../../tiny.ts";
 
 const V = 32;
-const CONFIG = parseModelConfig({
-  model_type: "qwen3",
+const CONFIG = tinyConfig({
   vocab_size: V,
   hidden_size: 16,
   intermediate_size: 32,
-  num_hidden_layers: 2,
   num_attention_heads: 2,
   num_key_value_heads: 1,
   head_dim: 8,
   max_position_embeddings: 1024,
-  rms_norm_eps: 1e-6,
   rope_theta: 10_000,
-  tie_word_embeddings: true,
-  hidden_act: "silu",
 });
 const TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 
