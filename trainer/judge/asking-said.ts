@@ -2,20 +2,21 @@
  * Whether a user's words can say that they want to be asked before a call, or that they do not: words are matched, never interpreted. Who is not to be asked any more
  * has calls made in their name, so that is believed of words about asking, or about having said it all, alone, and never of who complains that something was done.
  */
+import { sentencesOf } from "../data/sentences.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const MOST_SAID = 2_000; // characters: who says more is about something else, and the patterns take time
 
 const plain = (words: string): string => words.replaceAll("’", "'").replace(/\b(do|did|does|should|must|need|have|is|was)nt\b/gi, "$1n't");
 
-// What asks, in the assistant's mouth; "check-in" and "check out" do not.
+// What asks, in the assistant's mouth; "check-in", "checked bags" and "waiting list" do not.
 const ASKING =
-  "(?:(?:re-?)?ask|question|confirm|(?:double[- ]?)?check(?![- ]?(?:in|out)\\b)|verif|permission|approv|consent|repeat|bother|bug(?:ging|s)?\\b|clarif|summar|back and forth|trust|bring (?:it|that) up|run (?:it|that|\\w+) by|(?:my|an?) (?:ok|okay|go-ahead)\\b|wait)\\w*";
+  "(?:(?:re-?)?ask|question|confirm|(?:double[- ]?)?check(?!(?:ed|ing)?[- ]?(?:in|out)\\b|ed (?:bag|luggage|baggage))|verif|permission|approv|consent|repeat|bother|bug(?:ging\\b|s? (?:me|us)\\b)|clarif|summar|back and forth|bring (?:it|that) up|run (?:it|that|\\w+) by|(?:my|an?) (?:ok|okay|go-ahead)\\b|wait(?!er|ress|(?:ing)?[- ]?(?:list|line|room)))\\w*";
 const TURNED =
   "(?:no|not|\\w+n't|never|without|stop|quit|skip|drop|cut|spare|save|leave|forget|enough|fewer|less|why|how (?:many|often)|must|(?:do|am|did|was) I|do (?:you|we)|keeps?|every\\w*|always|each|again|too|so (?:many|much)|all (?:these|those|this)|tired|sick|hate|annoy\\w*|tiring|unnecessary|needless|superfluous|pointless|another|instead|already|just|once|trust|assume|consider|take (?:it|that) as|what|tiresome|rather than|needn't|quicker|faster|free to|wast\\w+)";
-// "I asked for a table outside": who asked was the user.
+// "I asked for a table outside", "We can't confirm the date yet": who asks is the user.
 const OWN_ASKING =
-  /\b(?:I|we)(?:'ve|'d| have| had)? (?:\w+ly |just |already |only )?asked\b(?: you)?(?: for| to)?|\bwhat (?:I|we) (?:\w+ )?asked\b/gi;
+  /\b(?:I|we)(?:'ve|'d| have| had)? (?:\w+ly |just |already |only )?asked\b(?: you)?(?: for| to)?|\bwhat (?:I|we) (?:\w+ )?asked\b|\b(?:I|we) (?:can't|cannot|couldn't) (?:confirm|check|verify)\b(?=[^.!?]* yet\b)/gi;
 const ABOUT_ASKING = new RegExp(
   `\\b${TURNED}\\b[^.!?]{0,60}\\b${ASKING}|\\b${ASKING}\\b[^.!?]{0,60}\\b${TURNED}\\b|\\bI trust (?:you|your)\\b`,
   "i",
@@ -93,7 +94,7 @@ export function saysUnasked(words: string): boolean {
 const UNWANTED =
   /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
 const ASKS_FIRST =
-  /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|okay|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
+  /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
 // An hour, a day, an ordinal: of when, not of before what.
 const OF_TIMES =
   /\b(?:before|until|till) (?:(?:about|around|the|next|last|this) )?(?:\d[\d:.]*|noon|midnight|midday|dawn|dusk|sunrise|sunset|lunch\w*|dinner|breakfast|christmas|easter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week\w*|month|year|summer|winter|spring|autumn|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|january|february|march|april|may|june|july|august|september|october|november|december)|\bfirst (?:class|floor|name|row|time|one|flight|train|bus|thing|half|day|week)\b|\b(?:the|my|a) first\b/gi;
@@ -129,13 +130,11 @@ const TURNED_DOWN =
 /** Whether the words outright order to ask first: "Never book without asking me!", "Ask me before you send anything." */
 export function ordersAsking(words: string): boolean {
   if (words.length > MOST_SAID) return false;
-  return wishfulWords(plain(words))
-    .split(/(?<=[.!?])\s+|\n/)
-    .some((sentence) => {
-      if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
-      const order = ORDERED.exec(sentence);
-      if (order === null) return false;
-      const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";
-      return !TURNED_DOWN.test(`${clause}${order[0]}`);
-    });
+  return sentencesOf(wishfulWords(plain(words))).some((sentence) => {
+    if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
+    const order = ORDERED.exec(sentence);
+    if (order === null) return false;
+    const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";
+    return !TURNED_DOWN.test(`${clause}${order[0]}`);
+  });
 }

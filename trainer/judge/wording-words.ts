@@ -50,7 +50,7 @@ export const UNASKS: Words = [
 export const HAS_QUESTION =
   /\bis there (?:a|any|another) questions?\b|\b(?:I have|I've|got|my|one more|another|quick|(?<!\b(?:with|by|in|as) )a) questions?\b(?! (?:at|mark|every))(?!.*\b(?:stop|end|don't|enough|just tell)\b)/i;
 
-/** Somebody who wants to be asked, before something is done: "You booked it without asking!" */
+/** Somebody who wants to be asked, before something is done: "You booked it without asking!" Not all that `asking-said.ts` takes for it: "You answered with a question again" wishes for none. */
 export const WANTS_ASKED =
   /\b(?:before|first)\b|\b(?:didn't|did not|never|should have|even) (?:you )?ask|\b(?:act|book|buy|do|go|pay|send|went)\w*\b.*\bwithout (?:even )?asking\b|\byou(?:'ve| have)? (?:\w+ )?(?:(?!ask)\w{2,}ed|made|sent|paid|bought)\b.*\bwithout (?:even )?(?:asking|checking)\b|\b(?:who|nobody|no ?one) asked\b/i;
 

@@ -22,6 +22,12 @@ describe("saysUnasked", () => {
     "You may skip the summary from now on; it's tiring that you always repeat it.",
     "Isn't it clear enough?",
     "Assume that I agree.",
+    "Stop bugging me about it.",
+    "I trust you, go on.",
+    "You don't have to wait for me.",
+    "No more double-checking with me.",
+    "You never need to confirm it with me.",
+    "I can't confirm every single booking.",
   ])("hears: %s", (said) => expect(saysUnasked(said)).toBe(true));
 
   it.each([
@@ -52,6 +58,12 @@ describe("saysUnasked", () => {
     "Never act on your own again.",
     "Take it back right away!",
     "Every check-in is at noon.",
+    "No checked bags, please.",
+    "Skip the waiting list.",
+    "Always tip the waiter.",
+    "No bugs this time.",
+    "I don't trust that airline.",
+    "We can't confirm the date yet.",
   ])("hears none: %s", (said) => expect(saysUnasked(said)).toBe(false));
 });
 
