@@ -2,10 +2,12 @@
  * Whether a number that somebody said can be an amount that a parameter wants: an addend of what comes to more is none ("two adults and one child" are not two
  * passengers), and no more is a number that is a name of something ("line 5").
  */
+import { escapeRegExp } from "../../shared/regexp.ts";
 import { numbersAmong, topicWords } from "../../shared/speech/mention.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { numberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
+import { sentencesOf } from "../data/sentences.ts";
 
 const PEOPLE =
   "adult child children kid baby babies infant toddler teenager teen senior grandparent grandchildren grandkid parent son daughter boy girl man men woman women lady ladies friend colleague coworker brother sister cousin student pensioner".split(
@@ -24,7 +26,7 @@ export function isPartOrLabel(text: string, { parameter, value }: { parameter: P
   if (writtenForm(value) !== "number") return false;
   const topics = topicWords(parameter);
   const isTopic = (word = ""): boolean => topics.some((topic) => sameStem(word, topic));
-  const uses = text.split(/(?<=[.!?])\s+|\n/).flatMap((sentence) => usesIn(sentence, { value, isTopic }));
+  const uses = sentencesOf(text).flatMap((sentence) => usesIn(sentence, { value, isTopic }));
   return uses.length > 0 && !uses.includes("amount");
 }
 
@@ -49,6 +51,6 @@ function usesIn(sentence: string, { value, isTopic }: { value: string; isTopic: 
 
 /** Whether those are meant who come along: "me plus two", "with my 3 kids". */
 function isCompany(sentence: string, number: string): boolean {
-  const [before, ...after] = sentence.toLowerCase().split(new RegExp(`\\b${number}\\b`));
+  const [before, ...after] = sentence.toLowerCase().split(new RegExp(`\\b${escapeRegExp(number)}\\b`));
   return before !== undefined && after.length > 0 && (COMPANY_BEFORE.test(before) || COMPANY_AFTER.test(after.join(number)));
 }

@@ -67,9 +67,9 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
 const STARTERS = new Set(
   (
     "a actually again all always and are as ask at before but can can't change check could couldn't did didn't do does doesn't don't excuse fix " +
-    "for from get hello hey hi hmm hold how i if in instead is isn't it just let listen look make my never next no nobody nope not nothing oh on " +
-    "only oops or our please put redo regarding right run seriously set show should shouldn't since so sorry stop tell thanks that the their there they " +
-    "this try use wait was wasn't we well were what when where which who whoa why with won't would wouldn't wrong yes you your"
+    "for from hello hey hi hmm hold how i if in instead is isn't it just let listen my never next no nobody nope not nothing oh on " +
+    "only oops or our please redo regarding right run seriously should shouldn't since so sorry stop tell thanks that the their there they " +
+    "this wait was wasn't we well were what when where which who whoa why with won't would wouldn't wrong yes you your"
   ).split(" "),
 );
 
