@@ -118,15 +118,16 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
 
 /** The signal without sentences that only thank, greet or part; undefined where there are none, or nothing else. */
 function withoutThanks(signal: Signal): Signal | undefined {
-  const nextState = signal.exchange.nextState.map((message) => {
+  const { exchange } = signal;
+  const nextState = exchange.nextState.map((message) => {
     if (message.role !== "user") return message;
-    const kept = sentencesOf(message.content).filter((sentence) => !isSmallTalk(sentence, { asked: false }));
-    return kept.length === 0 ? message : { ...message, content: kept.join(" ") };
+    const said = sentencesOf(message.content);
+    const kept = said.filter((sentence) => !isSmallTalk(sentence, { asked: false }));
+    return kept.length === 0 || kept.length === said.length ? message : { ...message, content: kept.join(" ") };
   });
-  const isLess = nextState.some(
-    ({ content }, at) => sentencesOf(content ?? "").length < sentencesOf(signal.exchange.nextState[at]?.content ?? "").length,
-  );
-  return isLess ? { ...signal, exchange: { ...signal.exchange, nextState } } : undefined;
+  return nextState.some((message, at) => message !== exchange.nextState[at])
+    ? { ...signal, exchange: { ...exchange, nextState } }
+    : undefined;
 }
 
 /** Reads a correction in words with the hint job. */
