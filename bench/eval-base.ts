@@ -8,7 +8,6 @@ import { readCommandLine } from "../trainer/command-line.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { createJobSampler, type JobAdapters, loadJudge } from "../trainer/policy/answerer.ts";
 import { type Base, loadBase } from "../trainer/policy/base.ts";
-import { readReactionModel } from "../trainer/policy/reaction-file.ts";
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
 import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
@@ -120,7 +119,7 @@ async function judging(
   { engine, base, adapters }: { engine: Engine; base: Base; adapters: JobAdapters },
 ): Promise<Part> {
   const { tokenizer } = base;
-  const sampler = { ...createJobSampler(engine, base, adapters), reactions: readReactionModel(base) };
+  const sampler = createJobSampler(engine, base, adapters);
   const wishing = new EvaluatedPolicy(engine, tokenizer, { adapter: adapters.wish });
   const encode = tokenizer.encodePrompt.bind(tokenizer);
   const judge = await evaluateJudge(sampler, conversations, { count: counts.judged, random });

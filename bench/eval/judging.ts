@@ -5,7 +5,8 @@ import { type Exchange, type Hint, hintPrompt, hintText, parseWish, type Wish, w
 import { sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { wordingSaid } from "../../trainer/judge/wording-said.ts";
-import { createEmbeddedJudge, createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import { createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import { createPanel } from "../../trainer/judge/panel.ts";
 import { REWARDS, type Reward } from "../../trainer/judge/vote.ts";
 import { rewardLogProbs } from "../../trainer/judge/votes.ts";
 import { rewardOfActs } from "../../trainer/pretrain/acts.ts";
@@ -184,10 +185,10 @@ export async function evaluateMisheard(
       const messages = toMessages(system, steps.slice(0, next - 1));
       return [signalIn({ messages, tools }, { role: "assistant", content: reply.text }, [{ role: "user", content: text }])];
     });
-  const judge = createEmbeddedJudge(sampler);
+  const panel = createPanel(sampler);
   const heard: string[] = [];
   for (const [index, signal] of signals.entries()) {
-    const verdict = await judge.judge(signal, { votes: 3, seed: index });
+    const verdict = await panel.judge(signal, { votes: 3, seed: index });
     const parameter = verdict?.hint?.hint.parameter;
     heard.push(
       parameter === undefined

@@ -20,18 +20,21 @@ const CALL_TOKENS = 96;
 
 export type Answering = Pick<EngineCalls, "generate" | "score">;
 
-/** The base's answers to judge and hint prompts. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
+/** The base's answers to judge and hint prompts, and its reaction model where it has one. A prompt that does not fit the context gets an empty answer, which nobody can read as a vote. */
 export function createJobSampler(
   engine: Answering,
-  { tokenizer, config: { contextTokens, vocabSize }, rowTokens }: Pick<Base, "tokenizer" | "config" | "rowTokens">,
+  base: Pick<Base, "folder" | "tokenizer" | "config" | "rowTokens">,
   adapters: JobAdapters = {},
 ): JobSampler {
+  const { tokenizer, rowTokens } = base;
+  const { contextTokens, vocabSize } = base.config;
   const underOf = (job: Job | undefined): { adapter?: string } => {
     const adapter = job === undefined ? undefined : adapters[job];
     return adapter === undefined ? {} : { adapter };
   };
   return {
     knowsWishes: adapters.wish !== undefined,
+    reactions: readReactionModel(base),
     async answer(prompts, { maxTokens, temperature, seed }) {
       const encoded = prompts.map((prompt) => encodeJob(tokenizer, prompt));
       const fitting = encoded.filter((tokens) => tokens.length + maxTokens <= contextTokens);
@@ -85,7 +88,7 @@ function orNone(thrown: unknown): [] {
 
 /** The base's jobs done under its judge adapters, and beside its reaction model, where it has them. */
 export async function openJudge(engine: Answering & Pick<EngineCalls, "loadAdapter">, base: Base): Promise<JobSampler> {
-  return { ...createJobSampler(engine, base, await loadJudge(engine, base)), reactions: readReactionModel(base) };
+  return createJobSampler(engine, base, await loadJudge(engine, base));
 }
 
 /** Takes the base's judge adapters into the engine, those that it has. */
