@@ -6,7 +6,7 @@ import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { callArguments, type Conversation, type Step, toMessages } from "./conversation.ts";
-import { correctedExchange, naturalExchanges, plainExchange } from "./exchanges.ts";
+import { correctedExchange, drawNatural, naturalExchanges, plainExchange } from "./exchanges.ts";
 import { type CallStep, drawGuidance, type GuidedCall, isGuidable } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { APPROVALS } from "./phrases.ts";
@@ -100,13 +100,10 @@ export function judgeExample(tokenizer: Tokenizer, conversation: Conversation, l
   return naturalVerdict(tokenizer, conversation, random);
 }
 
-/** A reaction of the data's own. Rejections are rare there; drawing the class first keeps the three in balance. */
+/** A reaction of the data's own. */
 export function naturalVerdict(tokenizer: Tokenizer, conversation: Conversation, random: Random): Example | undefined {
-  const wanted = random.pick([-1, 0, 1]);
-  const judged = naturalExchanges(conversation.steps).filter(({ reward }) => reward === wanted);
-  if (judged.length === 0) return undefined;
-  const { exchange, reward } = random.pick(judged);
-  return jobExample(tokenizer, judgePrompt(exchange), rewardText(reward));
+  const natural = drawNatural(conversation, random);
+  return natural && jobExample(tokenizer, judgePrompt(natural.exchange), rewardText(natural.reward));
 }
 
 /** What should have been different, in one sentence, or `none`. */

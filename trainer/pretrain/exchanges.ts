@@ -1,6 +1,7 @@
 /** Exchanges with what they teach a judge: the data's own, labelled by their acts, and corrected ones. */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Exchange, Hint, Wish } from "../../shared/jobs.ts";
+import { REWARDS, type Reward } from "../judge/vote.ts";
 import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue } from "./guidance.ts";
@@ -12,7 +13,7 @@ import { drawReaction, rejection } from "./reactions.ts";
 import { madeUpWord, spokenName, spokenValue } from "./values.ts";
 import { askWish, drawWish, goWish } from "./wishes.ts";
 
-export type JudgedExchange = { exchange: Exchange; reward: -1 | 0 | 1 };
+export type JudgedExchange = { exchange: Exchange; reward: Reward };
 export type CorrectedExchange = { exchange: Exchange; hint: Hint };
 
 export type WishedExchange = { exchange: Exchange; wish: Wish };
@@ -26,6 +27,16 @@ export function naturalExchanges(steps: readonly Step[]): JudgedExchange[] {
     const answered = steps.slice(starts[index], next);
     return [{ exchange: toExchange(answered, user.text), reward: rewardOfActs(user.acts, reply.acts) }];
   });
+}
+
+/**
+ * One of the data's own, of a reward drawn first; undefined where the conversation has none of it. So rejections, which few conversations have, are
+ * drawn more often than they come, and still less often than the others.
+ */
+export function drawNatural({ steps }: Conversation, random: Random): JudgedExchange | undefined {
+  const wanted = random.pick(REWARDS);
+  const judged = naturalExchanges(steps).filter(({ reward }) => reward === wanted);
+  return judged.length === 0 ? undefined : random.pick(judged);
 }
 
 /** An exchange of the data to which the user reacts in general words. Some answers are broken, and rejected. */

@@ -3,9 +3,9 @@
  * a few corrections and objections among it: whether somebody rejects an answer by saying the request again is for the base to hear.
  */
 import { REWARDS, type Reward } from "../judge/vote.ts";
-import { emptyWeights, featuresOf, logSoftmax, type ReactionWeights, scores } from "../judge/reaction-model.ts";
+import { emptyWeights, featuresOf, logSoftmax, type ReactionWeights, scaleOf, scores } from "../judge/reaction-model.ts";
 import { Random } from "../random.ts";
-import { correctedExchange, naturalExchanges, objectedExchange } from "./exchanges.ts";
+import { correctedExchange, drawNatural, objectedExchange } from "./exchanges.ts";
 import { drawSaying } from "./reactions.ts";
 import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
@@ -13,12 +13,13 @@ import type { Exchange } from "../../shared/jobs.ts";
 
 type Reaction = { readonly text: string; readonly reward: Reward };
 
-// Of the examples; the rest are objections.
+// Of what is drawn; the rest are objections. What a conversation does not have is drawn anew, so of the examples sayings are somewhat more, and the data's
+// own reactions fewer, of which a tenth are rejections.
 const SHARES = { natural: 0.42, said: 0.5, corrected: 0.04 } as const;
 const LEARNING_RATE = 0.3;
 const EPSILON = 1e-8;
 
-/** Each reward is drawn as often of sayings, and of the data's own reactions. @param options.onStep called after every example */
+/** From the same data and seed the same weights. @param options.onStep called after every example */
 export function trainReactions(
   sgd: Sgd,
   { examples, seed, onStep }: { examples: number; seed: number; onStep?: (done: number, loss: number) => void },
@@ -41,7 +42,7 @@ export function trainReactions(
 function step(weights: ReactionWeights, squares: Float32Array, { text, reward }: Reaction): number {
   const features = featuresOf(text);
   const logProbs = logSoftmax(scores(weights, features));
-  const scale = 1 / Math.sqrt(Math.max(1, features.length));
+  const scale = scaleOf(features);
   REWARDS.forEach((each, index) => {
     const gradient = (Math.exp(logProbs[index] ?? 0) - Number(each === reward)) * scale;
     for (const feature of features) {
@@ -59,9 +60,8 @@ function drawExample(sources: Sources, random: Random): Reaction | undefined {
   if (draw < said) return drawSaying(random);
   const conversation = sources.conversation(random);
   if (draw < said + natural) {
-    const wanted = random.pick(REWARDS);
-    const judged = naturalExchanges(conversation.steps).filter(({ reward }) => reward === wanted);
-    return judged.length === 0 ? undefined : { text: wordsOf(random.pick(judged).exchange), reward: wanted };
+    const reacted = drawNatural(conversation, random);
+    return reacted && { text: wordsOf(reacted.exchange), reward: reacted.reward };
   }
   const rejected =
     draw < said + natural + corrected

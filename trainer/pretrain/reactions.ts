@@ -1,12 +1,12 @@
 /**
  * What people say to an answer without a word on what it was about: rejection, approval, and neither. The data has hardly any,
- * and a judge that never saw "That is wrong." takes it for a yes. Each is put together from parts, so that what is learnt is
- * how people reject and not one list of sentences; what denies a fault, and what declines more help, stands among them.
+ * and a judge that never saw "That is wrong." takes it for a yes. A reaction is put together from parts, so that what is learnt is
+ * how people reject and not one list of sentences; what denies a fault, and what declines more help, stands among them. A saying is as somebody put it.
  */
 import { REWARDS, type Reward } from "../judge/vote.ts";
 import type { Random } from "../random.ts";
 import { ACCEPTANCES, ASIDES, DENIED_FAULTS, FAULTS, MERITS, NEUTRALS, NO, REJECTIONS, RETRIES, THAT, YES } from "./reaction-words.ts";
-import { readSayings } from "./sayings.ts";
+import { sayingsOf } from "./sayings.ts";
 
 export type Reaction = { readonly text: string; readonly reward: Reward };
 
@@ -62,7 +62,7 @@ const SAID_TWICE = 0.1; // of sayings, in two
 /** As people put it, each of the three as often. */
 export function drawSaying(random: Random): Reaction {
   const reward = random.pick(REWARDS);
-  const sayings = readSayings().filter((each) => each.reward === reward);
+  const sayings = sayingsOf(reward);
   const said = [random.pick(sayings), ...(random.chance(SAID_TWICE) ? [random.pick(sayings)] : [])].map(({ text }) => text);
   return { text: typed(said, random), reward };
 }

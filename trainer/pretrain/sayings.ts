@@ -4,13 +4,15 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import type { Reward } from "../judge/vote.ts";
 
 const Saying = z.strictObject({ reward: z.union([z.literal(-1), z.literal(0), z.literal(1)]), text: z.string().min(1) });
-export type Saying = z.infer<typeof Saying>;
+type Saying = z.infer<typeof Saying>;
 
 const FILE = new URL("sayings.jsonl", import.meta.url);
 
 let known: readonly Saying[] | undefined;
+const byReward = new Map<Reward, readonly Saying[]>();
 
 /** All of them, read once. @throws z.ZodError where a line is none */
 export function readSayings(): readonly Saying[] {
@@ -19,4 +21,11 @@ export function readSayings(): readonly Saying[] {
     .split("\n")
     .map((line) => Saying.parse(JSON.parse(line)));
   return known;
+}
+
+/** Those of one reward, in the file's order. */
+export function sayingsOf(reward: Reward): readonly Saying[] {
+  const sayings = byReward.get(reward) ?? readSayings().filter((each) => each.reward === reward);
+  byReward.set(reward, sayings);
+  return sayings;
 }

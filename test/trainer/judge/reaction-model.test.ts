@@ -1,5 +1,6 @@
 /** What words by themselves say of an answer: the features, a model's evidence, its file; and the shipped one, of words that it was not trained on. */
 import { describe, expect, it } from "vitest";
+import { writeSafetensors } from "../../../shared/safetensors.ts";
 import { emptyWeights, featuresOf, logSoftmax, ReactionModel, scores } from "../../../trainer/judge/reaction-model.ts";
 import { REWARDS } from "../../../trainer/judge/vote.ts";
 import { readReactionModel } from "../../../trainer/policy/reaction-file.ts";
@@ -31,6 +32,14 @@ describe("ReactionModel", () => {
     const model = ReactionModel.read(ReactionModel.write(weights));
     expect(model.logProbs("fine")).toEqual(new ReactionModel(weights).logProbs("fine"));
     expect(() => new ReactionModel(new Float32Array(6))).toThrow("65536 × 3 weights expected, got 6");
+    const file = (name: string, shape: number[]): Uint8Array =>
+      writeSafetensors(new Map([[name, { shape, values: weights }]]), { type: "F16" });
+    const refusal = (got: string): unknown => {
+      const message = expect.stringContaining(`a tensor reaction.weight [65536, 3] expected, got ${got}`);
+      return expect.objectContaining({ code: "policy/refused", message });
+    };
+    expect(() => ReactionModel.read(file("other.weight", [65_536, 3]))).toThrow(refusal("none"));
+    expect(() => ReactionModel.read(file("reaction.weight", [3, 65_536]))).toThrow(refusal("[3, 65536]"));
   });
 });
 
