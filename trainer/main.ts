@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
       learner: {
-        update: (request) => learner.update(request),
+        ...learner,
         // Another agent's update has more use for the time.
         prepare: async (version) => {
           if (queued.idle()) await queued(async () => learner.prepare?.(version));

@@ -50,7 +50,8 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
     });
     // Of notes that are gone nothing is kept.
     const needed = new Set(open.flatMap(({ key }) => (known?.has(key) === true ? [key] : [])));
-    neededOf.set(name, needed);
+    if (open.length === 0) neededOf.delete(name);
+    else neededOf.set(name, needed);
     const asked = open.filter(({ key }) => !needed.has(key));
     if (asked.length === 0) return [];
     const adapter = await loadAdapter(head);

@@ -6,7 +6,7 @@ import { withoutWithdrawn, type Withdrawing } from "./withdrawn.ts";
 
 export type Sifting = Hearing & Omit<Withdrawing, "barred"> & { readonly edge: Pick<EdgePort, "readQuarantine"> };
 
-export type Sifted = {
+type Sifted = {
   readonly batch: Batch;
   /** Share of the loss weight by event. */
   readonly shares: ReadonlyMap<string, number>;
