@@ -1,16 +1,23 @@
 /** `nextstate suite` and `nextstate notes`: what every version must still do, and corrections in force beside the weights. */
 import { buildChoiceParser, buildCommand } from "@stricli/core";
-import type { Note } from "../../shared/note.ts";
+import type { Note, NoteStatus } from "../../shared/note.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Expectation, SuiteCase } from "../../shared/suite.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { readJsonFile } from "./input.ts";
-import { clip, say, show, table, time } from "./output.ts";
+import { clip, paint, say, show, table, time } from "./output.ts";
 import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
 
 const PAGE = 100; // the most that the API gives at once
 const CASE_ACTIONS = ["list", "add", "delete"] as const;
 const NOTE_ACTIONS = ["list", "drop"] as const;
+const NOTE_STYLES = {
+  inForce: "green",
+  absorbed: "dim",
+  superseded: "dim",
+  rolledBack: "red",
+  dropped: "red",
+} as const satisfies Record<NoteStatus, string>;
 type CaseAction = (typeof CASE_ACTIONS)[number];
 type NoteAction = (typeof NOTE_ACTIONS)[number];
 
@@ -38,17 +45,23 @@ export const suite = buildCommand<Common & { file?: string }, [string, CaseActio
   },
 });
 
-export const notes = buildCommand<Common & { user?: string }, [string, NoteAction, string | undefined], Context>({
-  docs: { brief: "Corrections in force beside the weights: list, drop ID" },
+export const notes = buildCommand<Common & { user?: string; all: boolean }, [string, NoteAction, string | undefined], Context>({
+  docs: { brief: "Corrections in force beside the weights: list, drop ID; --all has those that were in force, too" },
   parameters: {
-    flags: { ...COMMON, user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" } },
+    flags: {
+      ...COMMON,
+      user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
+      all: { kind: "boolean", default: false, withNegated: false, brief: "those no longer in force, too, each with its status" },
+    },
     positional: { kind: "tuple", parameters: [AGENT, actionOf(NOTE_ACTIONS), idOf("note")] },
   },
   func: async (flags, agent, action, id) => {
     const edge = connect(flags);
     if (action === "drop")
       return show(flags, await edge.dropNote(agent, required(id, "note")), ({ noteId, text }) => say(`Dropped ${noteId}: ${clip(text)}`));
-    return show(flags, { notes: await readNotes(edge, agent, flags.user) }, ({ notes: found }) => listNotes(found));
+    const every = await readNotes(edge, agent, flags.user);
+    const found = flags.all ? every : every.filter(({ status }) => status === "inForce");
+    return show(flags, { notes: found }, () => listNotes(found, flags));
   },
 });
 
@@ -105,13 +118,14 @@ function expected(expect: Expectation): string {
   return expect.reply.contains.length === 0 ? "a reply" : `a reply with ${expect.reply.contains.join(", ")}`;
 }
 
-function listNotes(found: readonly Note[]): void {
-  const rows = found.map(({ noteId, scope, user, uses, createdAt, text, tool }) => [
+function listNotes(found: readonly Note[], { all }: { all: boolean }): void {
+  const rows = found.map(({ noteId, status, absorbedBy, scope, user, uses, createdAt, text, tool }) => [
     noteId,
+    ...(all ? [paint(NOTE_STYLES[status], status === "absorbed" ? `absorbed by v${absorbedBy}` : status)] : []),
     scope === "agent" ? "everybody" : user,
     String(uses),
     time(createdAt),
     `${tool}: ${clip(text)}`,
   ]);
-  table(["note", "for", "uses", "created", "text"], rows);
+  table(["note", ...(all ? ["status"] : []), "for", "uses", "created", "text"], rows);
 }

@@ -135,7 +135,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: `${AGENT}/suite`, summary: "What every version must still do, oldest first", query: CasePage },
   { method: "post", path: `${AGENT}/suite`, summary: "Adds a case", body: CaseRequest, status: 201 },
   { method: "delete", path: `${AGENT}/suite/{case}`, summary: "Deletes a case", query: LineQuery },
-  { method: "get", path: `${AGENT}/notes`, summary: "Corrections in force beside the weights, newest first", query: NotesQuery },
+  { method: "get", path: `${AGENT}/notes`, summary: "Notes with their status, newest first", query: NotesQuery },
   { method: "delete", path: `${AGENT}/notes/{note}`, summary: "Takes a note out of force", query: LineQuery },
   { method: "get", path: "/api/keys", summary: "The keys whose agents the asking key reaches, newest first" },
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },

@@ -139,12 +139,16 @@ describe("nextstate turns and notes", () => {
     expect(await nextstate("turns told --reward 7")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("-1|0|1|none") });
   });
 
-  it("lists notes, and drops one", async () => {
+  it("lists notes in force, drops one, and has those that were in force where all are asked for", async () => {
     const { notes } = (await json("notes told")) as { notes: { noteId: string }[] };
     expect({ notes }).toEqual(await api("/agents/told/notes"));
     const id = notes[0]?.noteId ?? "";
     expect(await said("notes told")).toMatch(new RegExp(`\n${id} .*SearchHotel: number_of_rooms should be 2\\.\n$`));
     expect(await json(`notes told drop ${id}`)).toMatchObject({ noteId: id, status: "dropped" });
+    expect(await said("notes told")).toBe("note  for  uses  created  text\n");
+    expect(await json("notes told")).toEqual({ notes: [] });
+    expect(await said("notes told --all")).toMatch(new RegExp(`^note +status .*\n${id} +dropped .*number_of_rooms should be 2\\.\n$`));
+    expect(await json("notes told --all")).toEqual(await api("/agents/told/notes"));
     expect(await nextstate(`notes told drop n_0`)).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("n_0") });
     expect(await nextstate("notes told drop")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("the id of a note expected") });
   });
