@@ -121,7 +121,7 @@ export type NextUpdate = {
   readonly learning: boolean;
   readonly minSignals: number;
   readonly maxWaitMs: number;
-  /** Corrections that are in force as notes until more users say the same. */
+  /** Corrections that are in force as notes, and supplied answers (influence.ts, `topicOf`), until more users say the same. */
   readonly unheard: readonly {
     readonly tool: string;
     readonly parameter: string;

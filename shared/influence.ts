@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { topicsOf } from "./aspects.ts";
+import { count } from "./count.ts";
 import { SMALL_CIRCLE } from "./small-circle.ts";
 
 const LARGEST_SHARE = 0.25;
@@ -51,6 +52,12 @@ export function topicOf(form: "answer" | "reward", tool?: string): Pick<Evidence
   return { tool: form === "answer" ? (tool ?? "") : "", parameter: form === "answer" && tool !== undefined ? "" : form, value: form };
 }
 
+/** Whether it is about rewards, which ask for nothing that could be waited for. */
+export function isOfRewards({ tool, parameter }: Evidence): boolean {
+  const topic = topicOf("reward");
+  return tool === topic.tool && parameter === topic.parameter;
+}
+
 /** Whether it is about one argument of one tool, which another user may correct alike. */
 export function isCorrection({ tool, parameter }: Evidence): boolean {
   return tool !== "" && parameter !== "";
@@ -94,7 +101,10 @@ export function weigh(evidence: readonly Evidence[], audience: Audience): Weighe
     users,
     most: Math.max(audience.trusted[key] ?? 0, Math.min(ofKey, users.size * ofUser)),
   }));
-  if (keys.reduce((sum, { most }) => sum + most, 0) < 1 - TINY) return { status: "waiting", detail: lacking(keys, { ofUser, ofKey }) };
+  if (keys.reduce((sum, { most }) => sum + most, 0) < 1 - TINY) {
+    const meanwhile = evidence.some(isCorrection) ? "; in force as a note meanwhile" : "";
+    return { status: "waiting", detail: `${lacking(keys, { ofUser, ofKey })}${meanwhile}` };
+  }
   const shares = new Map<string, number>();
   fill(keys.map(({ users, most }) => ({ wanted: users.size, most }))).forEach((share, index) => {
     const users = keys[index]?.users ?? new Map<string, string[]>();
@@ -127,6 +137,7 @@ function fill(parts: readonly { wanted: number; most: number }[]): number[] {
 function lacking(keys: readonly { users: ReadonlyMap<string, unknown> }[], { ofUser, ofKey }: { ofUser: number; ofKey: number }): string {
   const users = keys.reduce((sum, each) => sum + each.users.size, 0);
   const [least, leastKeys] = [Math.ceil(1 / ofUser - TINY), Math.ceil(1 / ofKey - TINY)];
-  const under = leastKeys > 1 ? ` under ${leastKeys} keys or more` : "";
-  return `said by ${users} of ${least} users${under} that it takes to change what everybody gets, under ${keys.length}; in force as a note meanwhile`;
+  const under = leastKeys > 1 ? `, under ${keys.length} of ${count(leastKeys, "key")},` : "";
+  const crowded = users >= least && keys.length >= leastKeys ? "; too many of them under one key" : "";
+  return `said by ${users} of ${count(least, "user")}${under} that it takes to change what everybody gets${crowded}`;
 }

@@ -1,6 +1,7 @@
 /** What the trainer is doing, as it says itself, and what is missing until it learns again. */
 import { API } from "../../shared/api-routes.ts";
 import type { NextUpdate, TrainerReport, TrainerView } from "../../shared/api.ts";
+import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { count } from "../../shared/count.ts";
 import type { Line } from "../address.ts";
 import { time } from "../format.ts";
@@ -38,12 +39,9 @@ function Shown({ view: { trainer, next }, at }: { view: TrainerView; at: number 
         <article class="tile">
           <h2>Waiting for others to say the same</h2>
           <ul class="note">
-            {next.unheard.map(({ tool, parameter, value, detail }) => (
-              <li key={`${tool}/${parameter}/${value}`}>
-                <strong>
-                  {tool}: {parameter} = {value}
-                </strong>
-                , {detail}
+            {next.unheard.map((said) => (
+              <li key={`${said.tool}/${said.parameter}/${said.value}`}>
+                <strong>{unheardText(said)}</strong> {said.detail}
               </li>
             ))}
           </ul>
@@ -51,6 +49,14 @@ function Shown({ view: { trainer, next }, at }: { view: TrainerView; at: number 
       )}
     </section>
   );
+}
+
+/** Answers that were supplied stand where a tool has no parameter, or a parameter no tool. */
+function unheardText(said: NextUpdate["unheard"][number]): string {
+  const { tool, parameter, value } = said;
+  if (tool === "") return "Answers in words, as they were supplied:";
+  if (parameter === "") return `Calls of ${tool}, as they were supplied:`;
+  return isAspect(parameter) ? aspectText(said) : `${tool}: ${parameter} = ${value},`;
 }
 
 type Words = { readonly what: string; readonly note: (report: TrainerReport) => string };

@@ -1,6 +1,6 @@
 /** GET /api/agents/:agent/trainer: what the trainer is doing, and what is missing until it learns again. */
 import type { NextUpdate, TrainerView } from "../../shared/api.ts";
-import { type Audience, type Evidence, weigh } from "../../shared/influence.ts";
+import { type Audience, type Evidence, isOfRewards, weigh } from "../../shared/influence.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App } from "../env.ts";
 import { agentParam, found, lineQuery } from "./params.ts";
@@ -19,10 +19,10 @@ export function mountTrainer(app: App): void {
   });
 }
 
-/** What too few have said, by argument and value. */
+/** What too few have said, by argument and value. Who approved has corrected nothing. */
 function unheardIn({ audience, evidence }: { audience: Audience; evidence: readonly Evidence[] }): NextUpdate["unheard"] {
   const groups = new Map<string, Evidence[]>();
-  for (const said of evidence) {
+  for (const said of evidence.filter((each) => !isOfRewards(each))) {
     const key = JSON.stringify([said.tool, said.parameter, said.value]);
     groups.set(key, [...(groups.get(key) ?? []), said]);
   }

@@ -1,6 +1,6 @@
 /** Shares of an update, worked by hand: users, keys, floods, and what has to wait. */
 import { describe, expect, it } from "vitest";
-import { type Audience, keyCap, supersededBy, userCap, weigh, type Evidence } from "../../shared/influence.ts";
+import { type Audience, keyCap, supersededBy, topicOf, userCap, weigh, type Evidence } from "../../shared/influence.ts";
 
 let events = 0;
 const said = (user: string, keyId = "key"): Evidence => {
@@ -26,7 +26,7 @@ describe("weigh", () => {
   it("wants four of a larger one, each a quarter, whatever else is said", () => {
     expect(weigh(crowd(3), audience(200))).toEqual({
       status: "waiting",
-      detail: "said by 3 of 4 users that it takes to change what everybody gets, under 1; in force as a note meanwhile",
+      detail: "said by 3 of 4 users that it takes to change what everybody gets; in force as a note meanwhile",
     });
     const four = crowd(4);
     for (const { user } of four) expect(share(four, audience(200), (each) => each.user === user)).toBeCloseTo(0.25);
@@ -54,6 +54,21 @@ describe("weigh", () => {
     expect(share(mixed, audience(1_200, 2), ({ keyId }) => keyId === "honest")).toBeCloseTo(0.5);
     // One honest user may not have half.
     expect(weigh([...crowd(1_000, "loud"), ...crowd(1, "honest")], audience(1_200, 2)).status).toBe("waiting");
+  });
+
+  it("tells whom it waits for, with the keys where those count, and of a note only where there is one", () => {
+    const detail = (evidence: readonly Evidence[], of: Audience): string => {
+      const weighed = weigh(evidence, of);
+      return weighed.status === "waiting" ? weighed.detail : weighed.status;
+    };
+    const note = "; in force as a note meanwhile";
+    expect(detail(crowd(4), audience(200, 2))).toBe(
+      `said by 4 of 4 users, under 1 of 2 keys, that it takes to change what everybody gets${note}`,
+    );
+    expect(detail([...crowd(9, "loud"), said("ann", "shop")], audience(200, 2))).toBe(
+      `said by 10 of 4 users, under 2 of 2 keys, that it takes to change what everybody gets; too many of them under one key${note}`,
+    );
+    expect(detail([{ ...said("ann"), ...topicOf("answer", "ReserveHotel") }], audience(200))).not.toContain("note");
   });
 
   it("lets keys that are trusted have what they are trusted with", () => {
