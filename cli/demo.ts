@@ -11,6 +11,7 @@ import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
+import { addressOf } from "./address.ts";
 import { DemoClient, makeAgent } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
@@ -18,8 +19,8 @@ import { readKeys } from "./keys.ts";
 import { Progress } from "./nextstate/progress.ts";
 
 const USAGE = `npm run demo -- [options]
-  --url <url>       where the system listens (http://127.0.0.1:8787)
-  --state <folder>  state folder that it was started with, for its keys (.nextstate)
+  --url <url>       where the system listens (what its state folder says)
+  --state <folder>  state folder that it was started with, for address and keys (.nextstate)
   --base <folder>   base checkpoint that it was started with (base)
   --agent <id>      agent to talk to, and to teach (one that is made for this run: demo-1, or the next that is free)`;
 
@@ -38,7 +39,7 @@ class StepFailed extends Error {}
 const { values: flags } = readCommandLine(
   {
     options: {
-      url: { type: "string", default: "http://127.0.0.1:8787" },
+      url: { type: "string" },
       state: { type: "string", default: ".nextstate" },
       base: { type: "string", default: "base" },
       agent: { type: "string" },
@@ -65,11 +66,12 @@ try {
 }
 
 async function run(): Promise<void> {
-  const owner = { url: flags.url, keys: await readKeys(flags.state) };
+  const url = addressOf({ url: flags.url, stateFolder: flags.state });
+  const owner = { url, keys: await readKeys(flags.state) };
   // Who has been taught by others already takes more users to be taught anew, and one that has learned this has no default left to correct.
   const agent = flags.agent ?? (await makeAgent(owner));
   const client = new DemoClient({ ...owner, agent });
-  say(`  talking to agent ${agent}: ${flags.url}/agents/${agent}`);
+  say(`  talking to agent ${agent}: ${url}/agents/${agent}`);
   const tokenizer = await readTokenizer(flags.base);
   const before = await firstVersions(client);
   const lastMove = (await client.audit())[0]?.id ?? 0;

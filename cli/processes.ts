@@ -1,5 +1,5 @@
 /**
- * Who runs from a state folder: `run/<name>.pid` per child, `run/host.json` for the process above them.
+ * Who runs from a state folder: `run/<name>.pid` per child, `run/host.json` for the process above them, with where it listens.
  * A guard outside the tree kills the children when the host dies without a word, as after `kill -9`.
  */
 import { execFileSync, spawn } from "node:child_process";
@@ -14,7 +14,7 @@ const GUARD = 'read -r line; for file in "$1"/*.pid; do [ -f "$file" ] && kill -
 /** What a host may leave behind, by name, with what its command line holds. */
 const CHILDREN = { workerd: "workerd", trainer: "trainer/main" } as const;
 
-const HostRecord = z.object({ pid: z.number().int(), startedAt: z.string() });
+const HostRecord = z.object({ pid: z.number().int(), startedAt: z.string(), url: z.string().optional() });
 
 export function runFolder(stateFolder: string): string {
   return join(stateFolder, "run");
@@ -48,9 +48,30 @@ export function claimStateFolder(stateFolder: string, marks: Record<string, stri
   const killed = Object.entries(marks).flatMap(([name, mark]) => killStale(stateFolder, name, mark));
   rmSync(runFolder(stateFolder), { recursive: true, force: true });
   mkdirSync(runFolder(stateFolder), { recursive: true });
-  const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "" };
-  writeFileSync(join(runFolder(stateFolder), "host.json"), JSON.stringify(record));
+  writeHost(stateFolder);
   return killed;
+}
+
+/** Leaves where this process listens for commands that are given the folder. */
+export function writeAddress(stateFolder: string, url: string): void {
+  writeHost(stateFolder, url);
+}
+
+/** The process that has the folder, or had it and could not clean up; without `url` while it is not up. Undefined where there is none. */
+export function hostOf(stateFolder: string): { pid: number; alive: boolean; url: string | undefined } | undefined {
+  const file = hostFile(stateFolder);
+  if (!existsSync(file)) return undefined;
+  const { pid, startedAt, url } = HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
+  return { pid, alive: describeProcess(pid)?.startedAt === startedAt, url };
+}
+
+function writeHost(stateFolder: string, url?: string): void {
+  const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "", url };
+  writeFileSync(hostFile(stateFolder), JSON.stringify(record));
+}
+
+function hostFile(stateFolder: string): string {
+  return join(runFolder(stateFolder), "host.json");
 }
 
 /** Starts the guard; calling the returned function ends it, and the children's pid files with it. */
@@ -68,11 +89,12 @@ export function startGuard(stateFolder: string): () => Promise<void> {
 }
 
 function refuseSecondHost(stateFolder: string): void {
-  const file = join(runFolder(stateFolder), "host.json");
-  if (!existsSync(file)) return;
-  const { pid, startedAt } = HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
-  if (pid === process.pid || describeProcess(pid)?.startedAt !== startedAt) return;
-  throw new AppError("input/invalid", `state folder ${stateFolder} is in use by process ${pid}; stop it, or choose another with --state`);
+  const host = hostOf(stateFolder);
+  if (host === undefined || !host.alive || host.pid === process.pid) return;
+  throw new AppError(
+    "input/invalid",
+    `state folder ${stateFolder} is in use by process ${host.pid}; stop it, or choose another with --state`,
+  );
 }
 
 function killStale(stateFolder: string, name: string, mark: string): string[] {

@@ -65,13 +65,9 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   );
 }
 
-/** With the options that it needs to find a system that is not where it looks by itself. */
-function demoCommand({ edge }: System, { state, base }: { state: string; base: string }): string {
-  const where = [
-    ...(edge.url === "http://127.0.0.1:8787" ? [] : ["--url", edge.url]),
-    ...(state === ".nextstate" ? [] : ["--state", state]),
-    ...(base === "base" ? [] : ["--base", base]),
-  ];
+/** With the options that it needs to find what is not where it looks by itself. */
+function demoCommand({ state, base }: { state: string; base: string }): string {
+  const where = [...(state === ".nextstate" ? [] : ["--state", state]), ...(base === "base" ? [] : ["--base", base])];
   return ["npm run demo", ...(where.length === 0 ? [] : ["--", ...where])].join(" ");
 }
 
@@ -103,7 +99,7 @@ Ask it something:
            "parameters": {"type": "object", "required": ["city"], "properties": {
              "city": {"type": "string", "description": "Name of the city"}}}}}]}'
 
-Next: \`${demoCommand(system, { state, base })}\` in another terminal corrects it once and watches it learn, and roll back.
+Next: \`${demoCommand({ state, base })}\` in another terminal corrects it once and watches it learn, and roll back.
 Or do so yourself: in the dashboard, open \`assistant\`, Playground, and give it the example's tools.
 Logs of the Worker are in ${relative(process.cwd(), edgeLog)}. Ctrl-C stops everything; what it has learned stays in ${state}.
 `;

@@ -145,7 +145,11 @@ export class EdgeClient {
 
 /** What to say where no system answers. */
 export function unreachable(url: string, cause: unknown): AppError {
-  return new AppError("upstream/unreachable", `nothing answers at ${url}; is \`npm start\` running? --url says where`, { cause });
+  return new AppError(
+    "upstream/unreachable",
+    `nothing answers at ${url}; is \`npm start\` running? --state names its folder, or --url its address`,
+    { cause },
+  );
 }
 
 export function refused(status: number, message: string): AppError {

@@ -31,8 +31,8 @@ const app = buildApplication<Context>(
       fullDescription: [
         "Nextstate from the command line: agents, what they said, and which version of them answers.",
         "",
-        "Talks to the system of `npm start`, or to --url, or to NEXTSTATE_URL. Keys are those of its state folder, .nextstate or --state,",
-        "or NEXTSTATE_ADMIN_KEY and NEXTSTATE_KEY. Options stand behind the command.",
+        "Talks to the system that `npm start` runs from .nextstate, or from --state, whatever port it has; or to --url, or to NEXTSTATE_URL.",
+        "Keys are those of the same folder, or NEXTSTATE_ADMIN_KEY and NEXTSTATE_KEY. Options stand behind the command.",
         "Exit codes: 0 done, 1 the edge refused or cannot be reached, 2 usage.",
       ].join("\n"),
     },

@@ -1,7 +1,8 @@
-/** Which system a command talks to, and with which keys: options first, then the environment, then what `npm start` leaves behind. */
+/** Which system a command talks to, and with which keys: options first, then the environment, then what `npm start` leaves in its folder. */
 import { join } from "node:path";
 import type { CommandContext, FlagParametersForType } from "@stricli/core";
 import { AppError } from "../../shared/errors.ts";
+import { addressOf } from "../address.ts";
 import { keysFile, readKeys } from "../keys.ts";
 import { EdgeClient, type OfLine } from "./edge-client.ts";
 
@@ -10,15 +11,20 @@ export type Common = Where & { readonly json: boolean };
 /** `where` is what the words before the one that is being completed say. */
 export type Context = CommandContext & { readonly where: Where };
 
-const DEFAULT_URL = "http://127.0.0.1:8787";
 const ROOT = join(import.meta.dirname, "../..");
 
 const text = (input: string): string => input;
 
 /** Options of every command. */
 export const COMMON: FlagParametersForType<Common, Context> = {
-  url: { kind: "parsed", parse: text, optional: true, placeholder: "url", brief: `where the system listens (${DEFAULT_URL})` },
-  state: { kind: "parsed", parse: text, optional: true, placeholder: "folder", brief: "its state folder, for the keys (.nextstate)" },
+  url: { kind: "parsed", parse: text, optional: true, placeholder: "url", brief: "where the system listens (what its state folder says)" },
+  state: {
+    kind: "parsed",
+    parse: text,
+    optional: true,
+    placeholder: "folder",
+    brief: "its state folder, for address and keys (.nextstate)",
+  },
   json: { kind: "boolean", default: false, withNegated: false, brief: "print the API's JSON and nothing else" },
 };
 
@@ -27,9 +33,9 @@ export const LINE: FlagParametersForType<OfLine, Context> = {
 };
 
 export function connect({ url, state }: Where): EdgeClient {
-  const { NEXTSTATE_URL, NEXTSTATE_ADMIN_KEY, NEXTSTATE_KEY } = process.env;
+  const { NEXTSTATE_ADMIN_KEY, NEXTSTATE_KEY } = process.env;
   const folder = state ?? join(ROOT, ".nextstate");
-  return new EdgeClient(checkedUrl(url ?? NEXTSTATE_URL ?? DEFAULT_URL), {
+  return new EdgeClient(addressOf({ url, stateFolder: folder }), {
     admin: async () => NEXTSTATE_ADMIN_KEY ?? (await keysOf(folder, "NEXTSTATE_ADMIN_KEY")).admin,
     client: async () => NEXTSTATE_KEY ?? (await keysOf(folder, "NEXTSTATE_KEY")).client,
   });
@@ -37,9 +43,8 @@ export function connect({ url, state }: Where): EdgeClient {
 
 /** Names of agents that begin like this, for completion; none where the system cannot be asked. */
 export async function proposeAgents(this: Context, partial: string): Promise<string[]> {
-  const { agents } = await connect(this.where)
-    .agents()
-    .catch(() => ({ agents: [] }));
+  const ask = async () => connect(this.where).agents();
+  const { agents } = await ask().catch(() => ({ agents: [] }));
   return agents.map(({ agent }) => agent).filter((name) => name.startsWith(partial));
 }
 
@@ -54,12 +59,6 @@ export function versionNumber(input: string): number {
 export function amount(input: string): number {
   if (!/^[1-9]\d*$/.test(input)) throw new AppError("input/invalid", `a number from 1 expected, got ${input}`);
   return Number(input);
-}
-
-function checkedUrl(url: string): string {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new AppError("input/invalid", `--url: http://… or https://… expected, got ${url}`);
-  return url.replace(/\/+$/, "");
 }
 
 async function keysOf(folder: string, variable: string): ReturnType<typeof readKeys> {

@@ -304,8 +304,16 @@ describe("nextstate, refused", () => {
     for (const args of [["agents"], ["chat", "desk", "--message", "Hello"], ["export", "desk"]]) {
       const { code, stdout, stderr } = await runNextstate([...args, "--url", "http://127.0.0.1:9", "--state", edge.stateFolder]);
       expect([code, stdout]).toEqual([REFUSED, ""]);
-      expect(stderr).toBe("nextstate: nothing answers at http://127.0.0.1:9; is `npm start` running? --url says where\n");
+      expect(stderr).toBe(
+        "nextstate: nothing answers at http://127.0.0.1:9; is `npm start` running? --state names its folder, or --url its address\n",
+      );
     }
+  });
+
+  it("finds the system of a state folder on whatever port it is; the environment's wins over it", async () => {
+    const agents = (env: Record<string, string>) => runNextstate(["agents", "--state", edge.stateFolder], { env });
+    expect(await agents({})).toMatchObject({ code: DONE, stdout: expect.stringContaining("stable") });
+    expect((await agents({ NEXTSTATE_URL: "http://127.0.0.1:9" })).stderr).toContain("nothing answers at http://127.0.0.1:9;");
   });
 
   it("says where keys come from, and takes them and the URL from the environment", async () => {

@@ -4,7 +4,8 @@ import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { claimStateFolder, describeProcess, readPid, runFolder, writePid } from "../../cli/processes.ts";
+import { addressOf } from "../../cli/address.ts";
+import { claimStateFolder, describeProcess, readPid, runFolder, writeAddress, writePid } from "../../cli/processes.ts";
 
 describe("state folder", () => {
   let state = "";
@@ -43,5 +44,23 @@ describe("state folder", () => {
     writeFileSync(join(runFolder(state), "host.json"), JSON.stringify({ pid: child.pid, startedAt: "earlier" }));
     claimStateFolder(state, {});
     expect(JSON.parse(readFileSync(join(runFolder(state), "host.json"), "utf8"))).toMatchObject({ pid: process.pid });
+  });
+
+  it("leads to the system that runs from it, unless another is named", () => {
+    expect(addressOf({ url: undefined, stateFolder: state })).toBe("http://127.0.0.1:8787");
+    claimStateFolder(state, {});
+    expect(() => addressOf({ url: undefined, stateFolder: state })).toThrow(`the system of ${state} is starting; wait`);
+    writeAddress(state, "http://127.0.0.1:9000");
+    expect(addressOf({ url: undefined, stateFolder: state })).toBe("http://127.0.0.1:9000");
+    expect(addressOf({ url: "http://127.0.0.1:9001/", stateFolder: state })).toBe("http://127.0.0.1:9001");
+  });
+
+  it("says of a system that ended without a word that it has, and what to do", () => {
+    const record = { pid: child.pid, startedAt: "earlier", url: "http://127.0.0.1:9000" };
+    writeFileSync(join(runFolder(state), "host.json"), JSON.stringify(record));
+    const find = (url?: string): string => addressOf({ url, stateFolder: state });
+    expect(find).toThrow(`the system of ${state}, at http://127.0.0.1:9000, has ended; \`npm start\``);
+    expect(find).toThrow("--url, or NEXTSTATE_URL, names another system");
+    expect(find("http://127.0.0.1:9001")).toBe("http://127.0.0.1:9001");
   });
 });

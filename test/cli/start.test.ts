@@ -9,6 +9,7 @@ import { readKeys } from "../../cli/keys.ts";
 import { describeProcess, readPid } from "../../cli/processes.ts";
 import { bearer } from "../helpers/edge.ts";
 import { writeRandomBase } from "../helpers/random-base.ts";
+import { runCommand, runNextstate } from "./run-nextstate.ts";
 
 const PATIENCE_MS = 300_000;
 const DIRECT = ["cli/start.ts"];
@@ -44,6 +45,12 @@ describe("npm start, running", { timeout: PATIENCE_MS }, () => {
     const answer = await fetch(`${url}/chat/completions`, { method: "POST", headers: bearer(client), body });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ object: "chat.completion", model: "assistant" });
+  });
+
+  it("is found by the demo and the command line, on whatever port it is", async () => {
+    const demo = await runCommand(process.execPath, ["cli/demo.ts", "--agent", "nobody", "--state", run.state]);
+    expect(demo).toMatchObject({ code: 1, stdout: expect.stringContaining(`agent nobody: ${url.replace("/v1", "")}/agents/nobody\n`) });
+    expect(await runNextstate(["agents", "--state", run.state])).toMatchObject({ code: 0, stdout: expect.stringContaining("assistant") });
   });
 
   it("refuses a second run on the same state folder", async () => {
