@@ -70,9 +70,11 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
 }
 
-/** A schema's own words come first. */
+/** A schema's own words come first; the library's are said as all others are. */
 function messageOf(issue: core.$ZodIssue): string {
-  return issue.code === "unrecognized_keys" && issue.message.startsWith("Unrecognized key") ? unknownMembers(issue.keys) : issue.message;
+  if (issue.code === "unrecognized_keys" && issue.message.startsWith("Unrecognized key")) return unknownMembers(issue.keys);
+  const [, expected, received = ""] = /^Invalid input: expected (.+), received (.+)$/.exec(issue.message) ?? [];
+  return expected === undefined ? issue.message : `${expected} expected, got ${received === "undefined" ? "nothing" : received}`;
 }
 
 function unknownMembers(names: readonly string[]): string {

@@ -7,10 +7,14 @@ import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { actorOf, agentParam, found, lineQuery, titleOf } from "./params.ts";
 
-const VersionNumber = z.number().int().min(0);
+/** In its own words, since a rollback and a promotion name the version differently. */
+const versionNumber = (member: string) => {
+  const wanted = `the number of a version expected, as in {"${member}": 0}`;
+  return z.number(wanted).int(wanted).min(0, wanted);
+};
 const Reason = z.string().max(1_000).optional();
-export const RollbackRequest = z.strictObject({ to: VersionNumber, quarantine: z.boolean().default(true), reason: Reason });
-export const PromoteRequest = z.strictObject({ version: VersionNumber, reason: Reason });
+export const RollbackRequest = z.strictObject({ to: versionNumber("to"), quarantine: z.boolean().default(true), reason: Reason });
+export const PromoteRequest = z.strictObject({ version: versionNumber("version"), reason: Reason });
 
 export function mountRelease(app: App): void {
   app.get("/api/agents/:agent/release", async (context) => {
