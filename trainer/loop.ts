@@ -13,7 +13,7 @@ import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import { type ActsOn, actsOnFor, type TrainerConfig } from "./config.ts";
 import { isOfBase } from "./data/exchange.ts";
-import { countRefusals, type Refusal } from "./data/refusal.ts";
+import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import type { Gate } from "./gate/gate.ts";
@@ -362,8 +362,10 @@ export class LineLoop {
     const { status } = await this.#deps.edge.advanceCursor(this.#line, { from: head.cursor, to: toSeq, refused: all });
     if (status === "stale") return "stale";
     this.#forget(toSeq);
-    if (all.length > 0)
-      this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: countRefusals(all) });
+    if (all.length > 0) {
+      const why = reasonsOf(all);
+      this.#deps.metrics("cursor:advanced", { agent: head.agent, from: head.cursor, to: toSeq, refused: countRefusals(all), why });
+    }
     return "advanced";
   }
 

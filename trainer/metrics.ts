@@ -49,6 +49,7 @@ export function createMetrics(folder: string, now: () => Date): Metrics {
 
 function describe(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
     .map(
       ([key, value]) =>
         `${key}=${typeof value === "string" ? JSON.stringify(value) : typeof value === "number" ? Number(value.toPrecision(4)) : JSON.stringify(value)}`,

@@ -53,7 +53,10 @@ export function Audit({ agent, line, live }: AgentView) {
                         <ul>
                           {refused.map(({ eventId, code, detail }) => (
                             <li key={eventId}>
-                              <code>{code}</code> {detail}
+                              {detail}{" "}
+                              <small>
+                                <code>{code}</code>
+                              </small>
                             </li>
                           ))}
                         </ul>

@@ -50,3 +50,11 @@ export function countRefusals(refusals: readonly Refusal[]): Partial<Record<Refu
   for (const { code } of refusals) counts[code] = (counts[code] ?? 0) + 1;
   return counts;
 }
+
+/** What is told of refusals in words, each once, the last ones of many. */
+export function reasonsOf(refusals: readonly Refusal[]): string[] {
+  const details = refusals.map(({ detail }) => detail).filter((detail) => detail !== "");
+  return [...new Set(details)].slice(-REASONS_TOLD);
+}
+
+const REASONS_TOLD = 5;

@@ -136,7 +136,9 @@ export function loopOf(
   {
     changed = {},
     ...parts
-  }: Pick<LoopParts, "judge" | "learner" | "queued" | "config" | "line" | "reviewNotes" | "gate"> & { changed?: Partial<EdgePort> },
+  }: Pick<LoopParts, "judge" | "learner" | "queued" | "config" | "line" | "reviewNotes" | "gate" | "metrics"> & {
+    changed?: Partial<EdgePort>;
+  },
 ): ReturnType<typeof standInLoop> {
   return standInLoop(agent, { edge: { url: edge.url, key: edge.keys.trainer }, shape, ...parts, changed: () => changed });
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
+import type { Metrics } from "../../../trainer/metrics.ts";
 import { call, PASSING } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import {
@@ -69,11 +70,15 @@ describe("LineLoop", { timeout: 60_000 }, () => {
       (await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).readInfluence({ agent, line: "shared" })).audience;
     await expect.poll(audience, { timeout: 10_000 }).toEqual({ users: 5, keys: 1, trusted: {} });
     const learner = learning(shape);
-    const loop = loopOf(agent, { judge: judging(REJECTS), learner });
+    const told: unknown[] = [];
+    const metrics: Metrics = (name, fields) => void (name === "cursor:advanced" && told.push(fields));
+    const loop = loopOf(agent, { judge: judging(REJECTS), learner, metrics });
     const said = [await correctCall(agent, "u1"), await correctCall(agent, "u2"), await correctCall(agent, "u3")];
     const loud = [await correctCall(agent, "u3"), await correctCall(agent, "u3")];
     expect(await loop.step(2_000)).toBe("advanced");
     expect(await refusedCodes(agent)).toEqual(Array(5).fill("user/waiting"));
+    const why = [expect.stringContaining("waits for others to say the same: said by 3 of 4 users")];
+    expect(told).toMatchObject([{ refused: { "user/waiting": 5 }, why }]);
     expect([(await headOf(agent)).latest, learner.updates]).toEqual([0, 0]);
     expect((await notesOf(agent)).filter(({ status }) => status === "inForce")).toHaveLength(3);
     said.push(await correctCall(agent, "u4"));

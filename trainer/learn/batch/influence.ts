@@ -33,7 +33,8 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
     const all = [...heardOf(said), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
     const weighed = weigh(all, audience);
     if (weighed.status === "waiting") {
-      for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail: weighed.detail });
+      const detail = `waits for others to say the same: ${weighed.detail}`;
+      for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail });
       continue;
     }
     kept.push(...group);

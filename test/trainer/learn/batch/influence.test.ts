@@ -32,7 +32,8 @@ describe("hearOthers", () => {
     const before = ["a", "b"].map((user) => evidence(user, `key ${user}`));
     const { batch } = hearOthers(batchOf(evidence("c", "key c")), { audience: AUDIENCE, evidence: before });
     expect(batch.learnable).toEqual([]);
-    expect(batch.refusals[0]).toMatchObject({ code: "user/waiting", detail: expect.stringContaining("said by 3 of 4 users") });
+    const detail = expect.stringContaining("waits for others to say the same: said by 3 of 4 users");
+    expect(batch.refusals[0]).toMatchObject({ code: "user/waiting", detail });
   });
 
   it("hears those whom a key that says the same a thousand times would hide", () => {

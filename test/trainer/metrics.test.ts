@@ -1,0 +1,28 @@
+/** What the trainer says of itself: a line for people on stdout, and the same for programs in its folder. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it, vi } from "vitest";
+import { reasonsOf } from "../../trainer/data/refusal.ts";
+import { createMetrics } from "../../trainer/metrics.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "nextstate-metrics-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it("tells what there is and leaves out what is undefined, on both", () => {
+  const said = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const at = new Date("2026-01-02T03:04:05.000Z");
+  createMetrics(folder, () => at)("signal:judged", { agent: "desk", reward: 0.123456, votes: [0, 1], hint: undefined, refused: undefined });
+  const lines = said.mock.calls;
+  said.mockRestore();
+  expect(lines).toEqual([['trainer signal:judged agent="desk" reward=0.1235 votes=[0,1]\n']]);
+  const told = { at: at.toISOString(), name: "signal:judged", agent: "desk", reward: 0.123456, votes: [0, 1] };
+  expect(JSON.parse(readFileSync(join(folder, "metrics.jsonl"), "utf8"))).toEqual(told);
+});
+
+it("tells why nothing was learned in words, each once, and of many the last", () => {
+  const refused = (...details: string[]) =>
+    details.map((detail, index) => ({ eventId: `e${index}`, code: "user/waiting" as const, detail }));
+  expect(reasonsOf(refused("waits for others", "", "waits for others"))).toEqual(["waits for others"]);
+  expect(reasonsOf(refused("a", "b", "c", "d", "e", "f"))).toEqual(["b", "c", "d", "e", "f"]);
+});
