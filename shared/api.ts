@@ -134,7 +134,19 @@ export type NextUpdate = {
 /** GET /api/agents/:agent/trainer. `trainer` is null while none was heard of. */
 export type TrainerView = { readonly trainer: TrainerReport | null; readonly next: NextUpdate };
 
-export type RolledBack = { status: "rolledBack"; from: number; to: number; versions: number[]; quarantined: number; reopened: number };
+/**
+ * `versions`: those taken back. Of what they alone had learned from so many events were `quarantined`, or `reopened`. `barred`: so many of theirs, and of what versions
+ * that answer again had learned from, were quarantined before and stay so.
+ */
+export type RolledBack = {
+  status: "rolledBack";
+  from: number;
+  to: number;
+  versions: number[];
+  quarantined: number;
+  reopened: number;
+  barred: number;
+};
 export type Promoted = { status: "promoted"; from: number; to: number };
 export type Unchanged = { status: "unchanged"; stable: number };
 

@@ -1,21 +1,62 @@
-/** What a rollback would leave, worked out before it is asked for. Pure. */
+/** What a rollback would do, worked out and said before it is asked for. Pure. */
 import type { ListedVersion } from "./api.ts";
+import { count } from "./count.ts";
+import { eventIdOf } from "./hint-id.ts";
 
 export type Lineal = Pick<ListedVersion, "version" | "parent" | "status" | "events" | "hints">;
 
-/** What a rollback leaves: versions that answer or are in flight and are not among `to` and its ancestors, and what they alone had learned from. */
-export function whatIsLeft(versions: readonly Lineal[], to: number): { versions: Lineal[]; events: Set<string>; hints: Set<string> } {
+export type Left = {
+  /** Versions that answer or are in flight and are not among `to` and its ancestors. */
+  readonly versions: readonly Lineal[];
+  /** What they alone had learned from. */
+  readonly events: ReadonlySet<string>;
+  readonly hints: ReadonlySet<string>;
+  /** Of that, and of what versions that answer again had learned from, the events that are barred already. */
+  readonly barred: ReadonlySet<string>;
+};
+
+/** @param barred ids of the line's quarantined events */
+export function whatIsLeft(versions: readonly Lineal[], to: number, barred: ReadonlySet<string> = new Set()): Left {
   const byNumber = new Map(versions.map((each) => [each.version, each]));
   const ancestors = (from: number): Set<number> => {
     const seen = new Set<number>();
     for (let at = byNumber.get(from); at !== undefined && !seen.has(at.version); at = byNumber.get(at.parent)) seen.add(at.version);
     return seen;
   };
+  const eventsOf = (version: number): string[] => byNumber.get(version)?.events.map(({ eventId }) => eventId) ?? [];
   const kept = ancestors(to);
-  const used = versions.filter(({ status }) => ["stable", "canary", "candidate"].includes(status));
-  const left = [...new Set(used.flatMap(({ version }) => [...ancestors(version)]))].filter((version) => !kept.has(version));
-  const records = left.flatMap((version) => byNumber.get(version) ?? []).toSorted((a, b) => a.version - b.version);
-  const known = new Set([...kept].flatMap((version) => byNumber.get(version)?.events.map(({ eventId }) => eventId) ?? []));
-  const events = new Set(records.flatMap((each) => each.events.map(({ eventId }) => eventId)).filter((eventId) => !known.has(eventId)));
-  return { versions: records, events, hints: new Set(records.flatMap(({ hints }) => hints)) };
+  const tips = versions.filter(({ status }) => ["stable", "canary", "candidate"].includes(status));
+  const used = new Set(tips.flatMap(({ version }) => [...ancestors(version)]));
+  const left = [...used].filter((version) => !kept.has(version)).toSorted((a, b) => a - b);
+  const known = new Set([...kept].flatMap(eventsOf));
+  const events = new Set(left.flatMap(eventsOf).filter((eventId) => !known.has(eventId)));
+  const again = [...kept].filter((version) => !used.has(version)).flatMap(eventsOf);
+  const records = left.flatMap((version) => byNumber.get(version) ?? []);
+  return {
+    versions: records,
+    events,
+    hints: new Set(records.flatMap(({ hints }) => hints)),
+    barred: new Set([...events, ...again].map(eventIdOf).filter((eventId) => barred.has(eventId))),
+  };
+}
+
+/** What would come of it, in sentences: which version would answer, and what of those that no longer would. */
+export function previewOf(left: Left, { stable, to }: { stable: number; to: number }): string {
+  const answers = stable === to ? `Version ${to} will go on answering.` : `Version ${to} will answer, and version ${stable} no longer.`;
+  if (left.versions.length === 0) return `${answers} No version in use will be taken back.`;
+  const taken = left.versions.map(({ version }) => `version ${version}`).join(", ");
+  return `${answers} Taken back will be ${taken}, with ${count(left.events.size, "event")} that nothing else has learned from.`;
+}
+
+/** What becomes of these events, as it will be. */
+export function fateOf(quarantine: boolean): string {
+  return quarantine
+    ? "No version will learn from that again until somebody lets it back in."
+    : "The trainer will learn from it again at once, starting at the version gone back to.";
+}
+
+/** What no rollback changes, forward or back; undefined where nothing is barred. */
+export function barredText(events: number): string | undefined {
+  if (events === 0) return undefined;
+  return `${count(events, "event")} that these versions had learned from ${events === 1 ? "was" : "were"} barred from learning before, and ${events === 1 ? "stays" : "stay"} so until let back in: under Audit in the dashboard, or by POST …/quarantine/release.`;
 }

@@ -8,6 +8,7 @@ import type {
   ListedTurn,
   MadeKey,
   Promoted,
+  QuarantinedEvent,
   RolledBack,
   ShownVersion,
   Unchanged,
@@ -79,6 +80,10 @@ export class EdgeClient {
 
   promote(agent: string, request: { version: number; reason?: string }): Promise<Promoted | Unchanged> {
     return this.#send(API.promote.at({ agent }), request);
+  }
+
+  quarantined(agent: string, query: OfLine & { after?: string; limit: number }): Promise<{ events: QuarantinedEvent[] }> {
+    return this.#send(API.quarantined.at({ agent }, query));
   }
 
   events(agent: string, query: { cursor: number; limit: number }): Promise<FeedPage> {

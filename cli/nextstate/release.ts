@@ -1,9 +1,8 @@
 /** `nextstate rollback` and `nextstate promote`: which version answers. */
 import { buildCommand } from "@stricli/core";
-import type { ListedVersion } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
-import { whatIsLeft } from "../../shared/rollback-preview.ts";
-import type { OfLine } from "./edge-client.ts";
+import { barredText, fateOf, type Left, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
 import { count } from "../../shared/count.ts";
 import { clip, remark, say, show } from "./output.ts";
@@ -40,7 +39,8 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
     const { quarantine, reason } = flags;
     if (!flags.yes) {
       const { versions, stable } = await readVersions(edge, agent, { line: flags.line });
-      for (const line of preview(versions, { stable, to, quarantine })) remark(line);
+      const left = whatIsLeft(versions, to, await readBarred(edge, agent, { line: flags.line }));
+      for (const line of preview(left, { stable, to, quarantine })) remark(line);
       if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
       if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
         throw new AppError("policy/refused", "not confirmed; nothing was changed");
@@ -50,6 +50,8 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
       if (moved.status === "unchanged") return say(`Version ${moved.stable} answers already; nothing was changed.`);
       say(`Version ${moved.to} answers now, ${moved.from} no longer. Left: ${numbersOf(moved.versions)}.`);
       say(`${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`);
+      const stays = barredText(moved.barred);
+      if (stays !== undefined) say(stays);
     });
   },
 });
@@ -66,15 +68,28 @@ export const promote = buildCommand<Reasoned, [string, number], Context>({
   },
 });
 
-function preview(all: readonly ListedVersion[], { stable, to, quarantine }: { stable: number; to: number; quarantine: boolean }): string[] {
-  const left = whatIsLeft(all, to);
-  if (left.versions.length === 0) return [`Version ${stable} answers now. No version in use is left by going to ${to}.`];
-  const fate = quarantine ? "No version learns from it until it is let back in." : "The trainer learns from it again at once.";
+function preview(left: Left, { stable, to, quarantine }: { stable: number; to: number; quarantine: boolean }): string[] {
+  const stays = barredText(left.barred.size);
   return [
-    `Version ${stable} answers now. Left: ${numbersOf(left.versions.map(({ version }) => version))}, with ${count(left.events.size, "event")} that nothing else has learned from. ${fate}`,
+    [previewOf(left, { stable, to }), ...(left.events.size === 0 ? [] : [fateOf(quarantine)])].join(" "),
     ...[...left.hints].map((hint) => `  ${clip(hint, 160)}`),
+    ...(stays === undefined ? [] : [stays]),
   ];
 }
+
+/** Ids of all that the line may not learn from. */
+async function readBarred(edge: EdgeClient, agent: string, { line }: OfLine): Promise<Set<string>> {
+  const barred = new Set<string>();
+  for (let after: string | undefined, more = true; more;) {
+    const { events } = await edge.quarantined(agent, { line, limit: PAGE, ...(after !== undefined && { after }) });
+    for (const { eventId } of events) barred.add(eventId);
+    after = events.at(-1)?.eventId;
+    more = events.length === PAGE;
+  }
+  return barred;
+}
+
+const PAGE = 100; // the most that the API gives at once
 
 function numbersOf(versions: readonly number[]): string {
   return versions.length === 0 ? "none" : versions.map((version) => `version ${version}`).join(", ");

@@ -8,6 +8,8 @@ type Asked = {
   title: string;
   /** What the button does, as a verb. */
   verb: string;
+  /** What the other button does, which closes the dialog. */
+  keep?: string;
   danger?: boolean;
   disabled?: boolean;
   onConfirm: () => Promise<unknown>;
@@ -15,7 +17,7 @@ type Asked = {
   children: ComponentChildren;
 };
 
-export function Dialog({ title, verb, danger = false, disabled = false, onConfirm, onClose, children }: Asked) {
+export function Dialog({ title, verb, keep = "Cancel", danger = false, disabled = false, onConfirm, onClose, children }: Asked) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const { run, busy, error } = useAction();
@@ -36,7 +38,7 @@ export function Dialog({ title, verb, danger = false, disabled = false, onConfir
           <Problem error={error} />
           <footer>
             <button type="button" class="secondary" onClick={() => element.current?.close()}>
-              Cancel
+              {keep}
             </button>
             <button type="submit" class={danger ? "danger" : ""} aria-busy={busy} disabled={busy || disabled}>
               {verb}

@@ -5,32 +5,43 @@ import type { ListedVersion } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
 import { get, send } from "../api.ts";
-import { count } from "../../shared/count.ts";
 import { useAction } from "../resource.ts";
-import { whatIsLeft } from "../../shared/rollback-preview.ts";
+import { barredText, fateOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./shown.tsx";
 
 type Moving = Line & { version: number; onMoved: () => void; onClose: () => void };
 
-/** A line may have more versions than a page: what is left is worked out from all of them. */
-async function readVersions({ agent, line }: Line): Promise<ListedVersion[]> {
-  const all: ListedVersion[] = [];
+type Known = { readonly stable: number; readonly versions: readonly ListedVersion[]; readonly barred: ReadonlySet<string> };
+
+/** A line may have more versions than a page, and more events barred: what is left is worked out from all of them. */
+async function readLine({ agent, line }: Line): Promise<Known> {
+  const versions: ListedVersion[] = [];
+  let stable = 0;
   for (let oldest: number | undefined; oldest !== 0;) {
-    const { versions } = await get(API.versions.at({ agent }, { line, before: oldest }));
-    all.push(...versions);
-    oldest = versions.at(-1)?.version ?? 0;
+    const page = await get(API.versions.at({ agent }, { line, before: oldest }));
+    stable = page.stable;
+    versions.push(...page.versions);
+    oldest = page.versions.at(-1)?.version ?? 0;
   }
-  return all;
+  const barred = new Set<string>();
+  for (let after: string | undefined, more = true; more;) {
+    const { events } = await get(API.quarantined.at({ agent }, { line, after }));
+    for (const { eventId } of events) barred.add(eventId);
+    after = events.at(-1)?.eventId;
+    more = after !== undefined;
+  }
+  return { stable, versions, barred };
 }
 
 export function RollbackDialog({ agent, line, version, onMoved, onClose }: Moving) {
-  const [versions, setVersions] = useState<readonly ListedVersion[]>();
+  const [known, setKnown] = useState<Known>();
   const { run, error } = useAction();
-  useEffect(() => run(async () => setVersions(await readVersions({ agent, line }))), [agent, line]);
+  useEffect(() => run(async () => setKnown(await readLine({ agent, line }))), [agent, line]);
   const [quarantine, setQuarantine] = useState(true);
   const [reason, setReason] = useState("");
-  const left = whatIsLeft(versions ?? [], version);
+  const left = whatIsLeft(known?.versions ?? [], version, known?.barred);
+  const stays = barredText(left.barred.size);
   const move = async (): Promise<void> => {
     await send(API.rollback.at({ agent }, { line }), {
       to: version,
@@ -41,20 +52,17 @@ export function RollbackDialog({ agent, line, version, onMoved, onClose }: Movin
   };
   return (
     <Dialog
-      title={`Roll back to version ${version}`}
-      verb="Roll back"
+      title={`Roll back to version ${version}?`}
+      verb={`Roll back to version ${version}`}
+      keep="Change nothing"
       danger
-      disabled={versions === undefined}
+      disabled={known === undefined}
       onConfirm={move}
       onClose={onClose}
     >
       <Problem error={error} />
-      <p aria-busy={versions === undefined}>
-        {versions === undefined
-          ? "Working out what is left"
-          : left.versions.length === 0
-            ? "No version in use is left."
-            : `Left: ${left.versions.map((each) => `version ${each.version}`).join(", ")}, with ${count(left.events.size, "event")} that nothing else has learned from.`}
+      <p aria-busy={known === undefined}>
+        {known === undefined ? "Working out what would be taken back" : previewOf(left, { stable: known.stable, to: version })}
       </p>
       {line !== SHARED_LINE && (
         <p>
@@ -63,21 +71,21 @@ export function RollbackDialog({ agent, line, version, onMoved, onClose }: Movin
         </p>
       )}
       {left.hints.size > 0 && (
-        <ul>
-          {[...left.hints].map((hint) => (
-            <li key={hint}>{hint}</li>
-          ))}
-        </ul>
+        <>
+          <p>What they had learned will go:</p>
+          <ul>
+            {[...left.hints].map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        </>
       )}
+      {stays !== undefined && <p>{stays}</p>}
       <label>
         <input type="checkbox" checked={quarantine} onChange={({ currentTarget }) => setQuarantine(currentTarget.checked)} />
         Quarantine what they learned from
       </label>
-      <small>
-        {quarantine
-          ? "No version learns from it until you let it back in."
-          : "The trainer learns from it again at once, starting at the version you go back to."}
-      </small>
+      <small>{fateOf(quarantine)}</small>
       <Reason value={reason} onInput={setReason} />
     </Dialog>
   );
@@ -90,8 +98,14 @@ export function PromoteDialog({ agent, line, version, onMoved, onClose }: Moving
     onMoved();
   };
   return (
-    <Dialog title={`Promote version ${version}`} verb="Promote" onConfirm={move} onClose={onClose}>
-      <p>It becomes what answers everybody. The trial ends without a verdict.</p>
+    <Dialog
+      title={`Promote version ${version}?`}
+      verb={`Promote version ${version}`}
+      keep="Change nothing"
+      onConfirm={move}
+      onClose={onClose}
+    >
+      <p>It will answer everybody, and the trial will end without a verdict.</p>
       <Reason value={reason} onInput={setReason} />
     </Dialog>
   );

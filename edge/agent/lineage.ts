@@ -121,6 +121,12 @@ export class Lineage {
     return { quarantined: 0, reopened: new Set(open.map(({ eventId }) => eventIdOf(eventId))).size };
   }
 
+  /** How many events that versions were trained on, and none that is kept, no version may learn from. */
+  barredOf(line: string, versions: readonly number[], keeps: ReadonlySet<number>): number {
+    const events = new Set(this.#usesOnlyOf(line, versions, keeps).map(({ eventId }) => eventIdOf(eventId)));
+    return [...events].filter((eventId) => this.#store.quarantine.isBarred(line, eventId)).length;
+  }
+
   /** What versions that answer again had learned is learned: it is not open, and its notes are theirs. */
   takeUp(line: string, versions: ReadonlySet<number>): void {
     for (const version of versions)

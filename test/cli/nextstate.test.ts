@@ -181,7 +181,7 @@ describe("nextstate versions, rollback and promote", () => {
   it("rolls nothing back where nobody can be asked, and says what would be left", async () => {
     const { code, stdout, stderr } = await nextstate("rollback line 1");
     expect([code, stdout]).toEqual([USAGE, ""]);
-    expect(stderr).toContain("Version 2 answers now. Left: version 2, with 1 event that nothing else has learned from.");
+    expect(stderr).toContain("Version 1 will answer, and version 2 no longer. Taken back will be version 2, with 1 event ");
     expect(stderr).toContain("--yes expected");
     expect(await statuses()).toEqual(["stable", "superseded", "superseded"]);
   });
@@ -376,7 +376,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("nextstate at a terminal", () =>
     const stable = async () => ((await api("/agents/asked/versions")) as { stable: number }).stable;
     const no = await typed("rollback asked 0", "n\n");
     expect([no.code, await stable()]).toEqual([REFUSED, 1]);
-    expect(no.stdout).toMatch(/Left: version 1.*[^]*Roll asked back to version 0\? \[y\/N\][^]*nothing was changed/);
+    expect(no.stdout).toMatch(/Taken back will be version 1.*[^]*Roll asked back to version 0\? \[y\/N\][^]*nothing was changed/);
     const yes = await typed("rollback asked 0", "y\n");
     expect([yes.code, await stable()]).toEqual([DONE, 0]);
   });

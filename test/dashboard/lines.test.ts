@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await page.getByRole("button", { name: "Roll back to 0" }).click();
     const dialog = page.getByRole("dialog", { name: "Roll back to version 0" });
     await dialog.getByText("nobody else's answers change. Version 0 of it never answers; what everybody gets does.").waitFor();
-    await dialog.getByText("Left: version 1, with 1 event that nothing else has learned from.").waitFor();
+    await dialog.getByText("Taken back will be version 1, with 1 event that nothing else has learned from.").waitFor();
     expect(await violationsIn(page, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "Roll back" }).click();
     await page

@@ -1,7 +1,7 @@
-/** What the dashboard works out by itself: what a rollback would leave, and where versions stand in the graph. */
+/** What the dashboard works out by itself: what a rollback would leave, how that is said, and where versions stand in the graph. */
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "../../dashboard/lineage-rows.ts";
-import { whatIsLeft, type Lineal } from "../../shared/rollback-preview.ts";
+import { barredText, previewOf, whatIsLeft, type Lineal } from "../../shared/rollback-preview.ts";
 
 const version = (number: number, parent: number, status: Lineal["status"], learned: readonly string[] = []): Lineal => ({
   version: number,
@@ -29,7 +29,37 @@ describe("whatIsLeft", () => {
 
   it("goes all the way to the base, and leaves nothing where the target is the tip", () => {
     expect(whatIsLeft(line, 0).versions.map((each) => each.version)).toEqual([1, 3, 4]);
-    expect(whatIsLeft(line, 4)).toEqual({ versions: [], events: new Set(), hints: new Set() });
+    expect(whatIsLeft(line, 4)).toEqual({ versions: [], events: new Set(), hints: new Set(), barred: new Set() });
+  });
+
+  it("tells which events are barred already: of what is taken back, and of what answers again", () => {
+    const barred = new Set(["a", "b", "d", "z"]);
+    expect([...whatIsLeft(line, 1, barred).barred]).toEqual(["d"]);
+    expect([...whatIsLeft(line, 2, barred).barred]).toEqual(["d", "b"]);
+  });
+});
+
+describe("a rollback in words", () => {
+  const line = [version(0, 0, "superseded"), version(1, 0, "stable", ["a"]), version(2, 1, "canary", ["b", "c"])];
+
+  it("says what would come of it", () => {
+    expect(previewOf(whatIsLeft(line, 0), { stable: 1, to: 0 })).toBe(
+      "Version 0 will answer, and version 1 no longer. Taken back will be version 1, version 2, with 3 events that nothing else has learned from.",
+    );
+    expect(previewOf(whatIsLeft(line, 1), { stable: 1, to: 1 })).toBe(
+      "Version 1 will go on answering. Taken back will be version 2, with 2 events that nothing else has learned from.",
+    );
+    expect(previewOf(whatIsLeft(line, 2), { stable: 1, to: 2 })).toBe(
+      "Version 2 will answer, and version 1 no longer. No version in use will be taken back.",
+    );
+  });
+
+  it("says how many events stay barred", () => {
+    expect(barredText(0)).toBe(undefined);
+    expect(barredText(1)).toContain(
+      "1 event that these versions had learned from was barred from learning before, and stays so until let back in",
+    );
+    expect(barredText(2)).toContain("2 events that these versions had learned from were barred from learning before, and stay so");
   });
 });
 

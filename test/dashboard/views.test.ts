@@ -178,12 +178,12 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await page.goto(`/agents/${AGENT}/versions`);
     await page.getByRole("button", { name: "Roll back to 0" }).click();
     const dialog = page.getByRole("dialog", { name: "Roll back to version 0" });
-    await dialog.getByText("Left: version 1, with 1 event that nothing else has learned from.").waitFor();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByText("Version 0 will answer, and version 1 no longer. Taken back will be version 1, with 1 event").waitFor();
+    await dialog.getByRole("button", { name: "Change nothing" }).click();
     expect((await call(edge, "admin", `GET /api/agents/${AGENT}/release`)).body.stable).toBe(1);
     await page.getByRole("button", { name: "Roll back to 0" }).click();
     await dialog.getByLabel("Reason").fill("a try");
-    await dialog.getByRole("button", { name: "Roll back" }).click();
+    await dialog.getByRole("button", { name: "Roll back to version 0" }).click();
     await page
       .getByRole("row", { name: /^1 from 0/ })
       .getByText("rolled back", { exact: true })

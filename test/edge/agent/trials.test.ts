@@ -88,5 +88,5 @@ it("takes over an object of before releases: what was stable is, and what versio
   }
   const store = new AgentStore(storage);
   const back = new Lines(store, new Lineage(store)).rollback("shared", { to: 0 }, "admin:key");
-  expect(back).toEqual({ status: "rolledBack", from: 1, to: 0, versions: [1], quarantined: 1, reopened: 0 });
+  expect(back).toEqual({ status: "rolledBack", from: 1, to: 0, versions: [1], quarantined: 1, reopened: 0, barred: 0 });
 });

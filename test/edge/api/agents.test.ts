@@ -130,7 +130,7 @@ describe("rollback", () => {
     await publish("back", "one", 5);
     await publish("back", "two", 9);
     const { status, body } = await rollback("back", { to: 1, reason: "worse on dates" });
-    expect([status, body]).toEqual([200, { status: "rolledBack", from: 2, to: 1, versions: [2], quarantined: 1, reopened: 0 }]);
+    expect([status, body]).toEqual([200, { status: "rolledBack", from: 2, to: 1, versions: [2], quarantined: 1, reopened: 0, barred: 0 }]);
     const { body: listed } = await call(edge, "admin", "GET /api/agents/back/versions");
     expect(listed).toMatchObject({ stable: 1, latest: 2, cursor: 9 });
     const { body: trail } = await call(edge, "admin", "GET /api/agents/back/audit");

@@ -206,7 +206,7 @@ describe("rollback", () => {
     await publish("barred", { events: [lineage("b1", 1)] });
     await publish("barred", { events: [lineage("b2", 2), lineage("b3", 3)] });
     const { body } = await admin("POST barred/rollback", { to: 1 });
-    expect(body).toEqual({ status: "rolledBack", from: 2, to: 1, versions: [2], quarantined: 2, reopened: 0 });
+    expect(body).toEqual({ status: "rolledBack", from: 2, to: 1, versions: [2], quarantined: 2, reopened: 0, barred: 0 });
     const seen = (await call(edge, "trainer", `GET ${line("barred")}/quarantine`)).body;
     expect(seen.events).toEqual([
       { eventId: "b2", turnId: "turn-2" },
