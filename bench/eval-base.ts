@@ -13,7 +13,8 @@ import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { atLeast, type Bar, report } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
-import { evaluateActs, evaluateHints, evaluateNotes } from "./eval/acting.ts";
+import { evaluateActs, evaluateCorrected, evaluateHints, evaluateNotes } from "./eval/acting.ts";
+import { evaluateBeside } from "./eval/beside.ts";
 import { Cases } from "./eval/cases.ts";
 import {
   correctedIn,
@@ -27,8 +28,8 @@ import {
 import { EvaluatedPolicy } from "./eval/policy.ts";
 import { evaluateResults } from "./eval/results.ts";
 
-const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, judged: 300, hints: 150 };
-const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, judged: 3_000, hints: 1_000 };
+const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, corrected: 200, judged: 300, hints: 150 };
+const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, corrected: 2_000, judged: 3_000, hints: 1_000 };
 const PARTS = ["acting", "judging"];
 
 const { values: options } = readCommandLine({
@@ -70,7 +71,14 @@ async function main(): Promise<void> {
   if (options.only !== "judging") {
     const policy = new EvaluatedPolicy(engine, tokenizer);
     parts.push(await acting({ ...common, policy }, cases, config.contextTokens));
-    parts.push({ figures: { results: await evaluateResults(policy, tokenizer.encodePrompt.bind(tokenizer)) }, bars: [] });
+    const encode = tokenizer.encodePrompt.bind(tokenizer);
+    const results = await evaluateResults(policy, encode);
+    const beside = await evaluateBeside(policy, encode, common.conversations, { context: config.contextTokens, random });
+    const bars = [
+      atLeast("in words where no tool is for it", beside.words.share, 0.9, "share"),
+      atLeast("told that it cannot be done", beside.declined.share, 0.8, "share"),
+    ];
+    parts.push({ figures: { results, beside }, bars });
   }
   if (options.only !== "acting") {
     const adapters = await loadJudge(engine, base);
@@ -99,8 +107,9 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
   const hints = await evaluateHints(policy, cases.hinted(conversations, lexicon, counts.hinted, random), context);
   const silent = await evaluateNotes(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
   const stated = await evaluateNotes(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
+  const corrected = await evaluateCorrected(policy, cases.corrected(conversations, lexicon, counts.corrected, random));
   return {
-    figures: { acts, hints, notes: { silent, stated } },
+    figures: { acts, hints, notes: { silent, stated }, corrected },
     bars: [
       atLeast("call made when due", acts.callMade.share, 0.92, "share"),
       atLeast("right tool", acts.rightTool.share, 0.9, "share"),
@@ -110,6 +119,7 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
       atLeast("hint obeyed", hints.asServed.share, 0.7, "share"),
       atLeast("note used, user silent", silent.asServed.share, 0.7, "share"),
       atLeast("user's own value kept, user stated", stated.asServed.share, 0.9, "share"),
+      atLeast("correction taken at once", corrected.valueTaken.share, 0.8, "share"),
     ],
   };
 }

@@ -1,8 +1,9 @@
 /** The policy's own part of `eval:base`: calls and replies, and what it makes of hints and notes. */
+import { zipStrict } from "../../shared/assert.ts";
 import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { checkArguments } from "../../shared/schema-check.ts";
 import { median } from "../bench.ts";
-import { type ActCase, ANSWER_TOKENS, type GuidedCase } from "./cases.ts";
+import { type ActCase, ANSWER_TOKENS, type CorrectedCase, type GuidedCase } from "./cases.ts";
 import { argumentOf, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
 import { type Share, share, shareOf } from "./share.ts";
 
@@ -95,4 +96,21 @@ function shareUsed(cases: readonly GuidedCase[], texts: readonly string[]): Shar
 
 function guidedOf(cases: readonly GuidedCase[]): number[][] {
   return cases.map(({ guided }) => guided);
+}
+
+/** The answer to a correction: held to the schemas of the tools, as served. */
+export async function evaluateCorrected(policy: EvaluatedPolicy, cases: readonly CorrectedCase[]) {
+  const texts = await policy.answers(
+    "corrections",
+    cases.map(({ prompt }) => prompt),
+    { maxTokens: ANSWER_TOKENS, tools: cases.map(({ tools }) => tools) },
+  );
+  const made = zipStrict(cases, texts).map(([wanted, text]) => ({ ...wanted, again: parseCall(text) }));
+  return {
+    callMade: share(made.map(({ again }) => again !== undefined)),
+    valueTaken: share(
+      made.map(({ call, parameter, again }) => again?.name === call.name && argumentOf(again, parameter) === argumentOf(call, parameter)),
+    ),
+    exact: share(made.map(({ call, again }) => sameCall(again, call))),
+  };
 }

@@ -2,6 +2,7 @@
 import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { withGuidance } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { changedOnce } from "../../trainer/pretrain/amended.ts";
 import { plainConversation } from "../../trainer/pretrain/augment.ts";
 import { callArguments, type Conversation, type ParameterView, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { bySpeech, type CallStep, isGuidable } from "../../trainer/pretrain/guidance.ts";
@@ -11,7 +12,8 @@ import type { Random } from "../../trainer/random.ts";
 import type { Sgd } from "../../trainer/pretrain/sgd.ts";
 import { spokenName } from "../../trainer/pretrain/values.ts";
 import type { Heard } from "../../shared/yielding.ts";
-import { EVAL_HINTS, EVAL_NOTES } from "../phrases.ts";
+import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES } from "../phrases.ts";
+import type { ParsedCall } from "./policy.ts";
 
 /** A prompt, and what the policy should do with it: a call with these arguments, or a reply. */
 export type ActCase = {
@@ -37,6 +39,9 @@ export type GuidedCase = {
   value: string;
   wanted: string;
 };
+
+/** A prompt that ends with a correction of the call before it, and the call that is right there. */
+export type CorrectedCase = { prompt: number[]; tools: readonly ToolDefinition[]; call: ParsedCall; parameter: string };
 
 // Room for the longest answer that greedy decoding may write.
 export const ANSWER_TOKENS = 112;
@@ -125,6 +130,22 @@ export class Cases {
       if (value === undefined) return undefined;
       return { parameter, wanted: speech === "stated" ? (own ?? value) : value, said: value, phrases: EVAL_NOTES, kind: "note" };
     });
+  }
+
+  /** Places where the user says, in words that training never shows, that one argument of the call just made should have another value. */
+  corrected(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): CorrectedCase[] {
+    const worded = ({ name }: ParameterView, value: string): string => fill(random.pick(EVAL_CORRECTIONS), spokenName(name), value);
+    const cases: CorrectedCase[] = [];
+    for (const conversation of random.shuffled(conversations)) {
+      if (cases.length >= count) break;
+      const changed = changedOnce(conversation, lexicon, random, worded);
+      const prompt = changed && this.#prompt({ ...conversation, steps: [...changed.before, changed.call] }, changed.before.length, {});
+      if (changed === undefined || prompt === undefined) continue;
+      const { tool, values } = changed.call;
+      const call = { name: tool.name, arguments: callArguments(tool, values) };
+      cases.push({ prompt: prompt.tokens, tools: conversation.tools, call, parameter: changed.parameter.name });
+    }
+    return cases;
   }
 
   #guided(

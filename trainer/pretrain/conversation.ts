@@ -25,10 +25,18 @@ export type ParameterView = {
 
 export type Step =
   | { kind: "user"; text: string; acts: readonly Act[] }
-  | { kind: "call"; service: string; tool: ToolView; values: Readonly<Record<string, string>>; first?: readonly string[] }
+  /** `mistaken`: as nobody should learn it. */
+  | {
+      kind: "call";
+      service: string;
+      tool: ToolView;
+      values: Readonly<Record<string, string>>;
+      first?: readonly string[];
+      mistaken?: boolean;
+    }
   | { kind: "result"; content: string }
-  /** `tells`: what the result before it says, word for word. */
-  | { kind: "reply"; text: string; acts: readonly Act[]; tells?: boolean };
+  /** `tells`: what the result before it says, word for word. `beside`: to words that no call answers. */
+  | { kind: "reply"; text: string; acts: readonly Act[]; tells?: boolean; beside?: boolean; mistaken?: boolean };
 
 export type Conversation = { system: string; tools: ToolDefinition[]; views: Map<string, ServiceView>; steps: Step[] };
 

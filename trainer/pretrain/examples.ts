@@ -5,6 +5,7 @@
 import type { PromptMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type JobPrompt, hintPrompt, hintText, judgePrompt, rewardText } from "../../shared/jobs.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { amend } from "./amended.ts";
 import { callArguments, type Conversation, type Step, toMessages } from "./conversation.ts";
 import { correctedExchange, drawNatural, naturalExchanges, plainExchange } from "./exchanges.ts";
 import { type CallStep, drawGuidance, type GuidedCall, isGuidable } from "./guidance.ts";
@@ -21,6 +22,7 @@ const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidanc
 export const FIRST_WEIGHT = 0.15; // first token of a reply, which says that no call is due: calls that are due and not made are the commoner fault
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
 const TOLD_WEIGHT = 0.8; // of a reply that tells what a result says
+const BESIDE_WEIGHT = CALL_WEIGHT; // of a reply to what no tool is for, its first token included: there a call is the commoner fault
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
 const RESULT_WEIGHT = 0.03; // a result repeats the call's names and values: practice in copying
 
@@ -79,6 +81,28 @@ export function guidedExample(
   });
 }
 
+/** Calls that their user corrects, and the calls that follow. None where no call drew a correction. */
+export function amendedExample(
+  tokenizer: Tokenizer,
+  conversation: Conversation,
+  lexicon: Lexicon,
+  maxTokens: number,
+  random: Random,
+): Example | undefined {
+  const amended = amend(conversation, lexicon, random);
+  if (amended === undefined) return undefined;
+  const { system, tools } = conversation;
+  const offset = system === "" ? 0 : 1;
+  return fitted(maxTokens, amended.steps, (kept, dropped) => {
+    const named = (message: number): string[] => {
+      const step = kept[message - offset];
+      const slot = step && amended.corrected.get(step);
+      return step?.kind === "call" && slot !== undefined ? learntFor(step, [slot]) : [];
+    };
+    return weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped), named);
+  });
+}
+
 /** Names of the parameters that guidance names, and of the one that begins the call: there it shows whether guidance decides. */
 function learntFor({ tool, values, first }: CallStep, slots: readonly string[]): string[] {
   const [begun] = Object.keys(callArguments(tool, values, first));
@@ -129,6 +153,8 @@ export function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt,
 
 function messageWeights(system: string, steps: readonly Step[], dropped: readonly Step[]): number[] {
   const weights = steps.map((step, at) => {
+    if ("mistaken" in step && step.mistaken === true) return 0;
+    if (step.kind === "reply" && step.beside === true) return BESIDE_WEIGHT;
     if (step.kind === "reply") return step.tells === true ? TOLD_WEIGHT : REPLY_WEIGHT;
     if (step.kind === "user") return USER_WEIGHT;
     if (step.kind === "result") return RESULT_WEIGHT;

@@ -6,8 +6,8 @@ import { rewardOfActs } from "./acts.ts";
 import { type Conversation, type Step, toMessages, toolDefinition } from "./conversation.ts";
 import { isGuidable, otherValue } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
+import { namedCorrection } from "./corrections.ts";
 import { saidAgain, toolObjection, valueDenial, wordingObjection } from "./objections.ts";
-import { CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { drawReaction, rejection } from "./reactions.ts";
 import { madeUpWord, spokenName, spokenValue } from "./values.ts";
@@ -70,7 +70,7 @@ export function correctedExchange(
   conversation: Conversation,
   lexicon: Lexicon,
   random: Random,
-  worded: (name: string, value: string) => string = (name, value) => correction(name, value, lexicon, random),
+  worded: (name: string, value: string) => string = (name, value) => namedCorrection(name, value, lexicon, random),
 ): CorrectedExchange | undefined {
   const { steps } = conversation;
   const places = steps.flatMap((_, index) => (isGuidable(steps, index) ? [index] : []));
@@ -141,15 +141,6 @@ function exchangesOf(steps: readonly Step[]): { answered: Step[] }[] {
   return starts
     .slice(1)
     .flatMap((next, index) => (steps[next - 1]?.kind === "reply" ? [{ answered: steps.slice(starts[index], next) }] : []));
-}
-
-function correction(name: string, value: string, { asides }: Lexicon, random: Random): string {
-  const slot = random.chance(0.8) ? spokenName(name) : name;
-  const spoken = random.chance(0.6) ? spokenValue(value, random) : value;
-  const core = random.chance(0.4) ? loosely(slot, spoken, asides, random) : fill(random.pick(CORRECTION_CORES), slot, spoken);
-  const opener = random.chance(0.35) ? `${random.pick(OBJECTIONS)} ` : random.pick(CORRECTION_OPENERS);
-  const said = `${opener}${core}${random.pick(CORRECTION_CLOSERS)}`;
-  return random.chance(0.7) ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
 }
 
 function toExchange(answered: readonly Step[], next: string): Exchange {

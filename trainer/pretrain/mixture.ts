@@ -1,15 +1,18 @@
 /** The stream of training examples: example `i` depends on the seed and `i` alone, so a run can resume anywhere. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { withBeside } from "./beside.ts";
+import type { Conversation } from "./conversation.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill } from "./drill.ts";
 import { drawErrand } from "./errand.ts";
-import { actExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
+import { actExample, amendedExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
 import { Random, seedAt } from "../random.ts";
 import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.1, errand: 0.32, act: 0.16, guided: 0.26, judge: 0.1, hint: 0.06 } as const;
+const SHARES = { drill: 0.1, errand: 0.3, act: 0.16, amended: 0.14, guided: 0.2, judge: 0.06, hint: 0.04 } as const;
+const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
@@ -47,10 +50,17 @@ export class Mixture {
     const conversation = this.#sources.conversation(random);
     const { lexicon } = this.#sources;
     const rest = draw - SHARES.drill - SHARES.errand;
-    if (rest < SHARES.act) return actExample(this.#tokenizer, conversation, this.#maxTokens);
-    if (rest < SHARES.act + SHARES.guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
-    if (rest < SHARES.act + SHARES.guided + SHARES.judge) return judgeExample(this.#tokenizer, conversation, lexicon, random);
+    if (rest < SHARES.act) return this.#act(conversation, random);
+    const { act, amended, guided, judge } = SHARES;
+    if (rest < act + amended) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (rest < act + amended + guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (rest < act + amended + guided + judge) return judgeExample(this.#tokenizer, conversation, lexicon, random);
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);
+  }
+
+  #act(conversation: Conversation, random: Random): Example {
+    const shown = random.chance(BESIDE_SHARE) ? withBeside(conversation, random) : conversation;
+    return actExample(this.#tokenizer, shown, this.#maxTokens);
   }
 
   #drill(random: Random): Example | undefined {
@@ -66,8 +76,9 @@ export class Mixture {
     const { conversation, values } = drawErrand(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
     const lexicon = { ...this.#sources.lexicon, values };
     const job = random.next();
-    if (job < 0.35) return actExample(this.#tokenizer, conversation, this.#maxTokens);
-    if (job < 0.9) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < 0.3) return this.#act(conversation, random);
+    if (job < 0.45) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < 0.92) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 }

@@ -120,6 +120,44 @@ export const CORRECTION_CLOSERS = [
   ", as always.",
 ] as const;
 
+/** Corrections by the value alone. */
+export const BARE_CORRECTIONS = [
+  "No, {value}.",
+  "No, {value} please.",
+  "{value}, not that.",
+  "I said {value}.",
+  "I meant {value}.",
+  "I meant {value}!",
+  "Sorry, {value}.",
+  "No no, {value}",
+  "It was {value} that I asked for.",
+  "Not that one, {value} please",
+  "Make that {value}.",
+  "{value} instead, please.",
+  "Wait, {value}.",
+  "Actually {value}.",
+  "I'd rather have {value}.",
+  "Can we do {value} instead?",
+  "Let's go with {value} instead",
+  "Change it to {value}.",
+  "Wrong, {value}!",
+  "nope, {value}",
+] as const;
+
+/** Answers to who wants to be asked, or not to be; who wants replies otherwise; who says of an answer that it is wrong, and not what is. */
+export const ASKED_TO_ASK = [
+  "All right, I will ask you first.",
+  "Okay, I will ask before I do that.",
+  "Sure, I will check with you first.",
+] as const;
+export const ASKED_TO_GO = ["All right, I will not ask again.", "Okay, I will go ahead without asking."] as const;
+export const NOTED = ["All right.", "Okay, I will.", "Sure, I will keep that in mind."] as const;
+export const REJECTED = [
+  "I'm sorry. What should be different?",
+  "Sorry about that. What would you like to change?",
+  "I'm sorry, what is wrong with it?",
+] as const;
+
 /** Approval in general words, beside the data's own. */
 export const APPROVALS = [
   "Great, thanks!",

@@ -1,0 +1,64 @@
+/** What no tool is for, between the requests of a conversation: where it stands, what answers it, and what a row teaches of it. */
+import { describe, expect, it } from "vitest";
+import { ABILITIES, GREETINGS, OFF_TOPIC } from "../../../bench/eval/spoken-beside.ts";
+import { Tokenizer } from "../../../shared/tokenizer.ts";
+import { plainConversation } from "../../../trainer/pretrain/augment.ts";
+import { withBeside } from "../../../trainer/pretrain/beside.ts";
+import type { Step } from "../../../trainer/pretrain/conversation.ts";
+import { actExample } from "../../../trainer/pretrain/examples.ts";
+import { trainTokenizer } from "../../../trainer/pretrain/tokenizer.ts";
+import { Random } from "../../../trainer/random.ts";
+import { DIALOGUE, SCHEMAS } from "./dialogue.ts";
+
+const tokenizer = new Tokenizer(trainTokenizer({ dialogues: [DIALOGUE], schemas: SCHEMAS }, { size: 400, seed: 1, context: 4096 }));
+const plain = plainConversation(DIALOGUE, SCHEMAS);
+const all = Array.from({ length: 300 }, (_, seed) => withBeside(plain, new Random(seed)));
+const drawn = all.filter(({ tools }) => tools.length > 0);
+const isBeside = (step: Step | undefined): boolean => step?.kind === "reply" && step.beside === true;
+const saidIn = ({ steps }: { steps: readonly Step[] }): string[] =>
+  steps.flatMap((step, at) => (step.kind === "user" && isBeside(steps[at + 1]) ? [step.text] : []));
+
+describe("withBeside", () => {
+  it("puts what is answered in words before messages of the user, and leaves the rest as it was", () => {
+    for (const { steps } of drawn) {
+      const others = steps.filter((step, at) => !isBeside(step) && !(step.kind === "user" && isBeside(steps[at + 1])));
+      expect(others).toEqual(plain.steps);
+      expect(steps.every((step, at) => !isBeside(step) || steps[at + 1]?.kind === "user")).toBe(true);
+    }
+    expect(Math.max(...drawn.map((each) => saidIn(each).length))).toBeGreaterThan(1);
+  });
+
+  it("says nothing that a tool's name might be about", () => {
+    const said = drawn.flatMap(saidIn);
+    expect(said.length).toBeGreaterThan(300);
+    expect(said.filter((text) => /\{|\bcabin\b|\bbook\b|\bfind\b/i.test(text))).toEqual([]);
+  });
+
+  it("is nothing else where there is no tool", () => {
+    const bare = all.filter(({ tools }) => tools.length === 0);
+    expect(bare.length).toBeGreaterThan(10);
+    for (const { steps } of bare) expect(steps.length).toBe(2 * saidIn({ steps }).length);
+  });
+
+  it("says what evaluation never says", () => {
+    const bare = (text: string): string =>
+      text
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, " ")
+        .trim();
+    const said = new Set(drawn.flatMap(saidIn).map(bare));
+    expect(said.size).toBeGreaterThan(150);
+    expect([...OFF_TOPIC, ...ABILITIES, ...GREETINGS].filter((text) => said.has(bare(text)))).toEqual([]);
+  });
+});
+
+describe("a row of it", () => {
+  it("teaches the answer whole, its first token, too, beside the calls", () => {
+    for (const conversation of all.slice(0, 20)) {
+      const { tokens, weights } = actExample(tokenizer, conversation, 4096);
+      const taught = tokenizer.decode(tokens.filter((_, at) => weights[at] === 1)).replace(/<tool_call>.*?<\/tool_call><\|im_end\|>/g, "");
+      const replies = conversation.steps.flatMap((step) => (step.kind === "reply" && isBeside(step) ? [step.text] : []));
+      expect(taught).toBe(replies.map((text) => `${text}<|im_end|>`).join(""));
+    }
+  });
+});
