@@ -82,7 +82,7 @@ function saidParts(words: string): string[] {
 }
 
 /**
- * Whether the other tool, called after all that was said, would be called with most of the same values: a new request has others. Where the call
+ * Whether the other tool, called for all that was said, would be called with most of the same values: a new request has others. Where the call
  * had none, or the user tells the one tool from the other, it is enough that they take the same.
  */
 async function doesTheSame(
@@ -100,7 +100,9 @@ async function doesTheSame(
   const isOpen = isToldApart || Object.keys(call.arguments).length === 0;
   if (isOpen && own !== undefined && wanted !== undefined && likenessOf(own, wanted) >= LEAST_LIKENESS) return true;
   const callable = tools.filter((tool) => tool.function.name === other);
-  const messages = [...payload.messages, payload.answer, ...exchange.nextState];
+  // As if nothing had been called: behind an answer the words would be read as a correction of its arguments.
+  const asked = payload.messages.slice(0, payload.messages.findLastIndex(({ role }) => role === "user") + 1);
+  const messages = [...asked, ...exchange.nextState];
   const made = callable.length === 0 ? undefined : await sampler.call({ messages, tools, callable }, { seed });
   return made !== undefined && isAlike(call, made);
 }

@@ -21,8 +21,8 @@ export type Changed = { readonly before: readonly Step[]; readonly call: CallSte
 type Worded = (parameter: ParameterView, value: string, call: CallStep) => string;
 
 const MISTAKEN_SHARE = 0.5; // of calls before the last: one argument was wrong at first
-const CHANGED_SHARE = 0.6; // of last calls: the user wants another value after all
-const OBJECTED_SHARE = 0.3; // of last calls: the user objects, or wishes for something, in words that no call gives
+const CHANGED_SHARE = 0.5; // of last calls: the user wants another value after all
+const OBJECTED_SHARE = 0.4; // of last calls: the user objects, or wishes for something, in words that no call gives
 
 /**
  * Some calls are first made with one wrong argument, which their user puts right; after the last one the user may want
