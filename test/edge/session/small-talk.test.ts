@@ -28,15 +28,17 @@ describe("small talk", () => {
   });
 
   it("is no reason not to call where a call is asked for or demanded", async () => {
-    await putAgent(edge, "small-talk");
-    const { ask } = talkTo(edge, "small-talk");
+    await putAgent(edge, "asked");
+    const { ask, logged } = talkTo(edge, "asked");
     const asked = await ask([says("Hi, please create a ticket with the title Login broken.")], { extra });
+    const demanded = await ask([says("Hello!")], { extra: { ...extra, tool_choice: "required" } });
+    expect([asked.message.tool_calls?.length, demanded.message.tool_calls?.length]).toEqual([1, 1]);
     const waits = [
       says("Please create a ticket with the title Printer jam."),
       { role: "assistant", content: "Anything else before I create it?" },
     ];
-    const due = await ask([...waits, says("That's all, thanks.")], { extra });
-    const demanded = await ask([says("Hello!")], { extra: { ...extra, tool_choice: "required" } });
-    expect([asked.message.tool_calls?.length, due.message.tool_calls?.length, demanded.message.tool_calls?.length]).toEqual([1, 1, 1]);
+    await ask([...waits, says("That's all, thanks.")], { extra });
+    const forms = turnsOf(await logged("turn:finished", 3)).map((turn) => turn.rollout.sampling.form?.toolChoice);
+    expect(forms).not.toContain("none");
   });
 });

@@ -10,15 +10,16 @@ import { bearer, withEdge } from "../../helpers/edge.ts";
 const edge = withEdge({ baseFolder: "base" });
 const AGENT = "guide";
 const LINE = `/trainer/v1/agents/${AGENT}/lines/shared`;
-const WAYS = ["north", "south"];
+const WAYS = ["north", "south", "east", "west"];
 const SILENT = "I want to walk.";
+const SAID = "I want to walk west."; // what the base says where nobody does, too
 const way = { type: "string", enum: WAYS };
 const WALK = { type: "function", function: { name: "Walk", parameters: { type: "object", properties: { way }, required: ["way"] } } };
 
 const RIDE = { ...WALK, function: { ...WALK.function, name: "Ride" } };
 
 async function walk(
-  asked = "I want to walk south.",
+  asked = SAID,
   tools: readonly (typeof WALK)[] = [WALK],
 ): Promise<{ version: string | null; fingerprint: string; tool: string; way: string }> {
   const messages = [{ role: "user", content: asked }];
@@ -73,15 +74,15 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     await putAgent(edge, AGENT);
     const { config } = await policyOf(edge);
     own = (await walk()).way;
-    expect([own, (await walk(SILENT)).way]).toEqual(["south", "south"]);
+    expect([own, (await walk(SILENT)).way]).toEqual(["west", "west"]);
     // Of the adapters whose weights are drawn, which say whatever the grammar lets them, one of a few goes the other way.
     for (let seed = 1; ; seed += 1) {
       adapter = await putRandomAdapter(edge, config, seed);
       await untilServed(await publishAdapter(edge, AGENT, adapter));
       learnt = (await walk()).way;
-      if (learnt !== own) break;
+      if (learnt !== own && (await walk(SILENT)).way === learnt) break;
     }
-    expect(learnt).toBe("north");
+    expect(learnt).not.toBe(own);
   }, 300_000);
 
   it("answers as the version before where that is sure of another value, and is recorded with that version's tokens", async () => {
@@ -102,16 +103,17 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);
     const yielded = (await turnsBy(version)).map(({ messages, yieldedTo }) => [messages.at(-1)?.content, yieldedTo?.version]);
     expect(yielded).toContainEqual([SILENT, undefined]);
-    expect(yielded).toContainEqual(["I want to walk south.", 0]);
+    expect(yielded).toContainEqual([SAID, 0]);
   });
 
   it("holds its answer to a default that its weights pass over, and says so", async () => {
-    const version = await publish(adapter, { tool: "Walk", parameter: "way", value: own, corrected: learnt });
-    expect(await walk(SILENT)).toMatchObject({ version: String(version), way: own });
+    const value = WAYS.find((each) => each !== own && each !== learnt) ?? "";
+    const version = await publish(adapter, { tool: "Walk", parameter: "way", value, corrected: own });
+    expect(await walk(SILENT)).toMatchObject({ version: String(version), way: value });
     expect(await walk(`I want to walk ${learnt}.`)).toMatchObject({ version: String(version), way: learnt });
     await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);
     const held = (await turnsBy(version)).map(({ messages, heldTo }) => [messages.at(-1)?.content, heldTo]);
-    expect(held).toContainEqual([SILENT, [{ tool: "Walk", parameter: "way", value: own }]]);
+    expect(held).toContainEqual([SILENT, [{ tool: "Walk", parameter: "way", value }]]);
     expect(held).toContainEqual([`I want to walk ${learnt}.`, undefined]);
   });
 
