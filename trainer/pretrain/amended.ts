@@ -42,6 +42,7 @@ export function amend(conversation: Conversation, lexicon: Lexicon, random: Rand
   };
   const last = places.at(-1);
   if (last === undefined) return undefined;
+  const worded: Worded = (parameter, value, call) => correction(parameter, value, { call, lexicon }, random);
   const draw = random.next();
   if (draw < OBJECTED_SHARE) return { steps: [...steps.slice(0, last + 3).flatMap(mend), ...drawObjected(random)], corrected };
   const changed = draw < OBJECTED_SHARE + CHANGED_SHARE ? changedAt(last, steps, lexicon, random, worded) : undefined;
@@ -51,10 +52,6 @@ export function amend(conversation: Conversation, lexicon: Lexicon, random: Rand
     amended.push(changed.call);
   }
   return corrected.size === 0 ? undefined : { steps: amended, corrected };
-
-  function worded(parameter: ParameterView, value: string, call: CallStep): string {
-    return correction(parameter, value, { call, lexicon }, random);
-  }
 }
 
 /** Words after a call that ask for no other one: who wants to be asked first is not served by a second booking. */

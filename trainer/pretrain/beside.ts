@@ -23,7 +23,14 @@ const MORE_SHARE = 0.35; // of conversations: something beside once more
 const ASKED_SHARE = 0.3; // of what is said beside: about the assistant
 const GREETED_SHARE = 0.4; // of beginnings
 const MAX_REDRAWS = 20;
-const FILLINGS = { topic: TOPICS, deed: DEEDS, form: FORMS, person: PERSONS, tongue: TONGUES, thing: THINGS };
+const FILLINGS: Readonly<Record<string, readonly string[]>> = {
+  topic: TOPICS,
+  deed: DEEDS,
+  form: FORMS,
+  person: PERSONS,
+  tongue: TONGUES,
+  thing: THINGS,
+};
 
 /** The conversation with such exchanges before messages of its user, the rest as it was; or, without tools, nothing but them. */
 export function withBeside(conversation: Conversation, random: Random): Conversation {
@@ -53,13 +60,8 @@ function drawBeside({ tools }: Conversation, isFirst: boolean, random: Random): 
       .split(/\W+/)
       .some((word) => word.length > 2 && words.has(word.replace(/s$/, "")));
   for (let tries = 0; tries < MAX_REDRAWS; tries++) {
-    const text = random.pick(BESIDE).replace(/\{(\w+)\}/g, (whole, kind) => filling(kind, random) ?? whole);
+    const text = random.pick(BESIDE).replace(/\{(\w+)\}/g, (_, kind: string) => random.pick(FILLINGS[kind] ?? []));
     if (!isFor(text)) return exchange(text, random.pick(DECLINED));
   }
   return [];
-}
-
-function filling(kind: string, random: Random): string | undefined {
-  const words = Object.entries(FILLINGS).find(([name]) => name === kind)?.[1];
-  return words && random.pick(words);
 }

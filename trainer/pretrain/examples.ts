@@ -81,7 +81,7 @@ export function guidedExample(
   });
 }
 
-/** Calls that their user corrects, and the calls that follow. None where no call drew a correction. */
+/** Calls that their user corrects or objects to, and what follows. None where nothing of it was drawn. */
 export function amendedExample(
   tokenizer: Tokenizer,
   conversation: Conversation,
