@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AGAIN_OPENERS, CONFIRM_WORDS, CONTENT, DEFAULT_WORDS, NEVER_WORDS, TOOL_WORDS, WORDING_WORDS } from "../../bench/align/words.ts";
 import { EVAL_CORRECTIONS, EVAL_HINTS, EVAL_NOTES, EVAL_REACTIONS } from "../../bench/phrases.ts";
 import {
+  BARE_CORRECTIONS,
   CORRECTION_CLOSERS,
   CORRECTION_CORES,
   CORRECTION_OPENERS,
@@ -14,6 +15,8 @@ import {
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
 import { SPOKEN } from "../../bench/eval/spoken.ts";
+import { ABILITIES, GREETINGS, OFF_TOPIC } from "../../bench/eval/spoken-beside.ts";
+import { ABOUT_ITSELF, BESIDE, FILLINGS, GREETINGS as TRAINED_GREETINGS } from "../../trainer/pretrain/beside-words.ts";
 import { SPOKEN_WORDING } from "../../bench/eval/spoken-wording.ts";
 import { saidAgain, toolObjection, valueDenial, wordingObjection } from "../../trainer/pretrain/objections.ts";
 import { drawWish } from "../../trainer/pretrain/wishes.ts";
@@ -29,7 +32,7 @@ const evaluation = [...named, ...voiced];
 const corrections = CORRECTION_OPENERS.flatMap((opener) =>
   CORRECTION_CORES.flatMap((core) => CORRECTION_CLOSERS.map((closer) => `${opener}${core}${closer}`)),
 );
-const training = [...HINTS, ...NOTES, ...corrections];
+const training = [...HINTS, ...NOTES, ...corrections, ...BARE_CORRECTIONS];
 
 /** Letters only, so that case and punctuation cannot make two wordings differ. */
 const bare = (text: string): string =>
@@ -110,5 +113,18 @@ describe("plain reactions", () => {
     const drawn = Array.from({ length: 2_000 }, () => drawReaction(random));
     const distinct = (reward: number): number => new Set(drawn.filter((each) => each.reward === reward).map(({ text }) => bare(text))).size;
     expect([distinct(-1) > 500, distinct(1) > 250, distinct(0) > 20]).toEqual([true, true, true]);
+  });
+});
+
+describe("what no tool is for", () => {
+  it("is nothing in evaluation that training might draw", () => {
+    const fillings = (text: string): string[] => {
+      const [place, kind = ""] = /\{(\w+)\}/.exec(text) ?? [];
+      return place === undefined ? [text] : (FILLINGS[kind] ?? []).flatMap((filling) => fillings(text.replace(place, filling)));
+    };
+    const filled = BESIDE.flatMap(fillings);
+    const shown = new Set([...filled, ...ABOUT_ITSELF, ...TRAINED_GREETINGS].map(bare));
+    expect(shown.size).toBeGreaterThan(3_000);
+    expect([...OFF_TOPIC, ...ABILITIES, ...GREETINGS].filter((text) => shown.has(bare(text)))).toEqual([]);
   });
 });

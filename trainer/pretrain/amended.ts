@@ -2,6 +2,7 @@
  * Conversations in which the user corrects a call, and it is made again as corrected. The data holds few of them: its
  * assistant asks before it acts, so nobody has anything to correct.
  */
+import { besideExchange } from "./beside.ts";
 import type { Conversation, ParameterView, Step } from "./conversation.ts";
 import { correction } from "./corrections.ts";
 import { type CallStep, isGuidable, otherValue } from "./guidance.ts";
@@ -12,17 +13,17 @@ import type { Random } from "../random.ts";
 import { rejection } from "./reactions.ts";
 import { askWish, goWish } from "./wishes.ts";
 
-/** Steps, and of each call that follows a correction the slot that was corrected. */
-export type Amended = { readonly steps: readonly Step[]; readonly corrected: ReadonlyMap<Step, string> };
+/** Steps, and of each call that follows a correction the slots that were corrected. */
+export type Amended = { readonly steps: readonly Step[]; readonly corrected: ReadonlyMap<Step, readonly string[]> };
 
 /** What is said up to a correction, the call that follows it, and what was corrected. */
 export type Changed = { readonly before: readonly Step[]; readonly call: CallStep; readonly parameter: ParameterView };
 
 type Worded = (parameter: ParameterView, value: string, call: CallStep) => string;
 
-const MISTAKEN_SHARE = 0.5; // of calls before the last: one argument was wrong at first
-const CHANGED_SHARE = 0.5; // of last calls: the user wants another value after all
-const OBJECTED_SHARE = 0.4; // of last calls: the user objects, or wishes for something, in words that no call gives
+const MISTAKEN_SHARE = 0.5; // of calls: one argument was wrong at first
+const CHANGED_SHARE = 0.6; // of last calls: the user wants another value after all
+const OBJECTED_SHARE = 0.3; // of last calls: the user objects, or wishes for something, in words that no call gives
 
 /**
  * Some calls are first made with one wrong argument, which their user puts right; after the last one the user may want
@@ -31,13 +32,13 @@ const OBJECTED_SHARE = 0.4; // of last calls: the user objects, or wishes for so
 export function amend(conversation: Conversation, lexicon: Lexicon, random: Random): Amended | undefined {
   const { steps } = conversation;
   const places = placesOf(steps);
-  const corrected = new Map<Step, string>();
+  const corrected = new Map<Step, readonly string[]>();
   const mend = (step: Step, at: number): readonly Step[] => {
     if (step.kind !== "call" || !places.includes(at) || !random.chance(MISTAKEN_SHARE)) return [step];
     const wrong = mistaken(step, steps.slice(at + 1, at + 3), lexicon, random);
     if (wrong === undefined) return [step];
     const again = { ...step, first: [wrong.slot] };
-    corrected.set(again, wrong.slot);
+    corrected.set(again, again.first);
     return [...wrong.steps, again];
   };
   const last = places.at(-1);
@@ -48,7 +49,7 @@ export function amend(conversation: Conversation, lexicon: Lexicon, random: Rand
   const changed = draw < OBJECTED_SHARE + CHANGED_SHARE ? changedAt(last, steps, lexicon, random, worded) : undefined;
   const amended = (changed?.before ?? steps).flatMap(mend);
   if (changed !== undefined) {
-    corrected.set(changed.call, changed.parameter.slot);
+    corrected.set(changed.call, [changed.parameter.slot]);
     amended.push(changed.call);
   }
   return corrected.size === 0 ? undefined : { steps: amended, corrected };
@@ -57,18 +58,10 @@ export function amend(conversation: Conversation, lexicon: Lexicon, random: Rand
 /** Words after a call that ask for no other one: who wants to be asked first is not served by a second booking. */
 function drawObjected(random: Random): Step[] {
   const draw = random.next();
-  const [text, replies] =
-    draw < 0.55
-      ? [askWish(random), ASKED_TO_ASK]
-      : draw < 0.65
-        ? [goWish(random), ASKED_TO_GO]
-        : draw < 0.75
-          ? [wordingObjection(random), NOTED]
-          : [rejection(random), REJECTED];
-  return [
-    { kind: "user", text, acts: [] },
-    { kind: "reply", text: random.pick(replies), acts: [], beside: true },
-  ];
+  if (draw < 0.55) return besideExchange(askWish(random), random.pick(ASKED_TO_ASK));
+  if (draw < 0.65) return besideExchange(goWish(random), random.pick(ASKED_TO_GO));
+  if (draw < 0.75) return besideExchange(wordingObjection(random), random.pick(NOTED));
+  return besideExchange(rejection(random), random.pick(REJECTED));
 }
 
 /** A user who wants one argument of one call otherwise: what is said up to there, and the call that gives it. None where no call can be asked for otherwise. */
@@ -103,8 +96,9 @@ function mistaken(call: CallStep, after: readonly Step[], lexicon: Lexicon, rand
   const right = call.values[slot] ?? "";
   const value = otherValue(parameter, right, lexicon, random);
   if (value === undefined) return undefined;
-  // A digit stands for many things in a result.
-  const instead = (text: string): string => (right.length < 3 ? text : text.replaceAll(right, value));
+  // A digit or a truth stands for many things in a result.
+  const isOften = right.length < 3 || /^(?:true|false)$/i.test(right);
+  const instead = (text: string): string => (isOften ? text : text.replaceAll(right, () => value));
   const followed = after.map((step): Step => {
     if (step.kind === "result") return { ...step, content: instead(step.content) };
     return step.kind === "reply" ? { ...step, text: instead(step.text), mistaken: true } : step;

@@ -1,6 +1,6 @@
 /** What people say that no tool is for, and what there is to answer. */
 
-/** Requests and questions for something else altogether; `{topic}`, `{deed}`, `{form}`, `{person}`, `{tongue}` and `{thing}` are drawn from below. */
+/** Requests and questions for something else altogether; what stands in braces is drawn from `FILLINGS`. */
 export const BESIDE = [
   "What is {topic}?",
   "what's {topic}",
@@ -92,29 +92,30 @@ export const BESIDE = [
   "Do my homework.",
 ] as const;
 
-export const TOPICS = (
-  "black holes|the French Revolution|inflation|quantum physics|gravity|evolution|the water cycle|machine learning|democracy|the stock market|" +
-  "chess|the Roman Empire|calculus|grammar|philosophy|a prime number|DNA|electricity|the big bang|climate change|poetry|baroque painting|blockchain|meditation|" +
-  "the periodic table|nuclear energy|jealousy|happiness|sleep|vaccines|volcanoes|dinosaurs|the ozone layer|feminism|knitting|beekeeping|the alphabet|magnets|tides"
-).split("|");
-export const DEEDS = (
-  "tie a tie|change a tyre|lose weight|stop smoking|boil an egg|learn the piano|fix a leaking tap|write a CV|fall asleep faster|train my dog|grow tomatoes|" +
-  "get over a break-up|remove a coffee stain|bake bread|improve my handwriting|draw a horse|install Linux|reset my password|clean my keyboard|meditate|" +
-  "ask for a raise|whistle|juggle|sew a button|do a handstand|solve a Rubik's cube|memorise a speech|make friends|unclog a sink|sharpen a knife|paint a wall"
-).split("|");
-export const FORMS =
-  "a poem|a haiku|a short story|an essay|a letter|a song text|a speech|a birthday card|a limerick|an email|a slogan|a bedtime story|a toast|a cover letter|a tweet|a summary".split(
+export const FILLINGS: Readonly<Record<string, readonly string[]>> = {
+  topic: (
+    "black holes|the French Revolution|inflation|quantum physics|gravity|evolution|the water cycle|machine learning|democracy|the stock market|" +
+    "chess|the Roman Empire|calculus|grammar|philosophy|a prime number|DNA|electricity|the big bang|climate change|poetry|baroque painting|blockchain|meditation|" +
+    "the periodic table|nuclear energy|jealousy|happiness|sleep|vaccines|volcanoes|dinosaurs|the ozone layer|feminism|knitting|beekeeping|the alphabet|magnets|tides"
+  ).split("|"),
+  deed: (
+    "tie a tie|change a tyre|lose weight|stop smoking|boil an egg|learn the piano|fix a leaking tap|write a CV|fall asleep faster|train my dog|grow tomatoes|" +
+    "get over a break-up|remove a coffee stain|bake bread|improve my handwriting|draw a horse|install Linux|reset my password|clean my keyboard|meditate|" +
+    "ask for a raise|whistle|juggle|sew a button|do a handstand|solve a Rubik's cube|memorise a speech|make friends|unclog a sink|sharpen a knife|paint a wall"
+  ).split("|"),
+  form: "a poem|a haiku|a short story|an essay|a letter|a song text|a speech|a birthday card|a limerick|an email|a slogan|a bedtime story|a toast|a cover letter|a tweet|a summary".split(
     "|",
-  );
-export const PERSONS =
-  "my boss|my mother|my best friend|my neighbour|my teacher|the president|Einstein|Shakespeare|my sister|my ex|Napoleon|my cat|the king|Cleopatra".split(
-    "|",
-  );
-export const TONGUES = "Spanish|French|Latin|Japanese|German|Swahili|Italian|Korean|Arabic|Polish|Greek|Hindi|Welsh".split("|");
-export const THINGS =
-  "laptop|washing machine|autumn|bicycle|coffee|the sea|printer|toaster|a rainbow|spaceships|potatoes|my garden|robots|old shoes|lamp|keyboard|cheese|an elephant|chair".split(
-    "|",
-  );
+  ),
+  person:
+    "my boss|my mother|my best friend|my neighbour|my teacher|the president|Einstein|Shakespeare|my sister|my ex|Napoleon|my cat|the king|Cleopatra".split(
+      "|",
+    ),
+  tongue: "Spanish|French|Latin|Japanese|German|Swahili|Italian|Korean|Arabic|Polish|Greek|Hindi|Welsh".split("|"),
+  thing:
+    "laptop|washing machine|autumn|bicycle|coffee|the sea|printer|toaster|a rainbow|spaceships|potatoes|my garden|robots|old shoes|lamp|keyboard|cheese|an elephant|chair".split(
+      "|",
+    ),
+};
 
 /** Questions about the assistant itself. */
 export const ABOUT_ITSELF = [

@@ -63,7 +63,7 @@ export function guidedExample(
     const guided = guidance.get(at);
     return step.kind === "call" && guided !== undefined ? { ...step, values: guided.values, first: guided.named } : step;
   });
-  const named = new Map([...guidance].map(([at, { named: slots }]) => [steps[at], learntFor(steps[at] as CallStep, slots)]));
+  const named = new Map([...guidance].map(([at, { named: slots }]) => [steps[at], slots]));
   const carried = new Map(
     [...guidance].map(([at, { hint, notes }]) => [
       steps[at - 1],
@@ -76,8 +76,7 @@ export function guidedExample(
       ...message,
       ...carried.get(kept[index - offset]),
     }));
-    const weights = messageWeights(system, kept, dropped);
-    return weighted(tokenizer, messages, tools, weights, (message) => named.get(kept[message - offset] as Step) ?? []);
+    return weighted(tokenizer, messages, tools, messageWeights(system, kept, dropped), namedIn(system, kept, named));
   });
 }
 
@@ -92,15 +91,23 @@ export function amendedExample(
   const amended = amend(conversation, lexicon, random);
   if (amended === undefined) return undefined;
   const { system, tools } = conversation;
+  return fitted(maxTokens, amended.steps, (kept, dropped) =>
+    weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped), namedIn(system, kept, amended.corrected)),
+  );
+}
+
+/** What a call of a message is to weigh most for: the parameters of the slots that its step is about. */
+function namedIn(
+  system: string,
+  kept: readonly Step[],
+  slotsOf: ReadonlyMap<Step | undefined, readonly string[]>,
+): (message: number) => string[] {
   const offset = system === "" ? 0 : 1;
-  return fitted(maxTokens, amended.steps, (kept, dropped) => {
-    const named = (message: number): string[] => {
-      const step = kept[message - offset];
-      const slot = step && amended.corrected.get(step);
-      return step?.kind === "call" && slot !== undefined ? learntFor(step, [slot]) : [];
-    };
-    return weighted(tokenizer, toMessages(system, kept), tools, messageWeights(system, kept, dropped), named);
-  });
+  return (message) => {
+    const step = kept[message - offset];
+    const slots = slotsOf.get(step);
+    return step?.kind === "call" && slots !== undefined ? learntFor(step, slots) : [];
+  };
 }
 
 /** Names of the parameters that guidance names, and of the one that begins the call: there it shows whether guidance decides. */
