@@ -91,11 +91,11 @@ export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Par
   });
 }
 
-/** "Any airline": the topic follows; "any tables for our party size" leaves no size open. */
+/** "Any airline", "any one of the airlines", "the airline can be anything"; "any tables for our party size" leaves no size open. */
 function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
-  return [...text.matchAll(/\b(?:any|either|whichever|whatever)(?: of the| kind of| type of)? (\p{L}+(?: \p{L}+)?)/giu)].some(
-    ([, topic = ""]) => namesTopic(topic, parameter),
-  );
+  const before = [...text.matchAll(ANY_OF)].map(([, topic = ""]) => topic);
+  const behind = clausesOf(text.replaceAll(": ", " ")).flatMap((clause) => clause.match(IS_ANY)?.[1] ?? []);
+  return [...before, ...behind].some((topic) => namesTopic(topic, parameter));
 }
 
 /** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast"; of so many people: "just me". */
@@ -108,3 +108,7 @@ export function isTurnedDown(messages: readonly ChatMessage[], { parameter, valu
 const OPEN =
   /\b(?:no (?:strong |particular )?preference|(?:all|both) (?:fine|good|the same)|(?:don't|doesn't|do not|does not) (?:really )?(?:matter|mind|care))\b/i;
 const ANY = new RegExp(`${OPEN.source}|\\b(?:any|anything|either|whatever|whichever)\\b`, "i"); // to a question about the parameter
+const ANY_OF = /\b(?:any|either|whichever|whatever)(?: one)?(?: of (?:the|your|these|those)| kind of| type of)? (\p{L}+(?: \p{L}+)?)/giu;
+// The topic stands in the few words before it, and nothing that the word belongs to behind it: "the class on any flight" is of flights.
+const IS_ANY =
+  /(?<![\p{L}'])((?:[\p{L}']+ ){1,5})(?:any(?:thing)?|either|whatever|whichever)(?: (?:one|you|is|will|would|works?|goes|suits|does)\b[^]*)?[^\p{L}\p{N}]*$/iu;

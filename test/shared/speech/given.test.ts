@@ -92,6 +92,20 @@ describe("isLeftOpen", () => {
     expect(open("A flight to Oslo.", assistant("Which seat class?"), "It doesn't matter.")).toBe(true);
   });
 
+  it.each([
+    "The class can be anything.",
+    "A flight to Oslo, class whatever.",
+    "Any one of the classes.",
+    "Seat class: any",
+    "The seat class can be whichever is cheapest.",
+    "The class may be whatever you like.",
+  ])("is true of the argument's name on either side: %s", (said) => expect(open(said)).toBe(true));
+
+  it.each(["Any food in business class?", "A seat class on any flight.", "In this class, anything but KLM."])(
+    "is false of what something else is open of: %s",
+    (said) => expect(open(said)).toBe(false),
+  );
+
   it("is false of other arguments, and of silence", () => {
     expect(open("A flight to Oslo with any airline.")).toBe(false);
     expect(open("A flight to Oslo.", assistant("Which airline?"), "Any.")).toBe(false);
