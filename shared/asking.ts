@@ -85,6 +85,13 @@ export function awaitsAnswer(text: string): boolean {
   return text.includes("?") || /\b(?:please|kindly|to) (?:confirm|verify|check|review|ensure)\b/i.test(text);
 }
 
+const MORE = /^[^?]*\b(?:anything|something|what|how) else\b(?![^?]*\b(?:or|before|until)\b)[^?]*\?[^?]*$/i;
+
+/** Whether all that the text asks is whether there is more to do ("Booked. Anything else?"): who says "ok, bye" to that has agreed to nothing. */
+export function asksForMore(text: string): boolean {
+  return MORE.test(text);
+}
+
 const CONFIRMS = /\bconfirm\w*\b|\b(?:correct|right)\?/i;
 
 /** Whether the text asks whether all is right, whatever it repeats. */

@@ -3,7 +3,7 @@ import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
-import { awaitsAnswer } from "../../shared/asking.ts";
+import { asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
@@ -126,7 +126,8 @@ function talksOnly({ messages, sampling: { toolChoice } }: EngineTurn): boolean 
   if (toolChoice !== "auto" || last?.role !== "user") return false;
   const earlier = requestOf(messages).slice(0, -1);
   const due = earlier.some((message) => message.role === "user" && !isSmallTalk(message.content, { asked: false }));
-  return isSmallTalk(last.content, { asked: before?.role === "assistant" && awaitsAnswer(before.content ?? ""), due });
+  const told = before?.role === "assistant" ? (before.content ?? "") : "";
+  return isSmallTalk(last.content, { asked: awaitsAnswer(told) && (due || !asksForMore(told)), due });
 }
 
 function toAnswer(

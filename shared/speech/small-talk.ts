@@ -10,9 +10,9 @@ const THANKS = [
   "thx|ty|cheers|ta|many thanks|much appreciated|i appreciate it|you(?:'re| are) (?:the best|a star|a lifesaver)|you've been (?:so |very |really )?(?:helpful|great|kind)",
 ];
 const PARTINGS = [
-  "bye(?: bye)?|good ?bye|good night|farewell|see you(?: (?:later|soon|tomorrow|around|then))?|see ya|talk to you (?:later|soon)|take care|ciao|cya|until next time",
+  "(?:bye(?: bye)?|good ?bye)(?: for now)?|good night|farewell|see you(?: (?:later|soon|tomorrow|around|then))?|see ya|talk to you (?:later|soon)|take care|ciao|cya|until next time",
   "have a (?:very )?(?:nice|good|great|lovely|wonderful|pleasant) (?:day|evening|night|weekend|one|time|afternoon|week)",
-  "no(?:thing)?,? (?:thanks|thank you)|i'm (?:done|good|all set)(?: here)?",
+  "no(?:thing)?,? (?:thanks|thank you)|i'm (?:done|good|all set)(?: here| for (?:now|today))?",
 ];
 const NO_MORE = [
   "(?:that's|that is|that'll be|that will be) (?:all|everything|it)(?: (?:for (?:now|today)|thanks|i need(?:ed)?|then))?|nothing (?:else|more)",

@@ -1,6 +1,6 @@
 /** Questions about a call before it is made, and calls of which somebody has said all. */
 import { describe, expect, it } from "vitest";
-import { agreedCall, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
+import { agreedCall, asksAbout, asksForMore, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 
 const TOOL: ToolDefinition = {
@@ -39,6 +39,21 @@ describe("asksAbout", () => {
     expect(asksAbout("Do you like it outside?", asked({ outside: true }))).toBe(false);
     expect(asksAbout("The table is booked.", asked({}))).toBe(false);
   });
+});
+
+describe("asksForMore", () => {
+  it.each(["Booked. Anything else?", "Is there anything else I can help with? Just say so.", "What else can I do for you?"])(
+    "is true of %s",
+    (text) => expect(asksForMore(text)).toBe(true),
+  );
+
+  it.each([
+    "Shall I book it?",
+    "Shall I book it? And is there anything else?",
+    "Anything else before I book it?",
+    "Anything else, or shall I book it?",
+    "I booked it, and nothing else.",
+  ])("is false of %s", (text) => expect(asksForMore(text)).toBe(false));
 });
 
 describe("questionAbout", () => {

@@ -41,4 +41,20 @@ describe("small talk", () => {
     const forms = turnsOf(await logged("turn:finished", 3)).map((turn) => turn.rollout.sampling.form?.toolChoice);
     expect(forms).not.toContain("none");
   });
+
+  it("is who agrees and parts where nothing was asked but for more, and not where a call waits for a yes", async () => {
+    await putAgent(edge, "parting");
+    const { ask, logged } = talkTo(edge, "parting");
+    const request = says("Please create a ticket with the title Printer jam.");
+    const made = { id: "c1", type: "function", function: { name: "create_ticket", arguments: '{"title":"Printer jam"}' } };
+    const done = [request, { role: "assistant", content: null, tool_calls: [made] }, { role: "tool", tool_call_id: "c1", content: "ok" }];
+    const form = async (said: string, before: Parameters<typeof ask>[0], turns: number): Promise<unknown> => {
+      await ask([...before, says(said)], { extra });
+      return turnsOf(await logged("turn:finished", turns)).at(-1)?.rollout.sampling.form?.toolChoice;
+    };
+    expect(await form("Ok, bye!", [...done, { role: "assistant", content: "It is open. Anything else?" }], 1)).toBe("none");
+    const offered = [...done, { role: "assistant", content: "It is open. Shall I create one for the scanner?" }];
+    expect(await form("Ok, bye!", offered, 2)).not.toBe("none");
+    expect(await form("Yes, bye!", [request, { role: "assistant", content: "Shall I create it?" }], 3)).not.toBe("none");
+  });
 });

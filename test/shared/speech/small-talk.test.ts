@@ -20,6 +20,10 @@ describe("isSmallTalk", () => {
     "Cheers mate",
     "Thank you, goodbye 👋",
     "Good night, see you tomorrow",
+    "Bye for now!",
+    "I'm done for now",
+    "I'm good for now, thanks",
+    "ok bye",
   ])("is %s", (words) => {
     expect(heard(words)).toBe(true);
   });
@@ -47,7 +51,16 @@ describe("isSmallTalk", () => {
 
   it("may be a yes after a question, unless who says it leaves", () => {
     for (const words of ["Thank you!", "Great, thanks", "Perfect, thanks a lot. Bye!", "Thanks"]) expect(heard(words, true)).toBe(false);
-    for (const words of ["Thanks, that's all.", "No thanks", "Thank you, bye!", "No, thank you. Goodbye."])
+    // Who agrees and leaves has agreed.
+    for (const words of ["ok bye", "Okay, thanks, bye!", "Yes, bye", "Yes please. Goodbye!"]) expect(heard(words, true)).toBe(false);
+    for (const words of [
+      "Thanks, that's all.",
+      "No thanks",
+      "Thank you, bye!",
+      "No, thank you. Goodbye.",
+      "Bye for now!",
+      "I'm done for now",
+    ])
       expect(heard(words, true)).toBe(true);
   });
 
