@@ -61,10 +61,13 @@ export class SessionChores {
 
   /** Pays what is owed, or ends the session of a deleted user: now if possible, else by the alarm. What fails is logged and stays to be done. */
   async pay(): Promise<void> {
-    const isErasable = await this.#steps.run(() => this.#payOnce());
-    if (!isErasable) return;
+    const begunAt = await this.#steps.run(() => this.#payOnce());
+    if (begunAt === undefined) return;
     try {
-      await this.#inOrder(() => this.erase());
+      await this.#inOrder(async () => {
+        // Where it has ended meanwhile, whoever has come since has begun another.
+        if (this.#store.begunAt() === begunAt) await this.erase();
+      });
     } catch (thrown) {
       this.#countFailure("session:unerased", thrown);
       await this.planAlarm();
@@ -75,9 +78,10 @@ export class SessionChores {
     await this.#storage.setAlarm(nextAlarm(this.#pending(), { now: Date.now(), random: Math.random() }));
   }
 
-  /** @returns whether the session is to end: its user was deleted, and nobody told it, as the log had nothing of it yet */
-  async #payOnce(): Promise<boolean> {
-    if (this.#store.state() === undefined) return false;
+  /** @returns where the session is to end, when it began: its user was deleted, and nobody told it, as the log had nothing of it yet */
+  async #payOnce(): Promise<number | undefined> {
+    if (this.#store.state() === undefined) return undefined;
+    const begunAt = this.#store.begunAt();
     let isErasable = false;
     try {
       isErasable = (await payOwed(this.#env, this.#store)) === "deleted";
@@ -86,7 +90,7 @@ export class SessionChores {
       this.#countFailure("outbox:unwritten", thrown);
     }
     await this.planAlarm(); // also for a session that is to end: it may not come to it
-    return isErasable;
+    return isErasable ? begunAt : undefined;
   }
 
   #countFailure(event: "outbox:unwritten" | "session:unerased", thrown: unknown): void {

@@ -213,6 +213,7 @@ export class SessionStore {
 
   /** When its first turn opened; undefined before. */
   begunAt(): number | undefined {
+    if (!hasTables(this.#storage.sql)) return undefined;
     return this.#rows("SELECT created_at FROM turns ORDER BY turn_index LIMIT 1").map((row) => integer(row, "created_at"))[0];
   }
 

@@ -33,8 +33,13 @@ function begun() {
   store.enqueue(sessionClosed({ session: SCOPE, turnId: TURN.turnId, now }, "done"));
   const alarms: number[] = [];
   const alarm = { setAlarm: async (at: number) => void alarms.push(at), deleteAlarm: async () => undefined };
-  const deleteAll = async (): Promise<void> => ["session", "turns"].forEach((table) => storage.sql.exec(`DROP TABLE ${table}`));
-  const turn = { runs: false };
+  const deleteAll = async (): Promise<void> => {
+    const tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    for (const { name } of storage.sql.exec<{ name: string }>(tables).toArray()) storage.sql.exec(`DROP TABLE ${name}`);
+  };
+  const turn = { runs: false, behind: [] as (() => Promise<void>)[] };
+  const inOrder = (step: () => Promise<void>): Promise<void> =>
+    turn.runs ? new Promise((resolve, reject) => turn.behind.push(() => step().then(resolve, reject))) : step();
   const user = { isDeleted: false };
   const asked: string[] = [];
   const appended: unknown[] = [];
@@ -47,7 +52,7 @@ function begun() {
   const env = { DB: { prepare, batch }, DIRECTORY: { getByName: () => directory }, AGENTS: { getByName: () => agent } } as unknown as Env;
   const chores = new SessionChores({
     ...{ env, store, storage: Object.assign(storage, alarm, { deleteAll }) },
-    ...{ runs: () => false, inOrder: (step: () => Promise<void>) => (turn.runs ? new Promise<void>(() => undefined) : step()) },
+    ...{ runs: () => false, inOrder },
   });
   return { chores, store, alarms, user, directory, turn, asked, appended };
 }
@@ -93,5 +98,22 @@ describe("a session's chores", () => {
     turn.runs = true;
     void chores.pay();
     await vi.waitFor(() => expect(alarms).toHaveLength(1));
+  });
+
+  it("end no session that has begun since the deleted user's ended", async () => {
+    const { chores, store, user, turn } = begun();
+    user.isDeleted = true;
+    turn.runs = true;
+    void chores.pay();
+    void chores.pay();
+    await vi.waitFor(() => expect(turn.behind).toHaveLength(2));
+    const [first, second] = turn.behind;
+    await first?.();
+    expect(store.state()).toBeUndefined();
+    const later = Date.now() + 1000;
+    store.begin(SCOPE, later);
+    store.openTurn({ ...TURN, ...POLICY, seed: 2, request: null, createdAt: later });
+    await second?.();
+    expect(store.begunAt()).toBe(later);
   });
 });
