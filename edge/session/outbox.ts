@@ -2,6 +2,7 @@
  * Empties what a session still owes to others: its events to the log, its transcripts to the directory, its totals to
  * the counters. Every write is idempotent, so whatever was cut off is simply done again.
  */
+import { invariant } from "../../shared/assert.ts";
 import type { NewEvent } from "../../shared/events.ts";
 import { agentOf, type TurnFact } from "../agent/port.ts";
 import { putSessionCounters } from "../db/counters.ts";
@@ -42,7 +43,7 @@ export async function registerTranscripts(env: Env, store: SessionStore): Promis
 async function appendOutbox(env: Env, store: SessionStore): Promise<"paid" | "deleted"> {
   const session = store.state();
   const begunAt = store.begunAt();
-  if (session === undefined || begunAt === undefined) return "paid";
+  invariant(session !== undefined && begunAt !== undefined, "a session that owes anything has a turn");
   const { agent, user } = session;
   do {
     const { events, last } = store.outbox(BATCH);

@@ -23,7 +23,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** A session of one finished turn, which nobody knows of yet, beside a log that takes everything and a directory that can be out of reach. */
 function begun() {
-  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const now = Date.now();
   const storage = sqliteStorage();
   const store = new SessionStore(storage);
@@ -54,7 +54,7 @@ function begun() {
     ...{ env, store, storage: Object.assign(storage, alarm, { deleteAll }) },
     ...{ runs: () => false, inOrder },
   });
-  return { chores, store, alarms, user, directory, turn, asked, appended };
+  return { chores, storage, store, alarms, user, directory, turn, asked, appended, logged };
 }
 
 describe("a session's chores", () => {
@@ -90,6 +90,13 @@ describe("a session's chores", () => {
     user.isDeleted = true;
     await chores.pay();
     expect(store.state()).toBeUndefined();
+  });
+
+  it("tell the log of a session that owes events and has no turn", async () => {
+    const { chores, storage, store, appended, logged } = begun();
+    storage.sql.exec("DELETE FROM turns");
+    await chores.pay();
+    expect([logged.mock.calls.length, owes(store), appended]).toEqual([1, true, []]);
   });
 
   it("set the alarm before the session of a deleted user waits for its turn to end", async () => {
