@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, inArray, lt, max, ne, sql, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { zipStrict } from "../../shared/assert.ts";
+import { invariant, zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
 import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
@@ -176,6 +176,7 @@ export async function readEvents(log: EventLog, rows: readonly EventRow[]): Prom
 }
 
 async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
+  invariant(batch.length <= BATCH, `at most ${BATCH} events in a batch, got ${batch.length}`);
   const db = drizzle(log.DB);
   const rows = await Promise.all(batch.map((event) => toRow(log, event)));
   const ids = batch.map(({ eventId }) => eventId);

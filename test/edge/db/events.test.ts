@@ -1,6 +1,6 @@
 /** The event log against a real D1 and R2. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { appendEvents, pageAfter, type EventLog } from "../../../edge/db/events.ts";
+import { appendEvents, appendOfSession, pageAfter, type EventLog } from "../../../edge/db/events.ts";
 import { judgement } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
@@ -52,6 +52,13 @@ describe("appendEvents", () => {
     expect([...first.events, ...second.events].map(({ turnId }) => turnId)).toEqual(ids.map((id) => `many-${id}`));
     expect(second.cursor).toBe(highest);
     expect(await appendEvents(log, [])).toBe(0);
+  });
+
+  it("refuses more events of a session than one batch holds", async () => {
+    const ids = Array.from({ length: 51 }, (_, index) => `${index}`);
+    const appended = appendOfSession(log, named("long", ids), { agent: "long", user: "u1", begunAt: 1 });
+    await expect(appended).rejects.toThrow("at most 50 events in a batch, got 51");
+    expect(await turns("long", 0, 100)).toEqual([]);
   });
 
   it("keeps a payload over 64 KB in R2 and reads it back whole", async () => {
