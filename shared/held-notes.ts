@@ -24,6 +24,8 @@ type WrittenCall = NonNullable<WrittenAnswer["call"]>;
 export type Said = { readonly calls: readonly WrittenCall[]; readonly text: string };
 /** What an answer may be: the tools, the choice among them, and its text. */
 export type Sayable = Pick<HeldForm, "toolChoice" | "responseFormat"> & { readonly tools: readonly ToolDefinition[] };
+/** The same under a hold. `once`: a tool has what one answer called, and no other will want its grammar. */
+type HeldAnswer = Sayable & { readonly once: boolean };
 
 /** Whether a note may decide what it is about: who asks for a call, for none or for JSON gets that. */
 export function mayHold(
@@ -169,22 +171,22 @@ export function holdTo(
   notes: readonly Held[],
   { tools, toolChoice, responseFormat }: Sayable,
   { before, heard }: { before: Said; heard: Heard },
-): Sayable {
-  const held = tools.map((tool) => {
-    const own = notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter));
-    return own.length === 0 ? tool : own.reduce((shown, note) => holdArgument(shown, note, tool), asCalled(tool, before));
-  });
+): HeldAnswer {
+  const about = (tool: ToolDefinition): Held[] => notes.filter((note) => note.tool === tool.function.name && !isAspect(note.parameter));
+  const calls = callsOf(tools, (tool) => (about(tool).length === 0 ? undefined : onlyCall(tool, before)));
+  const held = tools.map((tool) => about(tool).reduce((shown, note) => holdArgument(shown, note, tool), asCalled(tool, calls)));
+  const free = { tools: held, once: calls.size > 0 };
   if (notes.some((note) => wordsReply(note, heard)))
-    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: reworded(notes, { text: before.text, heard }) } };
+    return { ...free, toolChoice: "none", responseFormat: { type: "exact", text: reworded(notes, { text: before.text, heard }) } };
   const asking = findAsking(notes, { before, heard });
   const replaced = notes.find(({ parameter }) => parameter === "@tool");
   if (asking !== undefined && asksFirst(asking)) {
     if (isAgreed(asking.tool, { calls: before.calls, heard })) return { ...holdAgreed(asking.tool, { tools, heard }), responseFormat };
     const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
-    return { tools: held, toolChoice: "none", responseFormat: { type: "exact", text: question } };
+    return { ...free, toolChoice: "none", responseFormat: { type: "exact", text: question } };
   }
   const named = asking?.tool ?? replaced?.value;
-  return { tools: held, toolChoice: named === undefined ? toolChoice : { name: named }, responseFormat };
+  return { ...free, toolChoice: named === undefined ? toolChoice : { name: named }, responseFormat };
 }
 
 /** The note that decides whether the answer asks: what was agreed to comes before further questions. */
@@ -197,25 +199,29 @@ function findAsking(notes: readonly Held[], { before: { calls }, heard }: { befo
 function holdAgreed(
   name: string,
   { tools, heard }: { tools: readonly ToolDefinition[]; heard: Heard },
-): Pick<Sayable, "tools" | "toolChoice"> {
-  const toolChoice = { name };
-  const agreed = tools.map((tool) => {
-    const call = tool.function.name === name ? agreedCall(heard.messages, tool) : undefined;
-    if (call === undefined) return tool;
-    return exactly(tool, call.arguments);
-  });
-  return { tools: agreed, toolChoice };
+): Pick<HeldAnswer, "tools" | "once" | "toolChoice"> {
+  const calls = callsOf(tools, (tool) => (tool.function.name === name ? agreedCall(heard.messages, tool) : undefined));
+  return { tools: tools.map((tool) => asCalled(tool, calls)), once: calls.size > 0, toolChoice: { name } };
+}
+
+type Calls = ReadonlyMap<ToolDefinition, WrittenCall>;
+
+function callsOf(tools: readonly ToolDefinition[], callOf: (tool: ToolDefinition) => WrittenCall | undefined): Calls {
+  return new Map(
+    tools.flatMap((tool) => {
+      const call = callOf(tool);
+      return call === undefined ? [] : [[tool, call]];
+    }),
+  );
 }
 
 /**
- * The tool as the answer calls it, so that only what is held changes: where its grammar lets a small policy fill more, it does. Of several calls, of lists
- * and objects, and of numbers that are not written as they were read, it stays as it is.
+ * How the answer calls the tool, so that only what is held changes: where its grammar lets a small policy fill more, it does. Undefined of several calls, of
+ * lists and objects, and of numbers that are not written as they were read: there the tool stays as it is.
  */
-function asCalled(tool: ToolDefinition, { calls }: Said): ToolDefinition {
+function onlyCall(tool: ToolDefinition, { calls }: Said): WrittenCall | undefined {
   const [call, ...more] = calls.filter(({ name }) => name === tool.function.name);
-  return call === undefined || more.length > 0 || !Object.values(call.arguments).every(isWrittenAlike)
-    ? tool
-    : exactly(tool, call.arguments);
+  return call !== undefined && more.length === 0 && Object.values(call.arguments).every(isWrittenAlike) ? call : undefined;
 }
 
 function isWrittenAlike(value: unknown): boolean {
@@ -223,9 +229,11 @@ function isWrittenAlike(value: unknown): boolean {
   return typeof value !== "object";
 }
 
-/** The tool for which no call but this one fits. */
-function exactly(tool: ToolDefinition, args: Readonly<Record<string, unknown>>): ToolDefinition {
-  const properties = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, { enum: [value] }]));
+/** The tool for which no call but this one fits, where it has one. */
+function asCalled(tool: ToolDefinition, calls: Calls): ToolDefinition {
+  const call = calls.get(tool);
+  if (call === undefined) return tool;
+  const properties = Object.fromEntries(Object.entries(call.arguments).map(([key, value]) => [key, { enum: [value] }]));
   const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
   return { ...tool, function: { ...tool.function, parameters } };
 }

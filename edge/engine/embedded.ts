@@ -94,7 +94,6 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
     ...same,
     ...by,
     held: hold?.to ?? [],
-    once: hold !== undefined && hold.to.length > 0,
     ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
     ...promptOf(fewer),
   });

@@ -25,7 +25,7 @@ export type CompletionRequest = HeldForm & {
   readonly topLogProbs: number;
   /** What can be called: a call fits the schema of its tool. */
   readonly tools: readonly ToolDefinition[];
-  /** Whether tools and form are of this answer alone, as where it is held to something: no other will want their grammars. */
+  /** Whether a tool is as one answer called it: no other will want its grammar. */
   readonly once?: boolean;
   /** The conversation whose KV cache is continued; one answer at a time extends it, others start cold. */
   readonly cacheKey: string;

@@ -93,6 +93,20 @@ describe("holdTo, an argument", () => {
       expect(lets(holdTo([ROOMS], { ...FREE_FORM, tools: [TOOL] }, before).tools, { place: "Faro", rooms: 2, view: "sea" })).toBe(true);
   });
 
+  it("is of one answer alone where a tool has what that answer called, and of all others else", () => {
+    const onceOf = (note: typeof ROOMS, ...calls: Record<string, unknown>[]): boolean => {
+      const before = { calls: calls.map((args) => ({ name: "ReserveHotel", arguments: args })), text: "" };
+      return holdTo([note], { ...FREE_FORM, tools: [TOOL] }, { ...nothing, before }).once;
+    };
+    expect(onceOf(ROOMS, { place: "Porto" })).toBe(true);
+    expect([onceOf(ROOMS), onceOf(ROOMS, { place: "Porto" }, { place: "Faro" }), onceOf(ROOMS, { place: ["Porto"] })]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(onceOf({ ...ROOMS, parameter: "@tool", value: "BookRoom" }, { place: "Porto" })).toBe(false);
+  });
+
   it("leaves a tool as it is whose schema has no place for the value, and other tools", () => {
     for (const note of [
       { ...VIEW, value: "mountains" },
@@ -203,7 +217,7 @@ describe("notes of aspects", () => {
     const reworded = { before: calling("ReserveHotel", { place: "Porto, town" }), heard: agreed };
     expect(passesOver(FIRST, { ...reworded.before, heard: agreed })).toBe(true);
     const exactly = holdTo([FIRST], { ...FREE_FORM, tools }, reworded);
-    expect(exactly).toMatchObject({ toolChoice: { name: "ReserveHotel" } });
+    expect(exactly).toMatchObject({ toolChoice: { name: "ReserveHotel" }, once: true });
     expect(exactly.tools.map(({ function: { parameters } }) => parameters)).toEqual([
       { type: "object", properties: { place: { enum: ["Porto"] } }, required: ["place"], additionalProperties: false },
       TOOL.function.parameters,

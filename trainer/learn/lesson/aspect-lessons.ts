@@ -175,8 +175,12 @@ function stays(each: Answered, { correction, tokenizer }: AspectTeacher): Lesson
 
 function heldTo({ context, prompt, own }: Answered, { correction, tokenizer }: AspectTeacher): Asked {
   const before = saidBy(tokenizer, own) ?? { calls: [], text: "" };
-  const { tools, ...form } = holdTo([noteOf(correction)], { ...FREE_FORM, tools: context.tools }, { before, heard: context });
-  return { prompt, tools, form };
+  const { tools, toolChoice, responseFormat } = holdTo(
+    [noteOf(correction)],
+    { ...FREE_FORM, tools: context.tools },
+    { before, heard: context },
+  );
+  return { prompt, tools, form: { toolChoice, responseFormat } };
 }
 
 function lesson(
