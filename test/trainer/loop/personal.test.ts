@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
-import type { Refusal } from "../../../trainer/data/refusal.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
@@ -12,8 +11,8 @@ import { publishAdapter, putAdapter } from "../../helpers/adapters.ts";
 import { type Answer, call } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call as callOf, nextState, turn, user } from "../hotel.ts";
-import { edge, insertEvent, newAgent, put, shape } from "./agents.ts";
-import { judging, learning, loopOf, NAMES, REJECTS, WIFI } from "./stand-ins.ts";
+import { edge, insertEvent, newAgent, put, refusedOf, shape } from "./agents.ts";
+import { judging, learning, loopOf, NAMES, refusing, REJECTS, WIFI } from "./stand-ins.ts";
 
 const PERSONAL = { learning: { scope: "personal" } };
 const SOON = { timeout: 60_000 };
@@ -192,19 +191,10 @@ describe("a personal line", { timeout: 120_000 }, () => {
       ({ eventId }: { eventId: string }) => eventId === first.eventId,
     );
     expect((await admin(`DELETE /api/agents/${agent}/notes/${note.noteId}?line=${first.line}`)).status).toBe(200);
-    const refused = async (): Promise<string[][]> => {
-      const { audit } = (await admin(`GET /api/agents/${agent}/audit`)).body;
-      return audit.flatMap((row: { refused: Refusal[] }) => row.refused.map(({ eventId, code }) => [eventId, code]));
-    };
-    const deaf: Learner = {
-      update: async ({ corrected }) => ({
-        status: "refused",
-        refused: corrected.map(({ eventId }) => ({ eventId, code: "update/notLearned", detail: "" })),
-      }),
-    };
+    const refused = async (): Promise<string[][]> => (await refusedOf(agent)).map(({ eventId, code }) => [eventId, code]);
     const second = await correctCall(agent, first.line);
     const city = { text: "city should be Faro.", hint: { parameter: "city", value: "Faro" }, toolName: "SearchHotel" };
-    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: city }), learner: deaf }).step(0)).toBe("advanced");
+    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: city }), learner: refusing }).step(0)).toBe("advanced");
     expect(await refused()).toEqual([[second, "update/notLearned"]]);
     const third = await teach(agent, "ann");
     const { events } = await client().readVersion({ agent, line: first.line }, 3);

@@ -58,6 +58,14 @@ export function learning(shape: ModelConfig, offset = 0): Learner & { updates: n
   return learner;
 }
 
+/** Learns nothing of what it is given. */
+export const refusing: Learner = {
+  update: async ({ corrected }) => ({
+    status: "refused",
+    refused: corrected.map(({ eventId }) => ({ eventId, code: "update/notLearned", detail: "" })),
+  }),
+};
+
 function constantAdapter(shape: ModelConfig, value: number): AdapterTensors {
   const tensors = new Map<string, Float32Array>();
   for (let layer = 0; layer < shape.layerCount; layer += 1)

@@ -21,7 +21,7 @@ import {
   shape,
   versionsOf,
 } from "./agents.ts";
-import { judging, learning, type LoopParts, REJECTS, WIFI } from "./stand-ins.ts";
+import { judging, learning, type LoopParts, refusing, REJECTS, WIFI } from "./stand-ins.ts";
 
 async function dropNote(agent: string, text: string): Promise<void> {
   const { noteId } = at(
@@ -196,12 +196,6 @@ describe("a correction that its user has replaced", { timeout: 60_000 }, () => {
     const [judge, learner] = [hearing("2", "3"), learning(shape)];
     expect(await loopOf(agent, { judge, learner }).step(2_000)).toBe("published");
     const later = await correctCall(agent, "u1");
-    const refusing: Learner = {
-      update: async ({ corrected }) => ({
-        status: "refused",
-        refused: corrected.map(({ eventId }) => ({ eventId, code: "update/notLearned", detail: "" })),
-      }),
-    };
     expect(await loopOf(agent, { judge, learner: refusing }).step(2_000)).toBe("advanced");
     expect(await codesOf(agent)).toEqual({ [later]: "update/notLearned" });
     await post(`/api/agents/${agent}/rollback`, { to: 0, quarantine: false });
