@@ -175,7 +175,7 @@ export class LineLoop {
     // What is not to be learned waits for no engine.
     const { batch } = await sift(assembled, this.#sources);
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const { heard, carried, lesson } = await this.#queued(head, () => this.#teach(assembled));
+    const { heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
     if (lesson === undefined) return this.#advance(heard, []);
     const { outcome, parent, inputs, made } = lesson;
     if (outcome.status === "refused") {
@@ -184,8 +184,7 @@ export class LineLoop {
         codes: outcome.refused.map(({ code }) => code),
         details: outcome.refused.map(({ detail }) => detail),
       });
-      const isOpen = ({ eventId }: Refusal): boolean => !carried.has(eventId);
-      return this.#advance({ ...heard, refusals: heard.refusals.filter(isOpen) }, outcome.refused.filter(isOpen));
+      return this.#advance(heard, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
     const examined = this.#examine(heard, outcome, await this.#replacedBy(head, parent));
@@ -193,17 +192,17 @@ export class LineLoop {
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
 
-  /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. `carried`: what the version before keeps unless this takes its place. */
-  async #teach(assembled: Batch): Promise<{ heard: Batch; carried: ReadonlySet<string>; lesson?: Lesson & { made: Means } }> {
+  /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. */
+  async #teach(assembled: Batch): Promise<{ heard: Batch; lesson?: Lesson & { made: Means } }> {
     const { batch, shares, others, barred } = await sift(assembled, this.#sources);
-    if (batch.learnable.length === 0) return { heard: batch, carried: new Set() };
+    if (batch.learnable.length === 0) return { heard: batch };
     const learned = await this.#learnedBefore(batch.head);
     const carried = new Set(learned.map(({ signal }) => signal.event.eventId));
     const before = await withoutWithdrawn({ ...batch, learnable: learned }, { ...this.#sources, barred: barred.events });
-    const heard = { ...before, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
+    const heard = { ...before, carried, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
     const weights = before.learnable.length === 0 ? shares : sharesOf(heard.learnable);
     const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred: barred.turns };
-    return { heard, carried, lesson: { ...(await this.#learn(heard, made)), made } };
+    return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
   }
 
   /** Runs an update when the engine is free for it, and judges meanwhile. What it reads is as of its beginning. */
@@ -319,6 +318,7 @@ export class LineLoop {
     const { edge, metrics, writeAdapter, config } = this.#deps;
     const { head, toSeq } = batch;
     const { gate } = made;
+    const faults = gate === null ? [] : gateFaults(gate, head.settings.release.gate.budgets);
     const used = usedOf(batch, outcome.refused);
     this.#progress.tell("publishing");
     const update = { ...config.update, actsOn: actsOnFor(config.update, head.settings.engine) };
@@ -327,7 +327,7 @@ export class LineLoop {
     if (left > 0) metrics("defaults:left", { agent: head.agent, left, of: outcome.defaults.length });
     const handed = {
       manifest,
-      refused: refusalsOf(batch, { refused: outcome.refused, used }),
+      refused: refusalsOf(batch, { refused: outcome.refused, used, takesPlace: faults.length === 0 }),
       cases: casesOf(used),
       credits: outcome.credits,
       rebuild,
@@ -346,8 +346,7 @@ export class LineLoop {
     else {
       const { version, release } = result;
       const about = { agent: head.agent, version, parent: head.parent, hints: manifest.hints };
-      if (release === "refused" && gate !== null)
-        metrics("policy:refused", { ...about, faults: gateFaults(gate, head.settings.release.gate.budgets) });
+      if (release === "refused") metrics("policy:refused", { ...about, faults });
       else metrics("policy:published", { ...about, release, seconds: outcome.metrics.seconds });
       this.#forget(toSeq);
       if (release !== "refused") this.#deps.learner.prepare?.(version).catch((error: unknown) => this.#report(error));
@@ -358,7 +357,7 @@ export class LineLoop {
   /** Consumes events without an update, with the reason for every signal among them. */
   async #advance(batch: Batch, refused: readonly Refusal[]): Promise<StepResult> {
     const { head, toSeq } = batch;
-    const all = refusalsOf(batch, { refused, used: [] });
+    const all = refusalsOf(batch, { refused, used: [], takesPlace: false });
     const { status } = await this.#deps.edge.advanceCursor(this.#line, { from: head.cursor, to: toSeq, refused: all });
     if (status === "stale") return "stale";
     this.#forget(toSeq);

@@ -1,6 +1,8 @@
 /** Lines of single users: what one of them teaches answers that user alone, over what everybody gets. The judge and the learner are stand-ins. */
 import { describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
 import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
+import type { GateReport } from "../../../shared/release.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { followAgents } from "../../../trainer/follow.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
@@ -8,7 +10,7 @@ import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "../../
 import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
 import { scopedUser } from "../../../edge/session/identity.ts";
 import { publishAdapter, putAdapter } from "../../helpers/adapters.ts";
-import { type Answer, call } from "../../helpers/call.ts";
+import { type Answer, call, PASSING } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call as callOf, nextState, turn, user } from "../hotel.ts";
 import { edge, insertEvent, newAgent, put, refusedOf, shape } from "./agents.ts";
@@ -179,30 +181,47 @@ describe("a personal line", { timeout: 120_000 }, () => {
     expect((await client().readVersion({ agent, line: first.line }, 3)).events.map(({ eventId }) => eventId)).toEqual([third.eventId]);
   });
 
-  it("is learned anew without a correction whose note was dropped, which is refused once a version without it is made", async () => {
+  /** A line that has learned two corrections and will be learned anew, the note of the first dropped. */
+  async function droppedBefore() {
     const agent = await personalAgent();
-    const first = await teach(agent, "ann");
-    const parts = { edge: { url: edge.url, key: edge.keys.trainer }, shape, line: first.line };
-    const kept = await correctCall(agent, first.line, "No, with wifi");
-    const learner = learning(shape, 50);
-    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: WIFI }), learner }).step(0)).toBe("published");
-    await publishAdapter(edge, agent, await putAdapter(edge, `${agent} shared`));
-    const [note] = (await admin(`GET /api/agents/${agent}/notes?line=${first.line}`)).body.notes.filter(
-      ({ eventId }: { eventId: string }) => eventId === first.eventId,
+    const { line, eventId: first } = await teach(agent, "ann");
+    const parts = { edge: { url: edge.url, key: edge.keys.trainer }, shape, line };
+    const kept = await correctCall(agent, line, "No, with wifi");
+    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: WIFI }), learner: learning(shape, 50) }).step(0)).toBe(
+      "published",
     );
-    expect((await admin(`DELETE /api/agents/${agent}/notes/${note.noteId}?line=${first.line}`)).status).toBe(200);
-    const refused = async (): Promise<string[][]> => (await refusedOf(agent)).map(({ eventId, code }) => [eventId, code]);
-    const second = await correctCall(agent, first.line);
+    await publishAdapter(edge, agent, await putAdapter(edge, `${agent} shared`));
+    const { notes } = (await admin(`GET /api/agents/${agent}/notes?line=${line}`)).body;
+    const [note] = notes.filter(({ eventId }: { eventId: string }) => eventId === first);
+    expect((await admin(`DELETE /api/agents/${agent}/notes/${note.noteId}?line=${line}`)).status).toBe(200);
     const city = { text: "city should be Faro.", hint: { parameter: "city", value: "Faro" }, toolName: "SearchHotel" };
-    expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: city }), learner: refusing }).step(0)).toBe("advanced");
-    expect(await refused()).toEqual([[second, "update/notLearned"]]);
+    const refused = async (): Promise<string[][]> => (await refusedOf(agent)).map(({ eventId, code }) => [eventId, code]);
+    return { agent, line, first, kept, parts: { ...parts, judge: judging({ ...REJECTS, hint: city }) }, refused };
+  }
+
+  it("is learned anew without a correction whose note was dropped, which is refused once a version without it is made", async () => {
+    const { agent, line, first, kept, refused } = await droppedBefore();
     const third = await teach(agent, "ann");
-    const { events } = await client().readVersion({ agent, line: first.line }, 3);
+    const { events } = await client().readVersion({ agent, line }, 3);
     expect(events.map(({ eventId }) => eventId)).toEqual([kept, third.eventId]);
-    expect(await refused()).toEqual([
-      [first.eventId, "note/dropped"],
-      [second, "update/notLearned"],
-    ]);
+    expect(await refused()).toEqual([[first, "note/dropped"]]);
+  });
+
+  const rejected = new AppError("upstream/invalid", "POST versions: 2xx expected, got 422 manifest: no", { details: { status: 422 } });
+  const failing: GateReport = {
+    checks: PASSING.checks.map((check) => (check.name === "length" ? { ...check, value: 1, asked: 9 } : check)),
+  };
+  it.each([
+    ["its update learns nothing", { learner: refusing }, "advanced", ["update/notLearned"]],
+    ["the edge rejects the next one", { changed: () => ({ publish: () => Promise.reject(rejected) }) }, "advanced", ["update/rejected"]],
+    ["the gate refuses the next one", { gate: async () => failing }, "published", []],
+  ])("keeps what it had learned, and refuses none of it, where %s", async (_, changed, result, codes) => {
+    const { agent, line, parts, refused } = await droppedBefore();
+    const before = await headOf(agent, line);
+    const second = await correctCall(agent, line);
+    expect(await loopOf(agent, { ...parts, learner: learning(shape, 70), ...changed }).step(0)).toBe(result);
+    expect(await refused()).toEqual(codes.map((code) => [second, code]));
+    expect((await headOf(agent, line)).stable).toBe(before.stable);
   });
 
   it("goes where the shared version under it is taken back, and is learned again over what answers then", async () => {

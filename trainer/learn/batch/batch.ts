@@ -17,6 +17,8 @@ export type Batch = {
   /** Those that an update may learn from. */
   readonly learnable: readonly Judged[];
   readonly refusals: readonly Refusal[];
+  /** Of the learnable and the refused, events that the version before has learned, and keeps unless another takes its place. */
+  readonly carried?: ReadonlySet<string>;
 };
 
 /** Each hint of a signal as a judged signal of its own, under the hint's id; the signal as it is where it has one or none. */
@@ -68,18 +70,21 @@ export function usedOf({ learnable }: Batch, refused: readonly { readonly eventI
   return learnable.filter(({ signal }) => !ids.has(signal.event.eventId));
 }
 
-/** Every signal of the batch that an update was not trained on, once each, with its reason. */
+/**
+ * Every signal of the batch that an update was not trained on, once each, with its reason; of what is carried none unless the update's
+ * version takes the place of the one before.
+ */
 export function refusalsOf(
-  { head: { line }, judged, refusals }: Batch,
-  { refused, used }: { refused: readonly Refusal[]; used: readonly Judged[] },
+  { head: { line }, judged, refusals, carried }: Batch,
+  { refused, used, takesPlace = true }: { refused: readonly Refusal[]; used: readonly Judged[]; takesPlace?: boolean },
 ): Refusal[] {
   const told = new Set([...refusals, ...refused].map(({ eventId }) => eventId));
   const learned = new Set(used.map(({ signal }) => signal.event.eventId));
   const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learned.has(event.eventId));
-  return [...refusals, ...refused, ...rest.map((each) => toUnlearned(each, line))].map((refusal) => ({
-    ...refusal,
-    detail: refusal.detail.slice(0, DETAIL_CHARS),
-  }));
+  const all = [...refusals, ...refused, ...rest.map((each) => toUnlearned(each, line))];
+  return all
+    .filter(({ eventId }) => takesPlace || carried?.has(eventId) !== true)
+    .map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
 }
 
 /** Whether what a user says of themselves alone would be learned for others. */
