@@ -14,10 +14,27 @@ export function readCommandLine<Config extends ParseArgsConfig>(config: Config, 
   }
 }
 
-/** A whole number above 0 that an option gives. Anything else ends the process with 2, as `readCommandLine` does. */
-export function readCount(option: string, given: string, usage: string): number {
-  const count = Number(given);
-  return Number.isSafeInteger(count) && count > 0 ? count : refuse(`${option}: a whole number above 0 expected, got ${given}`, usage);
+/** A whole number that an option gives, above 0 unless `least` says otherwise. Anything else ends the process with 2, as `readCommandLine` does. */
+export function readCount(option: string, given: string, usage: string, least = 1): number {
+  const what = least === 1 ? "a whole number above 0" : `a whole number from ${least} on`;
+  return readNumber(option, given, usage, { what, fits: (count) => Number.isSafeInteger(count) && count >= least });
+}
+
+/** A number above 0, likewise. */
+export function readRate(option: string, given: string, usage: string): number {
+  return readNumber(option, given, usage, { what: "a number above 0", fits: (rate) => Number.isFinite(rate) && rate > 0 });
+}
+
+/** A number from 0 to 1, likewise. */
+export function readShare(option: string, given: string, usage: string): number {
+  return readNumber(option, given, usage, { what: "a number from 0 to 1", fits: (share) => share >= 0 && share <= 1 });
+}
+
+type Wanted = { readonly what: string; readonly fits: (value: number) => boolean };
+
+function readNumber(option: string, given: string, usage: string, { what, fits }: Wanted): number {
+  const value = given.trim() === "" ? Number.NaN : Number(given);
+  return fits(value) ? value : refuse(`${option}: ${what} expected, got ${given}`, usage);
 }
 
 function refuse(reason: string, usage: string): never {

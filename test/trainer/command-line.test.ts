@@ -1,20 +1,46 @@
-/** Options that count: a whole number above 0, or the command ends with 2 and says what it takes. */
-import { describe, expect, it, vi } from "vitest";
-import { readCount } from "../../trainer/command-line.ts";
+/** Options that are numbers: counts, rates and shares, or the command ends with 2 and says what it takes. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { readCount, readRate, readShare } from "../../trainer/command-line.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Has the command end with what it takes. */
+function expectRefused(read: () => number, said: string): void {
+  vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  expect(read).toThrow("exit 2");
+  expect(written).toHaveBeenCalledWith(`${said}\nusage\n`);
+}
 
 describe("readCount", () => {
   it("reads a count", () => {
-    expect(readCount("--examples", "60000", "usage")).toBe(60_000);
+    expect([readCount("--examples", "60000", "usage"), readCount("--seed", "0", "usage", 0)]).toEqual([60_000, 0]);
   });
 
-  it.each(["60_000", "many", "0", "-1", "1.5", ""])("ends the command where it is none: %s", (given) => {
-    const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
-      throw new Error(`exit ${code}`);
-    });
-    const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    expect(() => readCount("--examples", given, "usage")).toThrow("exit 2");
-    expect(said).toHaveBeenCalledWith(`--examples: a whole number above 0 expected, got ${given}\nusage\n`);
-    exit.mockRestore();
-    said.mockRestore();
-  });
+  it.each(["60_000", "many", "0", "-1", "1.5", ""])("ends the command where it is none: %s", (given) =>
+    expectRefused(() => readCount("--examples", given, "usage"), `--examples: a whole number above 0 expected, got ${given}`),
+  );
+
+  it.each(["-1", "one", ""])("ends it where a count may be 0, too: %s", (given) =>
+    expectRefused(() => readCount("--seed", given, "usage", 0), `--seed: a whole number from 0 on expected, got ${given}`),
+  );
+});
+
+describe("readRate", () => {
+  it("reads a number above 0", () => expect(readRate("--rate", "0.35", "usage")).toBe(0.35));
+
+  it.each(["0", "-1", "x0.4", "Infinity", ""])("ends the command where it is none: %s", (given) =>
+    expectRefused(() => readRate("--rate", given, "usage"), `--rate: a number above 0 expected, got ${given}`),
+  );
+});
+
+describe("readShare", () => {
+  it("reads a number from 0 to 1", () =>
+    expect(["0", "0.99", "1"].map((each) => readShare("--decay", each, "usage"))).toEqual([0, 0.99, 1]));
+
+  it.each(["99", "-0.1", "half", ""])("ends the command where it is none: %s", (given) =>
+    expectRefused(() => readShare("--decay", given, "usage"), `--decay: a number from 0 to 1 expected, got ${given}`),
+  );
 });

@@ -1,5 +1,5 @@
 /** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
-import { readCommandLine, readCount } from "../command-line.ts";
+import { readCommandLine, readCount, readRate } from "../command-line.ts";
 import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
 import { trainJudge } from "./judge-run.ts";
 import { Progress } from "./progress.ts";
@@ -42,8 +42,15 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const tokens = readCount("--tokens", values.tokens, USAGE);
-  const progress = new Progress({ total: tokens, done: 0 });
+  // Before the data is read, which takes a while.
+  const numbers = {
+    runTokens: readCount("--tokens", values.tokens, USAGE),
+    rank: readCount("--rank", values.rank, USAGE),
+    rate: readRate("--rate", values.rate, USAGE),
+    threads: readCount("--threads", values.threads, USAGE),
+    seed: readCount("--seed", values.seed, USAGE, 0),
+  };
+  const progress = new Progress({ total: numbers.runTokens, done: 0 });
   let average = Number.NaN;
   await trainJudge({
     sgd: readSgd(values.sgd, "train"),
@@ -51,11 +58,7 @@ async function main(): Promise<void> {
     base: values.base,
     from: values.from,
     out: values.out ?? values.base,
-    runTokens: tokens,
-    rank: readCount("--rank", values.rank, USAGE),
-    rate: Number(values.rate),
-    threads: Number(values.threads),
-    seed: Number(values.seed),
+    ...numbers,
     onStep: ({ step, done, loss, factor }) => {
       average = Number.isNaN(average) ? loss : 0.95 * average + 0.05 * loss;
       progress.show(done, `step ${step}, loss ${average.toFixed(3)}, rate ×${factor.toFixed(2)}`);

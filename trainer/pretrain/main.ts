@@ -1,5 +1,5 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { readCommandLine, readCount } from "../command-line.ts";
+import { readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
 import { readSgd } from "./sgd.ts";
@@ -65,6 +65,15 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
+  // Before the data is read, which takes a while.
+  const numbers = {
+    runTokens: readCount("--tokens", values.tokens, USAGE),
+    rate: readRate("--rate", values.rate, USAGE),
+    warmupSteps: readCount("--warmup", values.warmup, USAGE, 0),
+    decayShare: readShare("--decay", values.decay, USAGE),
+    threads: readCount("--threads", values.threads, USAGE),
+    seed: readCount("--seed", values.seed, USAGE, 0),
+  };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`reading SGD train from ${values.sgd}`);
   let progress: Progress | undefined;
@@ -74,14 +83,9 @@ async function main(): Promise<void> {
     configJson: BASE_CONFIG,
     out: values.out,
     from: values.from ?? values.out,
-    runTokens: readCount("--tokens", values.tokens, USAGE),
     tokensPerStep: TOKENS_PER_STEP,
     checkpointEverySteps: CHECKPOINT_EVERY_STEPS,
-    rate: Number(values.rate),
-    warmupSteps: Number(values.warmup),
-    decayShare: Number(values.decay),
-    threads: Number(values.threads),
-    seed: Number(values.seed),
+    ...numbers,
     say,
     onStep: ({ state, goalTokens, loss, gradNorm, factor }) => {
       progress ??= new Progress({ total: goalTokens, done: state.tokens });
