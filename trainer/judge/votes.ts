@@ -16,8 +16,8 @@ const WORDS_WEIGHT = 2;
 const NAMING_WEIGHT = 0.3;
 const COUNTS_OR_DATES =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today)\b/i;
-// Not where a sentence begins.
-const CAPITAL = /(?<!(?:^|[.!?\n])\s*)(?<![\p{L}\p{N}])(?!(?:I|NO|NOT|OK|LOL)\b)\p{Lu}[\p{L}\p{N}]/u;
+// Not where a sentence begins, be it behind a bracket, a dash, a quote or an emoji. Looked for at capitals alone: a long run of signs is gone through once.
+const CAPITAL = /(?<![\p{L}\p{N}])(?=\p{Lu}[\p{L}\p{N}])(?!(?:I|NO|NOT|OK|LOL)\b)(?<!(?:^|[.!?\n])[^\p{L}\p{N}]*)/u;
 
 /** Whether the words have a number, a day or a name; who writes in capitals throughout marks no names. */
 export function namesSomething(words: string): boolean {

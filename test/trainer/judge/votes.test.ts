@@ -55,6 +55,9 @@ describe("namesSomething", () => {
     "no, Zürich",
     "Great. But the Ritz!",
     "wrong (Ōsaka)",
+    "no - the Ritz",
+    'I said "Ritz"',
+    "👍 but in Porto",
   ])("hears a number, a day or a name: %s", (words) => expect(namesSomething(words)).toBe(true));
 
   it.each([
@@ -66,6 +69,10 @@ describe("namesSomething", () => {
     "It was fine, LOL",
     "That is NOT what I said",
     "that's OK",
+    "(Thanks)",
+    "- Great",
+    '"Great!" he said',
+    "Great! 👍 Thanks",
   ])("hears none: %s", (words) => expect(namesSomething(words)).toBe(false));
 });
 
