@@ -41,6 +41,7 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** Of a reason that is stored: one line for people. */
 export const DETAIL_CHARS = 300;
+const REASONS_TOLD = 5;
 
 export type Refusal = { readonly eventId: string; readonly code: RefusalCode; readonly detail: string };
 
@@ -56,5 +57,3 @@ export function reasonsOf(refusals: readonly Refusal[]): string[] {
   const details = refusals.map(({ detail }) => detail).filter((detail) => detail !== "");
   return [...new Set(details)].slice(-REASONS_TOLD);
 }
-
-const REASONS_TOLD = 5;

@@ -14,6 +14,6 @@ export function countVotes(votes: readonly Reward[]): Reward {
 
 /** Share of the votes that are not the most frequent one, 0 to 1. */
 export function disagreementOf(votes: readonly Reward[]): number {
-  const counts = [-1, 0, 1].map((reward) => votes.filter((vote) => vote === reward).length);
+  const counts = REWARDS.map((reward) => votes.filter((vote) => vote === reward).length);
   return votes.length === 0 ? 0 : 1 - Math.max(...counts) / votes.length;
 }

@@ -2,9 +2,8 @@
  * What a user's next turn says about the answer before it: the table from SGD acts to rewards, and which slots a
  * conversation has spoken of. First row that applies wins.
  */
+import type { Reward } from "../judge/vote.ts";
 import type { Act } from "./sgd.ts";
-
-type Reward = -1 | 0 | 1;
 
 /**
  * | user acts                                                  | reward | why                                         |

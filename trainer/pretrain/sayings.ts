@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import type { Reward } from "../judge/vote.ts";
+import { REWARDS, type Reward } from "../judge/vote.ts";
 
-const Saying = z.strictObject({ reward: z.union([z.literal(-1), z.literal(0), z.literal(1)]), text: z.string().min(1) });
+const Saying = z.strictObject({ reward: z.literal(REWARDS), text: z.string().min(1) });
 type Saying = z.infer<typeof Saying>;
 
 const FILE = new URL("sayings.jsonl", import.meta.url);

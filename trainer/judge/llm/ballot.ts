@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WrittenHint } from "../hints.ts";
 import { parseObject } from "../../../shared/speech/calls.ts";
-import type { Reward } from "../vote.ts";
+import { REWARDS, type Reward } from "../vote.ts";
 import type { Completion } from "./server.ts";
 
 /** Why an answer is no vote, or its hint none. */
@@ -27,7 +27,6 @@ export type Ballot =
     }
   | { readonly status: "failed"; readonly fault: BallotFault; readonly detail: string };
 
-const VOTES: readonly Reward[] = [-1, 0, 1];
 const PARAMETER_CHARS = 100;
 const VALUE_CHARS = 200;
 
@@ -45,7 +44,7 @@ export function readBallot({ content, refusal, finishReason }: Completion): Ball
   const written = Written.safeParse(parseObject(bareJson(text)));
   if (!written.success) return failed("vote/malformed", text);
   const { vote: cast, why = "", hint } = written.data;
-  const vote = VOTES.find((each) => each === cast);
+  const vote = REWARDS.find((each) => each === cast);
   if (vote === undefined) return failed("vote/outOfRange", `vote ${JSON.stringify(cast)}`);
   const fault = hint === null || hint === undefined ? undefined : hintFault(hint);
   return { status: "vote", vote, why, hint: fault === undefined ? (hint ?? null) : null, ...(fault === undefined ? {} : { fault }) };
