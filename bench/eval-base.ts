@@ -69,16 +69,7 @@ async function main(): Promise<void> {
   const common = { conversations: cases.conversations(), lexicon: readLexicon(sgd), counts, random };
   const parts: Part[] = [];
   if (options.only !== "judging") {
-    const policy = new EvaluatedPolicy(engine, tokenizer);
-    parts.push(await acting({ ...common, policy }, cases, config.contextTokens));
-    const encode = tokenizer.encodePrompt.bind(tokenizer);
-    const results = await evaluateResults(policy, encode);
-    const beside = await evaluateBeside(policy, encode, common.conversations, { context: config.contextTokens, random });
-    const bars = [
-      atLeast("in words where no tool is for it", beside.words.share, 0.9, "share"),
-      atLeast("told that it cannot be done", beside.declined.share, 0.8, "share"),
-    ];
-    parts.push({ figures: { results, beside }, bars });
+    parts.push(await acting({ ...common, policy: new EvaluatedPolicy(engine, tokenizer) }, cases, base));
   }
   if (options.only !== "acting") {
     const adapters = await loadJudge(engine, base);
@@ -98,7 +89,8 @@ async function main(): Promise<void> {
   });
 }
 
-async function acting({ policy, conversations, lexicon, counts, random }: Stage, cases: Cases, context: number): Promise<Part> {
+async function acting({ policy, conversations, lexicon, counts, random }: Stage, cases: Cases, { config, tokenizer }: Base): Promise<Part> {
+  const context = config.contextTokens;
   const acts = await evaluateActs(
     policy,
     cases.calls(conversations, counts.calls, random),
@@ -108,8 +100,11 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
   const silent = await evaluateNotes(policy, "notes, user silent", cases.noted(conversations, lexicon, counts.noted, random, "silent"));
   const stated = await evaluateNotes(policy, "notes, user stated", cases.noted(conversations, lexicon, counts.noted, random, "stated"));
   const corrected = await evaluateCorrected(policy, cases.corrected(conversations, lexicon, counts.corrected, random));
+  const encode = tokenizer.encodePrompt.bind(tokenizer);
+  const results = await evaluateResults(policy, encode);
+  const beside = await evaluateBeside(policy, encode, conversations, { context, random });
   return {
-    figures: { acts, hints, notes: { silent, stated }, corrected },
+    figures: { acts, hints, notes: { silent, stated }, corrected, results, beside },
     bars: [
       atLeast("call made when due", acts.callMade.share, 0.92, "share"),
       atLeast("right tool", acts.rightTool.share, 0.9, "share"),
@@ -120,6 +115,8 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
       atLeast("note used, user silent", silent.asServed.share, 0.7, "share"),
       atLeast("user's own value kept, user stated", stated.asServed.share, 0.9, "share"),
       atLeast("correction taken at once", corrected.valueTaken.share, 0.8, "share"),
+      atLeast("in words where no tool is for it", beside.words.share, 0.9, "share"),
+      atLeast("told that it cannot be done", beside.declined.share, 0.8, "share"),
     ],
   };
 }

@@ -4,23 +4,22 @@ import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { checkArguments } from "../../shared/schema-check.ts";
 import { median } from "../bench.ts";
 import { type ActCase, ANSWER_TOKENS, type CorrectedCase, type GuidedCase } from "./cases.ts";
-import { argumentOf, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
+import { argumentOf, beginsCall, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
 import { type Share, share, shareOf } from "./share.ts";
 
 export async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], replies: readonly ActCase[]) {
   const prompts = calls.map(({ prompt }) => prompt);
   const free = await policy.answers("calls", prompts, { maxTokens: ANSWER_TOKENS });
   const held = await policy.answers("calls, as served", prompts, { maxTokens: ANSWER_TOKENS, tools: calls.map(({ tools }) => tools) });
-  // Whether to call shows in the first token.
   const needless = (
     await policy.answers(
       "replies",
       replies.map(({ prompt }) => prompt),
       { maxTokens: 2 },
     )
-  ).filter((text) => text.startsWith("<tool_call>")).length;
+  ).filter(beginsCall).length;
   return {
-    callMade: share(free.map((text) => text.startsWith("<tool_call>"))),
+    callMade: share(free.map(beginsCall)),
     needlessCall: shareOf(needless, replies.length),
     ...callFigures(calls, free),
     asServed: callFigures(calls, held),
@@ -30,7 +29,7 @@ export async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActC
 function callFigures(cases: readonly ActCase[], texts: readonly string[]) {
   const made = texts.map(parseCall);
   const exact = cases.map(({ call }, index) => call !== undefined && sameCall(made[index], call));
-  const begun = cases.flatMap((each, index) => (texts[index]?.startsWith("<tool_call>") === true ? [fits(each, made[index])] : []));
+  const begun = cases.flatMap((each, index) => (beginsCall(texts[index] ?? "") ? [fits(each, made[index])] : []));
   return {
     rightTool: share(cases.map(({ call }, index) => made[index]?.name === call?.name)),
     /** Of the calls that were begun, those that were finished within the limit and fit their tool's schema. */
@@ -107,7 +106,7 @@ export async function evaluateCorrected(policy: EvaluatedPolicy, cases: readonly
   );
   const made = zipStrict(cases, texts).map(([wanted, text]) => ({ ...wanted, again: parseCall(text) }));
   return {
-    callMade: share(made.map(({ again }) => again !== undefined)),
+    callMade: share(texts.map(beginsCall)),
     valueTaken: share(
       made.map(({ call, parameter, again }) => again?.name === call.name && argumentOf(again, parameter) === argumentOf(call, parameter)),
     ),

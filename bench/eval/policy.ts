@@ -121,6 +121,11 @@ export class EvaluatedPolicy {
   }
 }
 
+/** Whether an answer sets out to call, whole or not: its first token says so. */
+export function beginsCall(text: string): boolean {
+  return text.startsWith("<tool_call>");
+}
+
 /** The call that an answer makes, if it makes a readable one. */
 export function parseCall(text: string): ParsedCall | undefined {
   const [, body] = /^<tool_call>(.*?)<\/tool_call>/s.exec(text) ?? [];
