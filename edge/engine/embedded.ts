@@ -21,7 +21,7 @@ import type { Asked, YieldingCompletion } from "../session/yielding-turn.ts";
 import { fitContext, overflow } from "./context.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
-const SHORT_INSTRUCTIONS = 500; // characters, which leave room in any context that somebody would serve; where tools leave none the request says so
+const SHORT_PROMPT = 500; // characters of instructions and tools, which leave room in any context that somebody would serve
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
@@ -47,7 +47,8 @@ export async function checkInstructions(
   env: Bound,
   { instructions, tools }: { instructions: string; tools: readonly ToolDefinition[] },
 ): Promise<void> {
-  if (instructions.length <= SHORT_INSTRUCTIONS) return;
+  const toolCharacters = JSON.stringify(tools).length;
+  if (instructions.length + toolCharacters <= SHORT_PROMPT) return;
   const messages: ChatMessage[] = [
     { role: "system", content: instructions },
     { role: "user", content: "Hello" },
@@ -59,7 +60,7 @@ export async function checkInstructions(
   if (promptCount < contextTokens) return;
   const got = `${tokens === undefined ? "at least " : ""}${promptCount} with a first word of a user's${tools.length > 0 ? " and the agent's tools" : ""}`;
   throw invalid(
-    JSON.stringify(tools).length > instructions.length ? "tools" : "instructions",
+    toolCharacters > instructions.length ? "tools" : "instructions",
     `at most ${contextTokens} tokens of context expected, room for an answer among them, got ${got}; shorten them`,
   );
 }

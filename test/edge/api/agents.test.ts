@@ -71,6 +71,7 @@ describe("agents", () => {
     expect([status, body.error.param]).toEqual([400, "tools"]);
     expect(body.error.message).toMatch(/got \d+ with a first word of a user's and the agent's tools/);
     expect((await set({ instructions: "Be nice. ".repeat(160) })).body.error.param).toBe("instructions");
+    expect((await set({ tools: ["a", "b", "c"].map(toolOf), instructions: "Be brief." })).body.error.param).toBe("tools");
   });
 
   it("trust keys of clients alone, and go on trusting one that is revoked", async () => {
