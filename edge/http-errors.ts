@@ -2,9 +2,10 @@
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { core, ZodType } from "zod";
+import type { ZodType } from "zod";
 import { AppError, ERROR_TRAITS, type ErrorCode } from "../shared/errors.ts";
 import type { AppEnv } from "./env.ts";
+import { issueWords } from "./issue-words.ts";
 import { logError } from "./log.ts";
 
 type ErrorBody = { error: { message: string; type: string; param: string | null; code: string | null } };
@@ -62,23 +63,12 @@ export async function readJson(request: Request): Promise<unknown> {
 
 /** @throws {input/invalid} naming the first member that is wrong as `param`. */
 export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: issueWords });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = issue?.path.map(String).join(".") ?? "";
-  const message = issue === undefined ? "not as expected" : messageOf(issue);
+  const message = issue?.message ?? "not as expected";
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
-}
-
-/** A schema's own words come first; the library's are said as all others are. */
-function messageOf(issue: core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys" && issue.message.startsWith("Unrecognized key")) return unknownMembers(issue.keys);
-  const [, expected, received = ""] = /^Invalid input: expected (.+), received (.+)$/.exec(issue.message) ?? [];
-  return expected === undefined ? issue.message : `${expected} expected, got ${received === "undefined" ? "nothing" : received}`;
-}
-
-function unknownMembers(names: readonly string[]): string {
-  return `unknown ${names.length === 1 ? "member" : "members"} ${names.join(", ")}: remove ${names.length === 1 ? "it" : "them"}`;
 }
 
 function render(context: Context, error: AppError): Response {

@@ -243,7 +243,7 @@ describe("a refusal names the parameter and says what to change", () => {
     ["no tokens", { max_tokens: 0 }, "max_tokens", /1/],
     ["two limits", { max_tokens: 1, max_completion_tokens: 1 }, "max_tokens", /got both/],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }, "stop", /at most 4/],
-    ["an empty stop", { stop: "" }, "stop", />=1/],
+    ["an empty stop", { stop: "" }, "stop", /at least 1 character expected, got 0/],
     ["alternatives without log-probs", { top_logprobs: 2 }, "top_logprobs", /logprobs: true/],
     ["stream options without a stream", { stream_options: { include_usage: true } }, "stream_options", /stream: true/],
     ["a seed that is no integer", { seed: 1.5 }, "seed", /int/],
