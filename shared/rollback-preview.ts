@@ -8,10 +8,10 @@ export type Lineal = Pick<ListedVersion, "version" | "parent" | "status" | "even
 export type Left = {
   /** Versions that answer or are in flight and are not among `to` and its ancestors. */
   readonly versions: readonly Lineal[];
-  /** What they alone had learned from. */
+  /** Ids of the events that they alone had learned from. */
   readonly events: ReadonlySet<string>;
   readonly hints: ReadonlySet<string>;
-  /** Of that, and of what versions that answer again had learned from, the events that are barred already. */
+  /** Of these, and of those that only versions that answer again had learned from, the ones that are barred already. */
   readonly barred: ReadonlySet<string>;
 };
 
@@ -23,20 +23,30 @@ export function whatIsLeft(versions: readonly Lineal[], to: number, barred: Read
     for (let at = byNumber.get(from); at !== undefined && !seen.has(at.version); at = byNumber.get(at.parent)) seen.add(at.version);
     return seen;
   };
-  const eventsOf = (version: number): string[] => byNumber.get(version)?.events.map(({ eventId }) => eventId) ?? [];
+  // Each correction of an event is learned by itself; barred and counted is the event.
+  const hintIdsOf = (version: number): string[] => byNumber.get(version)?.events.map(({ eventId }) => eventId) ?? [];
   const kept = ancestors(to);
   const tips = versions.filter(({ status }) => ["stable", "canary", "candidate"].includes(status));
   const used = new Set(tips.flatMap(({ version }) => [...ancestors(version)]));
   const left = [...used].filter((version) => !kept.has(version)).toSorted((a, b) => a - b);
-  const known = new Set([...kept].flatMap(eventsOf));
-  const events = new Set(left.flatMap(eventsOf).filter((eventId) => !known.has(eventId)));
-  const again = [...kept].filter((version) => !used.has(version)).flatMap(eventsOf);
+  const eventsOnlyOf = (some: readonly number[], others: readonly number[]): string[] => {
+    const elsewhere = new Set(others.flatMap(hintIdsOf));
+    return some
+      .flatMap(hintIdsOf)
+      .filter((hintId) => !elsewhere.has(hintId))
+      .map(eventIdOf);
+  };
+  const events = new Set(eventsOnlyOf(left, [...kept]));
+  const again = eventsOnlyOf(
+    [...kept].filter((version) => !used.has(version)),
+    [...kept].filter((version) => used.has(version)),
+  );
   const records = left.flatMap((version) => byNumber.get(version) ?? []);
   return {
     versions: records,
     events,
     hints: new Set(records.flatMap(({ hints }) => hints)),
-    barred: new Set([...events, ...again].map(eventIdOf).filter((eventId) => barred.has(eventId))),
+    barred: new Set([...events, ...again].filter((eventId) => barred.has(eventId))),
   };
 }
 

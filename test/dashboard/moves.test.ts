@@ -37,6 +37,23 @@ describe("whatIsLeft", () => {
     expect([...whatIsLeft(line, 1, barred).barred]).toEqual(["d"]);
     expect([...whatIsLeft(line, 2, barred).barred]).toEqual(["d", "b"]);
   });
+
+  it("leaves out of these what versions that go on answering have learned, too", () => {
+    const again = [version(0, 0, "superseded"), version(1, 0, "stable", ["a"]), version(2, 1, "rolledBack", ["a", "b"])];
+    expect([...whatIsLeft(again, 2, new Set(["a"])).barred]).toEqual([]);
+    expect([...whatIsLeft(again, 2, new Set(["a", "b"])).barred]).toEqual(["b"]);
+  });
+
+  it("takes corrections for learned one by one, and counts the events that they stand in", () => {
+    const several = [
+      version(0, 0, "superseded"),
+      version(1, 0, "superseded", ["e/next"]),
+      version(2, 1, "stable", ["e/next", "e/next#2", "f/next", "f/next#2"]),
+    ];
+    expect([...whatIsLeft(several, 0).events]).toEqual(["e/next", "f/next"]);
+    expect([...whatIsLeft(several, 1).events]).toEqual(["e/next", "f/next"]);
+    expect([...whatIsLeft(several, 1, new Set(["f/next"])).barred]).toEqual(["f/next"]);
+  });
 });
 
 describe("a rollback in words", () => {
