@@ -68,5 +68,7 @@ export function fateOf(quarantine: boolean): string {
 /** What no rollback changes, forward or back; undefined where nothing is barred. */
 export function barredText(events: number): string | undefined {
   if (events === 0) return undefined;
-  return `${count(events, "event")} that these versions had learned from ${events === 1 ? "was" : "were"} barred from learning before, and ${events === 1 ? "stays" : "stay"} so until let back in: under Audit in the dashboard, or by POST …/quarantine/release.`;
+  const [were, stay] = events === 1 ? ["was", "stays"] : ["were", "stay"];
+  const places = "under Audit in the dashboard, or by POST …/quarantine/release";
+  return `${count(events, "event")} that these versions had learned from ${were} barred from learning before, and ${stay} so until let back in: ${places}. Events of deleted users stay barred for good.`;
 }

@@ -77,6 +77,7 @@ describe("a rollback in words", () => {
       "1 event that these versions had learned from was barred from learning before, and stays so until let back in",
     );
     expect(barredText(2)).toContain("2 events that these versions had learned from were barred from learning before, and stay so");
+    expect(barredText(2)).toContain("Events of deleted users stay barred for good");
   });
 });
 
