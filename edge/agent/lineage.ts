@@ -2,7 +2,7 @@
  * Which version learned from what, what is barred from learning and what is open to it, and who said so: a line's events, where
  * lines.ts has its moves.
  */
-import type { BarredEvent } from "../../shared/api.ts";
+import type { BarredEvent, RolledBack } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { supersededBy, weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
@@ -13,6 +13,10 @@ import type { AgentStore } from "./store.ts";
 
 /** How long a user counts as one of the line's. */
 export const CIRCLE_MS = 30 * 86_400_000;
+
+/** `keeps`: what answers now and its ancestors, `regained`: those of them that were out of use before. */
+type Unlearning = Reason & { quarantine: boolean; keeps: ReadonlySet<number>; regained?: readonly number[] };
+type Unlearned = Pick<RolledBack, "quarantined" | "reopened" | "barred">;
 
 export class Lineage {
   readonly #store: AgentStore;
@@ -108,23 +112,19 @@ export class Lineage {
     return [...groups.values()].some((group) => weigh(group, audience).status === "waiting");
   }
 
-  /** What becomes of the events that versions were trained on which nobody answers by any more, and none that is kept. */
-  unlearn(
-    line: string,
-    versions: readonly number[],
-    { quarantine, keeps, actor, reason }: Reason & { quarantine: boolean; keeps: ReadonlySet<number> },
-  ): { quarantined: number; reopened: number } {
+  /**
+   * What becomes of the events that versions were trained on which nobody answers by any more, and none that is kept. `barred`: how many of them, and of
+   * those that only `regained` ones of the kept were trained on, were barred already.
+   */
+  unlearn(line: string, versions: readonly number[], { quarantine, keeps, regained = [], actor, reason }: Unlearning): Unlearned {
     const lost = this.#usesOnlyOf(line, versions, keeps);
-    if (quarantine) return { quarantined: this.bar(line, lost, { actor, reason }), reopened: 0 };
-    const open = lost.filter(({ eventId }) => !this.#store.quarantine.isBarred(line, eventId));
+    const again = this.#usesOnlyOf(line, regained, new Set([...keeps].filter((version) => !regained.includes(version))));
+    const isBarred = ({ eventId }: EventUse): boolean => this.#store.quarantine.isBarred(line, eventId);
+    const barred = countEvents([...lost, ...again].filter(isBarred));
+    if (quarantine) return { quarantined: this.bar(line, lost, { actor, reason }), reopened: 0, barred };
+    const open = lost.filter((use) => !isBarred(use));
     for (const { eventId } of open) this.#reopen(line, eventId);
-    return { quarantined: 0, reopened: new Set(open.map(({ eventId }) => eventIdOf(eventId))).size };
-  }
-
-  /** How many events that versions were trained on, and none that is kept, no version may learn from. */
-  barredOf(line: string, versions: readonly number[], keeps: ReadonlySet<number>): number {
-    const events = new Set(this.#usesOnlyOf(line, versions, keeps).map(({ eventId }) => eventIdOf(eventId)));
-    return [...events].filter((eventId) => this.#store.quarantine.isBarred(line, eventId)).length;
+    return { quarantined: 0, reopened: countEvents(open), barred };
   }
 
   /** What versions that answer again had learned is learned: it is not open, and its notes are theirs. */
@@ -205,4 +205,9 @@ export class Lineage {
     invariant(state !== undefined, `line ${line} has a state`);
     return this.#store.readAncestry(line, tipOf(state));
   }
+}
+
+/** Several hints of one event count once. */
+function countEvents(uses: readonly EventUse[]): number {
+  return new Set(uses.map(({ eventId }) => eventIdOf(eventId))).size;
 }

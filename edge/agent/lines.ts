@@ -194,17 +194,9 @@ export class Lines {
     this.#lineage.takeUp(line, keeps);
     this.#lineage.dropNeedlessRebuild(line);
     const versions = [...leaves].filter((version) => !keeps.has(version)).toSorted((a, b) => a - b);
-    const stay = new Set([...keeps].filter((version) => leaves.has(version)));
     const regained = [...keeps].filter((version) => !leaves.has(version));
-    const before = this.#lineage.barredOf(line, [...versions, ...regained], stay);
-    return {
-      status: "rolledBack",
-      from: state.stable,
-      to,
-      versions,
-      ...this.#lineage.unlearn(line, versions, { quarantine, keeps, actor, reason }),
-      barred: before,
-    };
+    const unlearned = this.#lineage.unlearn(line, versions, { quarantine, keeps, regained, actor, reason });
+    return { status: "rolledBack", from: state.stable, to, versions, ...unlearned };
   }
 
   /** Takes the canary back. Its own events are barred; those of the versions that waited behind it are learned from again. */
