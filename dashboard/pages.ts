@@ -1,7 +1,7 @@
 /** A list that comes in pages: the first is loaded again whenever something has happened, further ones when they are asked for. */
 import { useEffect, useState } from "preact/hooks";
 import { type Asked, further } from "../shared/api-routes.ts";
-import type { ListedVersion, VersionPage } from "../shared/api.ts";
+import type { ListedVersion, QuarantinedEvent, VersionPage } from "../shared/api.ts";
 import { get } from "./api.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
 
@@ -26,6 +26,14 @@ export const VERSION_PAGING: Paging<VersionPage, ListedVersion> = {
   itemsOf: ({ versions }) => versions,
   idOf: ({ version }) => version,
   after: ({ version }) => ({ before: version }),
+  size: 100,
+};
+
+/** Events of a line that no version learns from. */
+export const BARRED_PAGING: Paging<{ events: QuarantinedEvent[] }, QuarantinedEvent> = {
+  itemsOf: ({ events }) => events,
+  idOf: ({ eventId }) => eventId,
+  after: ({ eventId }) => ({ after: eventId }),
   size: 100,
 };
 
@@ -61,6 +69,18 @@ export function usePages<Page, Item>(asked: Asked<Page>, paging: Paging<Page, It
     more: own === undefined || own.ended || last === undefined ? undefined : () => load(last),
     busy,
   };
+}
+
+/** A whole list, page after page. @param asked with a query of its own or none */
+export async function readAll<Page, Item>(asked: Asked<Page>, paging: Paging<Page, Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for (let next = asked; ;) {
+    const items = paging.itemsOf(await get(next));
+    found.push(...items);
+    const last = items.at(-1);
+    if (last === undefined || isLast(items, paging)) return found;
+    next = further(asked, paging.after(last));
+  }
 }
 
 /**

@@ -7,10 +7,10 @@ import { EventHeader, type LoggedEvent } from "../../shared/events.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { count } from "../../shared/count.ts";
 import { say, sayJsonLine } from "./output.ts";
+import { PAGE } from "./paged.ts";
 import { Progress } from "./progress.ts";
 import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
 
-const PAGE = 100; // the most that the API gives at once
 const WINDOW_BYTES = 64 * 1024; // read from the end of a file at first; most lines are shorter
 const NEWLINE = 10;
 

@@ -2,9 +2,8 @@
 import { buildCommand } from "@stricli/core";
 import type { ListedLine } from "../../shared/api.ts";
 import { show, table } from "./output.ts";
+import { PAGE } from "./paged.ts";
 import { AGENT, amount, COMMON, connect, type Common, type Context } from "./where.ts";
-
-const PAGE = 100; // the most that the API gives at once
 
 export const lines = buildCommand<Common & { limit: number }, [string], Context>({
   docs: { brief: "Lines: the shared one, and those of users who have a version of their own" },

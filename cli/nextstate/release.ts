@@ -6,6 +6,7 @@ import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
 import { count } from "../../shared/count.ts";
 import { clip, remark, say, show } from "./output.ts";
+import { PAGE, readAll } from "./paged.ts";
 import { AGENT, COMMON, connect, LINE, versionNumber, type Common, type Context } from "./where.ts";
 import { readVersions } from "./versions.ts";
 
@@ -38,8 +39,9 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
     const edge = connect(flags);
     const { quarantine, reason } = flags;
     if (!flags.yes) {
-      const { versions, stable } = await readVersions(edge, agent, { line: flags.line });
-      const left = whatIsLeft(versions, to, await readBarred(edge, agent, { line: flags.line }));
+      const of: OfLine = { line: flags.line };
+      const [{ versions, stable }, barred] = await Promise.all([readVersions(edge, agent, of), readBarred(edge, agent, of)]);
+      const left = whatIsLeft(versions, to, barred);
       for (const line of preview(left, { stable, to, quarantine })) remark(line);
       if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
       if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
@@ -79,17 +81,9 @@ function preview(left: Left, { stable, to, quarantine }: { stable: number; to: n
 
 /** Ids of all that the line may not learn from. */
 async function readBarred(edge: EdgeClient, agent: string, { line }: OfLine): Promise<Set<string>> {
-  const barred = new Set<string>();
-  for (let after: string | undefined, more = true; more;) {
-    const { events } = await edge.quarantined(agent, { line, limit: PAGE, ...(after !== undefined && { after }) });
-    for (const { eventId } of events) barred.add(eventId);
-    after = events.at(-1)?.eventId;
-    more = events.length === PAGE;
-  }
-  return barred;
+  const pageOf = async (after: string | undefined) => (await edge.quarantined(agent, { line, after, limit: PAGE })).events;
+  return new Set((await readAll(pageOf, ({ eventId }) => eventId)).map(({ eventId }) => eventId));
 }
-
-const PAGE = 100; // the most that the API gives at once
 
 function numbersOf(versions: readonly number[]): string {
   return versions.length === 0 ? "none" : versions.map((version) => `version ${version}`).join(", ");

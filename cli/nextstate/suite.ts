@@ -6,9 +6,9 @@ import type { Expectation, SuiteCase } from "../../shared/suite.ts";
 import type { EdgeClient } from "./edge-client.ts";
 import { readJsonFile } from "./input.ts";
 import { clip, paint, say, show, table, time } from "./output.ts";
+import { PAGE, readAll } from "./paged.ts";
 import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
 
-const PAGE = 100; // the most that the API gives at once
 const CASE_ACTIONS = ["list", "add", "delete"] as const;
 const NOTE_ACTIONS = ["list", "drop"] as const;
 const NOTE_STYLES = {
@@ -84,28 +84,18 @@ function required(id: string | undefined, what: string): string {
   return id;
 }
 
-async function readCases(edge: EdgeClient, agent: string): Promise<SuiteCase[]> {
-  const found: SuiteCase[] = [];
-  for (;;) {
-    const last = found.at(-1);
-    const { cases } = await edge.cases(agent, { limit: PAGE, ...(last === undefined ? {} : { after: last.caseId }) });
-    found.push(...cases);
-    if (cases.length < PAGE) return found;
-  }
+function readCases(edge: EdgeClient, agent: string): Promise<SuiteCase[]> {
+  return readAll(
+    async (after) => (await edge.cases(agent, { limit: PAGE, after })).cases,
+    ({ caseId }) => caseId,
+  );
 }
 
-async function readNotes(edge: EdgeClient, agent: string, user: string | undefined): Promise<Note[]> {
-  const found: Note[] = [];
-  for (;;) {
-    const last = found.at(-1);
-    const { notes: page } = await edge.notes(agent, {
-      limit: PAGE,
-      ...(user === undefined ? {} : { user }),
-      ...(last === undefined ? {} : { before: last.noteId }),
-    });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
+function readNotes(edge: EdgeClient, agent: string, user: string | undefined): Promise<Note[]> {
+  return readAll(
+    async (before) => (await edge.notes(agent, { limit: PAGE, user, before })).notes,
+    ({ noteId }) => noteId,
+  );
 }
 
 function listCases(cases: readonly SuiteCase[]): void {

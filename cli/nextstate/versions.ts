@@ -7,10 +7,10 @@ import type { EdgeClient, OfLine } from "./edge-client.ts";
 import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { count } from "../../shared/count.ts";
 import { clip, fields, harmless, paint, say, sayJson, show, table, time } from "./output.ts";
+import { PAGE } from "./paged.ts";
 import { Progress } from "./progress.ts";
 import { AGENT, amount, COMMON, connect, LINE, versionNumber, type Common, type Context } from "./where.ts";
 
-const PAGE = 100; // the most that the API gives at once
 const DIGITS = 4;
 const STYLES = {
   stable: "green",

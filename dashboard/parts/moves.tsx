@@ -5,6 +5,7 @@ import type { ListedVersion } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
 import { get, send } from "../api.ts";
+import { BARRED_PAGING, readAll } from "../pages.ts";
 import { useAction } from "../resource.ts";
 import { barredText, fateOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
@@ -16,6 +17,14 @@ type Known = { readonly stable: number; readonly versions: readonly ListedVersio
 
 /** A line may have more versions than a page, and more events barred: what is left is worked out from all of them. */
 async function readLine({ agent, line }: Line): Promise<Known> {
+  const [known, barred] = await Promise.all([
+    readVersions({ agent, line }),
+    readAll(API.quarantined.at({ agent }, { line }), BARRED_PAGING),
+  ]);
+  return { ...known, barred: new Set(barred.map(({ eventId }) => eventId)) };
+}
+
+async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable" | "versions">> {
   const versions: ListedVersion[] = [];
   let stable = 0;
   for (let oldest: number | undefined; oldest !== 0;) {
@@ -24,14 +33,7 @@ async function readLine({ agent, line }: Line): Promise<Known> {
     versions.push(...page.versions);
     oldest = page.versions.at(-1)?.version ?? 0;
   }
-  const barred = new Set<string>();
-  for (let after: string | undefined, more = true; more;) {
-    const { events } = await get(API.quarantined.at({ agent }, { line, after }));
-    for (const { eventId } of events) barred.add(eventId);
-    after = events.at(-1)?.eventId;
-    more = after !== undefined;
-  }
-  return { stable, versions, barred };
+  return { stable, versions };
 }
 
 export function RollbackDialog({ agent, line, version, onMoved, onClose }: Moving) {

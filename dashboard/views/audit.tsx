@@ -1,6 +1,6 @@
 /** Who moved what and why, what was looked at and not learned from, and what is kept from being learned. */
 import { API } from "../../shared/api-routes.ts";
-import type { AuditRow, QuarantinedEvent } from "../../shared/api.ts";
+import type { AuditRow } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
@@ -9,7 +9,7 @@ import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
 import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
-import { type Paging, usePages } from "../pages.ts";
+import { BARRED_PAGING, type Paging, usePages } from "../pages.ts";
 import { useAction } from "../resource.ts";
 
 const PAGING: Paging<{ audit: AuditRow[] }, AuditRow> = {
@@ -75,15 +75,8 @@ export function Audit({ agent, line, live }: AgentView) {
   );
 }
 
-const BARRED: Paging<{ events: QuarantinedEvent[] }, QuarantinedEvent> = {
-  itemsOf: ({ events }) => events,
-  idOf: ({ eventId }) => eventId,
-  after: ({ eventId }) => ({ after: eventId }),
-  size: 100,
-};
-
 function Quarantine({ agent, line, version }: Line & { version: number }) {
-  const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED, version);
+  const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED_PAGING, version);
   const { run, busy, error } = useAction();
   const free = (eventId: string): void =>
     run(async () => {

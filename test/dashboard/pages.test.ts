@@ -1,6 +1,6 @@
-/** A list in pages that is loaded again while others add to it and take from it: nothing twice, and no gap. */
-import { describe, expect, it } from "vitest";
-import { type Paging, refreshed } from "../../dashboard/pages.ts";
+/** A list in pages: all of it, and what is shown of it while others add to it and take from it: nothing twice, and no gap. */
+import { describe, expect, it, vi } from "vitest";
+import { type Paging, readAll, refreshed } from "../../dashboard/pages.ts";
 
 const paging: Paging<readonly number[], number> = {
   itemsOf: (page) => page,
@@ -28,5 +28,19 @@ describe("refreshed", () => {
 
   it("begins again where more has come than a page holds", () => {
     expect(refresh([9, 8, 7, 6], [14, 13, 12], true)).toEqual({ path: "p", items: [14, 13, 12], ended: false });
+  });
+});
+
+describe("readAll", () => {
+  it("asks for each page behind the last one's end, with what was asked for at first, until one is not full", async () => {
+    const asked: string[] = [];
+    const pages = [[9, 8, 7], [6, 5, 4], [3]];
+    vi.stubGlobal("fetch", async (path: string) => Response.json(pages[asked.push(path) - 1]));
+    try {
+      expect(await readAll<readonly number[], number>({ method: "GET", path: "/list?line=u" }, paging)).toEqual([9, 8, 7, 6, 5, 4, 3]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(asked).toEqual(["/list?line=u", "/list?line=u&before=7", "/list?line=u&before=4"]);
   });
 });
