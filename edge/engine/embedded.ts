@@ -17,7 +17,7 @@ import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
 import type { TurnSampling } from "../session/port.ts";
 import { YieldingAnswer } from "../session/yielding-answer.ts";
-import type { Asked, YieldingCompletion } from "../session/yielding-turn.ts";
+import { type Asked, isRead, type YieldingCompletion } from "../session/yielding-turn.ts";
 import { fitContext, overflow } from "./context.ts";
 import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from "./port.ts";
 
@@ -83,12 +83,12 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const same = { readFile, ...drawn, ...form, cacheKey };
   const completion = { ...same, line, version, policyDigest, adapter, notes, held: [], promptTokens };
   // Notes that the policy does not read leave the prompt as it is.
-  const prompts = new Map([[keyOf(notes), promptTokens]]);
+  const prompts = new Map([[promptKeyOf(notes), promptTokens]]);
   const promptOf = (some: readonly ServedNote[]): Pick<YieldingCompletion, "notes" | "promptTokens"> => {
-    const known = prompts.get(keyOf(some));
+    const known = prompts.get(promptKeyOf(some));
     if (known !== undefined) return { notes: some, promptTokens: known };
     const encoded = encodeWithNotes(policy, { ...turn, notes: some });
-    prompts.set(keyOf(some), encoded.promptTokens);
+    prompts.set(promptKeyOf(some), encoded.promptTokens);
     return encoded;
   };
   const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => ({
@@ -106,8 +106,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   };
 }
 
-function keyOf(notes: readonly ServedNote[]): string {
-  return JSON.stringify(notes.filter(({ parameter }) => !isAspect(parameter)).map(({ noteId }) => noteId));
+function promptKeyOf(notes: readonly ServedNote[]): string {
+  return JSON.stringify(notes.filter(isRead).map(({ noteId }) => noteId));
 }
 
 /** Aspects of answers that the version has learned and no note is about: it is held to them as to notes, and reads none. */
@@ -158,8 +158,8 @@ function encodeWithNotes(
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
   const shown = messages.some(({ role }) => role === "user") ? notes : [];
   // What a call is held to need not be read, and this base was never shown it: it takes no room.
-  const aspects = shown.filter(({ parameter }) => isAspect(parameter));
-  const read = shown.filter((note) => !aspects.includes(note));
+  const aspects = shown.filter((note) => !isRead(note));
+  const read = shown.filter(isRead);
   for (let count = read.length; count > 0; count -= 1) {
     const kept = [...read.slice(0, count), ...aspects];
     const texts = read.slice(0, count).map(({ text }) => text);
