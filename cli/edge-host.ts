@@ -15,7 +15,7 @@ import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
 import { buildDashboard, bundleWorker, type WorkerModule } from "./bundle.ts";
 import { ensureKeys, type LocalKeys } from "./keys.ts";
 import { applyMigrations } from "./migrations.ts";
-import { claimStateFolder, readPid, runFolder, startGuard, writeAddress } from "./processes.ts";
+import { claimStateFolder, readPid, runFolder, startGuard, writeHost } from "./processes.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -83,7 +83,7 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
     const migrated = await applyMigrations(await getD1(), join(ROOT, "migrations"));
     const keys = await ensureKeys(stateFolder, await getD1());
     await uploadBase(await getR2(), base);
-    writeAddress(stateFolder, url);
+    writeHost(stateFolder, url);
     const workerdPid = (): number | undefined => readPid(stateFolder, "workerd");
     return { url, keys, stateFolder, baseDigest: base.digest, migrated, workerdPid, getD1, getR2, close };
   } catch (error) {

@@ -3,7 +3,7 @@
  * A guard outside the tree kills the children when the host dies without a word, as after `kill -9`.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
@@ -52,9 +52,13 @@ export function claimStateFolder(stateFolder: string, marks: Record<string, stri
   return killed;
 }
 
-/** Leaves where this process listens for commands that are given the folder. */
-export function writeAddress(stateFolder: string, url: string): void {
-  writeHost(stateFolder, url);
+/** Leaves who has the folder, and where it listens once it does, for commands that are given the folder. */
+export function writeHost(stateFolder: string, url?: string): void {
+  const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "", url };
+  // Others read it meanwhile: they find what was there or what is there now, never a part.
+  const next = `${hostFile(stateFolder)}.new`;
+  writeFileSync(next, JSON.stringify(record));
+  renameSync(next, hostFile(stateFolder));
 }
 
 /** The process that has the folder, or had it and could not clean up; without `url` while it is not up. Undefined where there is none. */
@@ -63,11 +67,6 @@ export function hostOf(stateFolder: string): { pid: number; alive: boolean; url:
   if (!existsSync(file)) return undefined;
   const { pid, startedAt, url } = HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
   return { pid, alive: describeProcess(pid)?.startedAt === startedAt, url };
-}
-
-function writeHost(stateFolder: string, url?: string): void {
-  const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "", url };
-  writeFileSync(hostFile(stateFolder), JSON.stringify(record));
 }
 
 function hostFile(stateFolder: string): string {

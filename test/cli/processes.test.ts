@@ -1,11 +1,11 @@
 /** What a start does with children that an earlier one left behind, and with a folder that is taken. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addressOf } from "../../cli/address.ts";
-import { claimStateFolder, describeProcess, readPid, runFolder, writeAddress, writePid } from "../../cli/processes.ts";
+import { claimStateFolder, describeProcess, readPid, runFolder, writeHost, writePid } from "../../cli/processes.ts";
 
 describe("state folder", () => {
   let state = "";
@@ -50,9 +50,18 @@ describe("state folder", () => {
     expect(addressOf({ url: undefined, stateFolder: state })).toBe("http://127.0.0.1:8787");
     claimStateFolder(state, {});
     expect(() => addressOf({ url: undefined, stateFolder: state })).toThrow(`the system of ${state} is starting; wait`);
-    writeAddress(state, "http://127.0.0.1:9000");
+    writeHost(state, "http://127.0.0.1:9000");
     expect(addressOf({ url: undefined, stateFolder: state })).toBe("http://127.0.0.1:9000");
     expect(addressOf({ url: "http://127.0.0.1:9001/", stateFolder: state })).toBe("http://127.0.0.1:9001");
+  });
+
+  it("is read whole while its host writes where it listens", () => {
+    claimStateFolder(state, {});
+    const reader = openSync(join(runFolder(state), "host.json"), "r");
+    writeHost(state, "http://127.0.0.1:9000");
+    expect(JSON.parse(readFileSync(reader, "utf8"))).toEqual({ pid: process.pid, startedAt: expect.any(String) });
+    closeSync(reader);
+    expect(readdirSync(runFolder(state))).toEqual(["host.json"]);
   });
 
   it("says of a system that ended without a word that it has, and what to do", () => {
