@@ -52,9 +52,8 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
 /** What the versions have learned that an answer is of. */
 class LearnedDefaults {
   readonly #answers: VersionAnswers;
-  /** Those that have yielded or were held. */
-  readonly #doneWith = new Set<ServedDefault>();
-  readonly #yielded = new Set<ServedDefault>();
+  /** What became of those that are done with. */
+  readonly #fates = new Map<ServedDefault, "yielded" | "held">();
   /** Those that the version before was asked about, and over which value: what it said goes for the answer that was then held to others. */
   readonly #askedOver = new Set<string>();
 
@@ -67,7 +66,7 @@ class LearnedDefaults {
     const { turn } = this.#answers;
     const { policy, heard } = turn;
     const open = (some: readonly ServedDefault[]): ServedDefault[] =>
-      some.filter((each) => !this.#doneWith.has(each) && !this.#askedOver.has(overValue(each, under)));
+      some.filter((each) => !this.#fates.has(each) && !this.#askedOver.has(overValue(each, under)));
     const { answer, yielded, held } = await yieldOrHold(policy.tokenizer, under, {
       defaults: open(under.defaults),
       standing: open(standingDefaults(turn)).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
@@ -76,14 +75,14 @@ class LearnedDefaults {
       hold: (passed, { completion: by, defaults, ...before }) =>
         this.#answers.ask({ by, notes: by.notes, hold: { to: [...by.held, ...passed], before } }, defaults),
     });
-    for (const each of [...yielded, ...held]) this.#doneWith.add(each);
-    for (const each of yielded) this.#yielded.add(each);
+    for (const each of yielded) this.#fates.set(each, "yielded");
+    for (const each of held) this.#fates.set(each, "held");
     return answer;
   }
 
   /** Whether what was said has overruled a default for the same argument. */
   hasYielded(note: ServedNote): boolean {
-    return [...this.#yielded].some((each) => samePlace(each, note));
+    return [...this.#fates].some(([each, fate]) => fate === "yielded" && samePlace(each, note));
   }
 
   /** The answer of the version before, with nothing else about the default's argument. */
