@@ -131,10 +131,10 @@ async function putChecked(context: Context<AppEnv>, name: string, { settings, be
   await checkTrusted(context, { settings, before });
   judgeServerOf(settings); // throws where nobody could judge
   await checkToolSettings(context.env, settings, before);
-  if (before === undefined || canonicalJson(promptedBy(settings)) !== canonicalJson(promptedBy(before))) {
-    const { engine, instructions, tools } = settings;
-    if (engine.kind === "embedded") await checkInstructions(context.env, { instructions, tools: tools.map(definitionOf) });
-  }
+  const { engine, instructions, tools } = settings;
+  const isPromptedAnew = (): boolean => before === undefined || canonicalJson(promptedBy(settings)) !== canonicalJson(promptedBy(before));
+  if (engine.kind === "embedded" && isPromptedAnew())
+    await checkInstructions(context.env, { instructions, tools: tools.map(definitionOf) });
   return putAgent(context, name, settings);
 }
 
