@@ -137,7 +137,8 @@ function fill(parts: readonly { wanted: number; most: number }[]): number[] {
 function lacking(keys: readonly { users: ReadonlyMap<string, unknown> }[], { ofUser, ofKey }: { ofUser: number; ofKey: number }): string {
   const users = keys.reduce((sum, each) => sum + each.users.size, 0);
   const [least, leastKeys] = [Math.ceil(1 / ofUser - TINY), Math.ceil(1 / ofKey - TINY)];
-  const under = leastKeys > 1 ? `, under ${keys.length} of ${count(leastKeys, "key")},` : "";
+  if (leastKeys === 1) return `said by ${users} of ${count(least, "user")} that it takes to change what everybody gets`;
   const crowded = users >= least && keys.length >= leastKeys ? "; too many of them under one key" : "";
-  return `said by ${users} of ${count(least, "user")}${under} that it takes to change what everybody gets${crowded}`;
+  const takes = `it takes ${count(least, "user")} under ${count(leastKeys, "key")} to change what everybody gets`;
+  return `said by ${count(users, "user")} under ${count(keys.length, "key")}; ${takes}${crowded}`;
 }

@@ -63,10 +63,10 @@ describe("weigh", () => {
     };
     const note = "; in force as a note meanwhile";
     expect(detail(crowd(4), audience(200, 2))).toBe(
-      `said by 4 of 4 users, under 1 of 2 keys, that it takes to change what everybody gets${note}`,
+      `said by 4 users under 1 key; it takes 4 users under 2 keys to change what everybody gets${note}`,
     );
     expect(detail([...crowd(9, "loud"), said("ann", "shop")], audience(200, 2))).toBe(
-      `said by 10 of 4 users, under 2 of 2 keys, that it takes to change what everybody gets; too many of them under one key${note}`,
+      `said by 10 users under 2 keys; it takes 4 users under 2 keys to change what everybody gets; too many of them under one key${note}`,
     );
     expect(detail([{ ...said("ann"), ...topicOf("answer", "ReserveHotel") }], audience(200))).not.toContain("note");
   });

@@ -32,7 +32,7 @@ describe("hearOthers", () => {
     const before = ["a", "b"].map((user) => evidence(user, `key ${user}`));
     const { batch } = hearOthers(batchOf(evidence("c", "key c")), { audience: AUDIENCE, evidence: before });
     expect(batch.learnable).toEqual([]);
-    const detail = expect.stringContaining("waits for others to say the same: said by 3 of 4 users");
+    const detail = expect.stringContaining("waits for others to say the same: said by 3 users under 3 keys; it takes 4 users under 4 keys");
     expect(batch.refusals[0]).toMatchObject({ code: "user/waiting", detail });
   });
 
