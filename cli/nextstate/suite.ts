@@ -51,7 +51,12 @@ export const notes = buildCommand<Common & { user?: string; all: boolean }, [str
     flags: {
       ...COMMON,
       user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
-      all: { kind: "boolean", default: false, withNegated: false, brief: "those no longer in force, too, each with its status" },
+      all: {
+        kind: "boolean",
+        default: false,
+        withNegated: false,
+        brief: "those no longer in force, too, each with its status; without it --json has only those in force",
+      },
     },
     positional: { kind: "tuple", parameters: [AGENT, actionOf(NOTE_ACTIONS), idOf("note")] },
   },
