@@ -21,6 +21,14 @@ function spellOut({ name, arguments: args }: Made): string {
   return values.length === 0 ? humanise(name) : `${humanise(name)} (${values.join(", ")})`;
 }
 
+/** The policy's own question, and a yes to it: what a call is made after that nobody is to be asked about. */
+export function agreementTo(question: string): ChatMessage[] {
+  return [
+    { role: "assistant", content: question },
+    { role: "user", content: "Yes, that is right." },
+  ];
+}
+
 // Agreement alone: who says yes to something else, or yes and more, is left to the policy.
 const ASSENT = new Set(
   "yes yeah yep yup sure ok okay alright correct exactly absolutely indeed fine right confirm confirmed agreed proceed do go".split(" "),

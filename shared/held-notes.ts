@@ -124,6 +124,11 @@ function isAgreed(name: string, { calls, heard }: Pick<Said, "calls"> & { heard:
   return calls.every((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
 }
 
+/** Whether a note wants a call made without a question before it. */
+export function asksNever({ parameter, value }: Pick<Held, "parameter" | "value">): boolean {
+  return parameter === "@ask" && value === ASK_NEVER;
+}
+
 /** Whether a note wants the user asked before a call is made. */
 export function asksFirst({ parameter, value }: Pick<Held, "parameter" | "value">): boolean {
   return parameter === "@ask" && value === ASK_FIRST;

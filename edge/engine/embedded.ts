@@ -3,7 +3,7 @@ import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
-import { asksForMore, awaitsAnswer } from "../../shared/asking.ts";
+import { agreementTo, asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
@@ -84,20 +84,28 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const completion = { ...same, line, version, policyDigest, adapter, notes, held: [], promptTokens };
   // Notes that the policy does not read leave the prompt as it is.
   const prompts = new Map([[promptKeyOf(notes), promptTokens]]);
-  const promptOf = (some: readonly ServedNote[]): Pick<YieldingCompletion, "notes" | "promptTokens"> => {
+  const promptOf = (some: readonly ServedNote[]): EncodedWithNotes => {
     const known = prompts.get(promptKeyOf(some));
     if (known !== undefined) return { notes: some, promptTokens: known };
     const encoded = encodeWithNotes(policy, { ...turn, notes: some });
     prompts.set(promptKeyOf(some), encoded.promptTokens);
     return encoded;
   };
-  const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => ({
-    ...same,
-    ...by,
-    held: hold?.to ?? [],
-    ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
-    ...promptOf(fewer),
-  });
+  const promptAfter = (told: readonly ChatMessage[], some: readonly ServedNote[]): EncodedWithNotes => {
+    const encoded = encodeWithNotes(policy, { ...turn, messages: [...turn.messages, ...told], notes: some });
+    return encoded.promptTokens.length + ANSWER_ROOM <= contextTokens ? encoded : promptOf(some);
+  };
+  const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => {
+    const prompt = hold?.agreed === true ? promptAfter(agreementTo(hold.before.text), fewer) : promptOf(fewer);
+    return {
+      ...same,
+      ...by,
+      held: hold?.to ?? [],
+      ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
+      ...prompt,
+      maxTokens: Math.min(maxTokens, contextTokens - prompt.promptTokens.length),
+    };
+  };
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   return {
@@ -150,11 +158,13 @@ function toAnswer(
   return { steps: answer.steps(), prompted };
 }
 
+type EncodedWithNotes = Pick<YieldingCompletion, "notes" | "promptTokens">;
+
 /** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
 function encodeWithNotes(
   policy: Policy,
   { messages, tools, notes, sampling: { answerLimit } }: Pick<EngineTurn, "messages" | "tools" | "notes" | "sampling">,
-): { notes: readonly ServedNote[]; promptTokens: readonly number[] } {
+): EncodedWithNotes {
   const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
   const shown = messages.some(({ role }) => role === "user") ? notes : [];
   // What a call is held to need not be read, and this base was never shown it: it takes no room.

@@ -9,9 +9,11 @@
  *
  * Each note is tried once, and each learned default yields or is held once.
  */
-import { asksFirst, type Held, mayHold, passedFor, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
+import { isAllSaid } from "../../shared/asking.ts";
+import { asksFirst, asksNever, type Held, mayHold, passedFor, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
+import { findTool } from "../../shared/speech/calls.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
@@ -25,7 +27,7 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
   const tried = new Set<ServedNote>();
   let answer = under;
   for (;;) {
-    const { calls, text, completion: by, defaults } = answer;
+    const { calls, text } = answer;
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
     // What the policy tells by itself is not held.
     const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
@@ -40,13 +42,38 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
     }
     if (due.length === 0) return answer;
     for (const note of due) tried.add(note);
-    const hold = { to: [...due, ...by.held], before: answer };
-    const after = await answers.ask({ by, notes: by.notes, hold }, defaults);
-    if (after === undefined || !standsIn(due, { before: answer, after, heard, cut: true })) continue;
+    const after = await askHeld(answers, { due, before: answer });
+    if (after === undefined) continue;
     answer = after;
     // No other note is about the question, nor about the call that the user has agreed to.
     if (isLast) return answer;
   }
+}
+
+/**
+ * The answer held to what is due; undefined where it cannot stand in the place of the one before. A call that nobody is to be asked about is made as
+ * if the question had been agreed to, which makes it the call that was asked about; where that has what nobody has said, the call that comes to the
+ * policy without its question is tried first.
+ */
+async function askHeld(
+  answers: VersionAnswers,
+  { due, before }: { due: readonly ServedNote[]; before: Answer },
+): Promise<Answer | undefined> {
+  const { heard } = answers.turn;
+  const { completion: by, defaults } = before;
+  const ask = async (agreed: boolean): Promise<Answer | undefined> => {
+    const after = await answers.ask({ by, notes: by.notes, hold: { to: [...due, ...by.held], before, agreed } }, defaults);
+    return after !== undefined && standsIn(due, { before, after, heard, cut: true }) ? after : undefined;
+  };
+  if (!due.some(asksNever)) return ask(false);
+  const agreed = await ask(true);
+  return agreed !== undefined && isSaid(agreed, heard) ? agreed : ((await ask(false)) ?? agreed);
+}
+
+/** Whether somebody has named all that the call has. */
+function isSaid({ call }: Answer, { messages, tools }: Heard): boolean {
+  const tool = call && findTool(tools, call.name);
+  return tool !== undefined && call !== undefined && isAllSaid(messages, { tool, call });
 }
 
 /** What the versions have learned that an answer is of. */

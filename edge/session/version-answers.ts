@@ -49,7 +49,7 @@ export class VersionAnswers {
 
   /** Undefined where the version cannot be asked, or enough was. @param defaults what the asked version has learned */
   async ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
-    const key = keyOf({ by, notes, held: hold?.to ?? [], before: hold?.before.calls, form: hold?.form });
+    const key = keyOf({ by, notes, held: hold?.to ?? [], before: hold?.before.calls, form: hold?.form, agreed: hold?.agreed });
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const mustAsk = hold?.to.some(asksFirst) === true;
@@ -83,14 +83,16 @@ type Keyed = Pick<YieldingCompletion, "notes" | "held"> & {
   /** What is not held stays as it is there. */
   readonly before?: Said["calls"] | undefined;
   readonly form?: ForcedForm | undefined;
+  readonly agreed?: boolean | undefined;
 };
 
-function keyOf({ by: { policyDigest }, notes, held, before, form }: Keyed): string {
+function keyOf({ by: { policyDigest }, notes, held, before, form, agreed = false }: Keyed): string {
   return JSON.stringify([
     policyDigest,
     notes.map(({ noteId }) => noteId),
     held.map(({ tool, parameter, value }) => [tool, parameter, value]),
     held.length === 0 ? undefined : before,
     form,
+    agreed,
   ]);
 }

@@ -15,11 +15,19 @@ export type YieldingCompletion = CompletionRequest & {
   readonly version: number;
 };
 
-/** A version, the notes that are to stand in its prompt, and what it is held to, in the place of which answer. */
+/** A version, the notes that are to stand in its prompt, and what it is held to. */
 export type Asked = {
   readonly by: ServedDefault["before"];
   readonly notes: readonly ServedNote[];
-  readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: ForcedForm | undefined } | undefined;
+  readonly hold?: Hold | undefined;
+};
+
+/** `before` is the answer in whose place the held one may go out; `agreed`: that was a question, and the prompt has it and a yes. */
+export type Hold = {
+  readonly to: readonly Held[];
+  readonly before: Said;
+  readonly form?: ForcedForm | undefined;
+  readonly agreed?: boolean | undefined;
 };
 
 /** What an answer has to be, whatever the request says. */

@@ -29,7 +29,7 @@ export function wasSaid(
   messages: readonly ChatMessage[],
   { parameter, value, args }: { parameter: Parameter; value: string; args: Readonly<Record<string, unknown>> },
 ): boolean {
-  const words = requestWords(messages);
+  const words = withoutPronoun(wordsBy(requestOf(messages), "user"), value);
   // A truth or a number is in the words of many requests; it is this argument's only where they name it.
   const telling = parameter.kind !== "boolean" && writtenForm(value) !== "number";
   return (
@@ -39,19 +39,15 @@ export function wasSaid(
   );
 }
 
-function requestWords(messages: readonly ChatMessage[]): string {
-  return withoutPronoun(wordsBy(requestOf(messages), "user"));
-}
-
 /** The messages of the request at hand, up to the user's last: since the last call that was made before it. */
 export function requestOf(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
   return asked.slice(asked.findLastIndex((message) => message.role === "assistant" && (message.tool_calls ?? []).length > 0) + 1);
 }
 
-/** "one" is a pronoun more often than a number. */
-function withoutPronoun(words: string): string {
-  return words.replace(/\bone\b/gi, "");
+/** "one" is a pronoun more often than a number, but where it is part of a value ("One Day"). */
+function withoutPronoun(words: string, value: string): string {
+  return wordsOf(value).length > 1 ? words : words.replace(/\bone\b/gi, "");
 }
 
 /** Whether the assistant or a tool has named the value, and for no other argument of the call: the user may have agreed to it. */
@@ -72,7 +68,7 @@ export function wasNamed(
 ): boolean {
   if (wasCounted(messages, { parameter, value })) return true;
   const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
-  return mentions(withoutPronoun(words), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+  return mentions(withoutPronoun(words, value), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"

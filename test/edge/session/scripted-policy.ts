@@ -52,16 +52,18 @@ export const HEARD = {
   ],
 };
 
+/** Stands for a prompt in which the question and a yes come last. */
+const AGREED: readonly number[] = [];
 const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
-/** A policy that answers as `script` says for the notes in its prompt and the version that is asked. */
+/** A policy that answers as `script` says for the notes in its prompt, the version that is asked, what it is held to, and whether its question was agreed to. */
 export function prepared(
   {
     notes = [],
     defaults = [],
     heard = HEARD,
   }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[]; heard?: YieldingTurn["heard"] },
-  script: (notes: readonly string[], version: number, held: readonly string[]) => number[],
+  script: (notes: readonly string[], version: number, held: readonly string[], agreed: boolean) => number[],
 ) {
   const asked: (string | number)[][] = [];
   const policy = {
@@ -69,10 +71,11 @@ export function prepared(
     async *complete(request: YieldingCompletion): AsyncGenerator<CompletionStep> {
       const names = request.notes.map(({ parameter }) => parameter);
       const held = request.held.map(({ parameter }) => parameter);
-      asked.push([request.version, ...names, ...held.map((name) => `held ${name}`)]);
+      const agreed = request.promptTokens === AGREED;
+      asked.push([request.version, ...names, ...held.map((name) => `held ${name}`), ...(agreed ? ["agreed"] : [])]);
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
       const { responseFormat: form } = request;
-      const said = form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held);
+      const said = form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held, agreed);
       if (held.length > 0) expectFitting(said, request.tools);
       for (const tokenId of [...said, tokenizer.eosId]) {
         const special = vocabulary.isSpecial(tokenId);
@@ -88,7 +91,8 @@ export function prepared(
   const form = { ...FREE_FORM, tools: heard.tools };
   const completionOf = ({ by, notes: kept, hold }: Asked) => {
     const held = hold === undefined ? form : holdTo(hold.to, form, { before: hold.before, heard });
-    return { ...FREE_FORM, ...held, ...hold?.form, ...by, notes: kept, held: hold?.to ?? [] } as unknown as YieldingCompletion;
+    const prompt = { notes: kept, held: hold?.to ?? [], ...(hold?.agreed === true && { promptTokens: AGREED }) };
+    return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };
 }

@@ -108,6 +108,38 @@ describe("YieldingAnswer under notes that are passed over", () => {
   const FIRST = { ...ROOMS, noteId: "n_ask", parameter: "@ask", value: "first" };
   const said = ({ tokens }: { tokens: number[] }): string => tokenizer.decode(tokens.slice(0, -1));
 
+  describe("and want a call made unasked", () => {
+    const NEVER = { ...ROOMS, noteId: "n_unasked", parameter: "@ask", value: "never" };
+    const question = tokenizer.encode("5 stars, 3 rooms. Is that right?");
+    const made = async (agreed: object, direct: object) => {
+      const turn = prepared({ notes: [NEVER] }, (_, __, held, isAgreed) =>
+        held.length === 0 ? question : call(isAgreed ? agreed : direct),
+      );
+      return { ...(await answer(turn)), asked: turn.asked.slice(1) };
+    };
+    const [AGREED, DIRECT] = [
+      [7, "@ask", "held @ask", "agreed"],
+      [7, "@ask", "held @ask"],
+    ];
+
+    it("make the one that the question told of, if users have said all of it", async () => {
+      expect(await made({ stars: "5", rooms: "3" }, { rooms: "1" })).toMatchObject({
+        calls: ['{"stars": "5", "rooms": "3"}'],
+        asked: [AGREED],
+      });
+    });
+
+    it("else the one that is made without the question, if that can stand", async () => {
+      const unsaid = { stars: "5", rooms: "3", city: "Is" };
+      expect(await made(unsaid, { rooms: "3" })).toMatchObject({ calls: ['{"rooms": "3"}'], asked: [AGREED, DIRECT] });
+      expect(await made(unsaid, { city: "Rome" })).toMatchObject({ calls: [JSON.stringify(unsaid).replaceAll(/([:,])/g, "$1 ")] });
+    });
+
+    it("ask where neither can", async () => {
+      expect(await made({ city: "Rome" }, { city: "Faro" })).toMatchObject({ calls: [], tokens: [...question, tokenizer.eosId] });
+    });
+  });
+
   it("asks the user first about the call as it would be made", async () => {
     const turn = prepared({ notes: [FIRST, ROOMS, STARS] }, (_, __, held) =>
       call({ stars: "4", ...(held.includes("rooms") && { rooms: "2" }) }),

@@ -1,6 +1,6 @@
 /** When words mention a value, and what a schema says of its parameters. */
 import { describe, expect, it } from "vitest";
-import { mentions, toolsNamed } from "../../../shared/speech/mention.ts";
+import { mentions, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
 import { humanise, readParameters, typedValue } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
@@ -61,6 +61,15 @@ describe("mentions", () => {
     { text: "It must have a pool!", name: "has_wifi", value: "True", said: false },
   ])("finds that $text says $value for $name: $said", ({ text, name, value, said }) => {
     expect(mentions(text, { parameter: parameter(name), value })).toBe(said);
+  });
+});
+
+describe("wasNamed", () => {
+  it.each([
+    { text: "I'd like one in Porto.", name: "number_of_rooms", value: "1", named: false },
+    { text: "Somewhere near One Day Street.", name: "city", value: "One Day Street", named: true },
+  ])("takes the one of $text for a pronoun where it is no part of $value", ({ text, name, value, named }) => {
+    expect(wasNamed([{ role: "user", content: text }], { parameter: parameter(name), value, args: {} })).toBe(named);
   });
 });
 

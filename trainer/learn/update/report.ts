@@ -37,8 +37,11 @@ export async function describeChanges(
     ),
   );
   // Without the notes of then: what is shown is what the version does.
-  const asked = turns.map(({ payload: { messages, tools, notes, rollout } }) => ({
-    prompt: notes === undefined ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
+  const asked = turns.map(({ payload: { messages, tools, notes, heldTo, rollout } }) => ({
+    prompt:
+      notes === undefined && heldTo === undefined
+        ? rollout.promptTokens
+        : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
     tools,
   }));
   const answers = await ask(asked);
