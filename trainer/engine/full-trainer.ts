@@ -6,7 +6,7 @@ import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/train
 import type { AdamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
-import type { Feeds } from "../onnx/session.ts";
+import { discard, type Feeds } from "../onnx/session.ts";
 import {
   type TokenBatch,
   bucketOf,
@@ -60,8 +60,10 @@ export class FullTrainer {
       }),
     );
     const found = meanLoss(joinOutputs(shares, outputs, { name: "logProbs", total: weights.length }), weights);
-    for (const [index, [{ batch: share }, own]] of zipStrict(shares, outputs).entries())
+    for (const [index, [{ batch: share }, own]] of zipStrict(shares, outputs).entries()) {
       this.#add(own, { tokens: timeMajor(share), fresh: this.#fresh && index === 0 });
+      discard(own);
+    }
     this.#fresh = false;
     this.#weight += weights.reduce((sum, weight) => sum + weight, 0);
     return found;
@@ -144,6 +146,7 @@ export class FullTrainer {
     group.forEach((parameter, index) => {
       muonUpdate({ values: this.#context.parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
     });
+    discard({ directions, orthogonal });
   }
 }
 
