@@ -13,6 +13,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE = join(ROOT, "node_modules/.bin/node");
+/** Compiled sources: without them each thread strips the types of what it imports anew. */
+const COMPILED = join(ROOT, "node_modules/.cache/node-compiled");
 const NPM_INSTALL = ["install", "--no-save"];
 const OLDEST_NODE = 20;
 const FAILURE_LINES = 15; // of npm's output; its cause is at the end
@@ -74,7 +76,7 @@ function runNpm() {
 /** Runs the script; its exit code becomes ours, our signals and our end become its. */
 function handOver(script, args) {
   // Tools that the script starts find the same Node.
-  const env = { ...process.env, PATH: `${dirname(NODE)}${delimiter}${process.env.PATH ?? ""}` };
+  const env = { NODE_COMPILE_CACHE: COMPILED, ...process.env, PATH: `${dirname(NODE)}${delimiter}${process.env.PATH ?? ""}` };
   // The channel closes when this process ends in any way, which tells the script that nobody waits for it.
   const child = spawn(NODE, [join(ROOT, script), ...args], { cwd: ROOT, env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -7,8 +7,6 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 
 const BINARY = join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin/wrangler.js");
-/** Half of what a wrangler costs is compiling it. */
-const COMPILED = join(dirname(BINARY), "../../.cache/wrangler-compiled");
 const SAID_LINES = 12; // of a failure: its cause is among the last
 
 export type Ran = { readonly code: number; readonly output: string; readonly errors: string };
@@ -50,7 +48,7 @@ export class Wrangler {
   /** A command that may fail; the caller reads how it ended. */
   try(command: readonly string[]): Promise<Ran> {
     const { cwd, env } = this.#options;
-    const variables = { NODE_COMPILE_CACHE: COMPILED, ...process.env, ...QUIET, ...env };
+    const variables = { ...process.env, ...QUIET, ...env };
     const child = spawn(process.execPath, [BINARY, ...command], { cwd, env: variables, stdio: ["ignore", "pipe", "pipe"] });
     const chunks = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk: Buffer) => (chunks[name] += chunk.toString()));
