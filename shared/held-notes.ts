@@ -7,9 +7,10 @@
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
 import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
+import { canonicalJson } from "./digest.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
-import { argumentText, findTool, sameText } from "./speech/calls.ts";
+import { argumentText, findTool, readableCalls, sameText } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
@@ -47,7 +48,9 @@ export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { call
   }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
-  return value === ASK_NEVER && findTool(heard.tools, tool) !== undefined && calls.length === 0 && asks(text);
+  // What is told of the call's own result is no question about it ("Aria is confirmed for two.").
+  const isDue = findTool(heard.tools, tool) !== undefined && resultsOf(heard.messages, tool).length === 0;
+  return value === ASK_NEVER && isDue && calls.length === 0 && asks(text);
 }
 
 /** The reply as the notes have it of what it replies to, itself where they say nothing of that. */
@@ -160,10 +163,16 @@ export function standsIn(
     const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
     return made === undefined && isText(after.text, { text: question, cut });
   }
-  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made })) return false;
+  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made }) || wasMade(heard.messages, made)) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
+}
+
+/** Whether the very call was made before: nothing is booked a second time without a question. */
+function wasMade(messages: readonly ChatMessage[], { name, arguments: args }: WrittenCall): boolean {
+  const told = canonicalJson(args);
+  return messages.some((message) => readableCalls(message).some((call) => call.name === name && canonicalJson(call.arguments) === told));
 }
 
 function isText(said: string, { text, cut }: { text: string; cut: boolean }): boolean {

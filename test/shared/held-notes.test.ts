@@ -1,6 +1,6 @@
 /** Notes that an answer passes over, and tools as a call is held to them: real grammars say what they let through. */
 import { describe, expect, it } from "vitest";
-import type { ToolDefinition } from "../../shared/chat.ts";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { answerMasks } from "../../shared/grammar/answer-masks.ts";
 import { holdTo, isWorded, mayHold, passesOver, standsIn } from "../../shared/held-notes.ts";
@@ -130,16 +130,17 @@ describe("notes of aspects", () => {
     messages: texts.map((content, index) => ({ role: index % 2 === 0 ? ("user" as const) : ("assistant" as const), content })),
   });
   const heard = heardOf("A hotel in Porto.");
-  const withCall = (text: string) => ({
+  const withCall = (name: string, text = "A hotel in Porto.", ...more: ChatMessage[]) => ({
     tools,
     messages: [
       { role: "user" as const, content: text },
       {
         role: "assistant" as const,
         content: null,
-        tool_calls: [{ id: "c", type: "function" as const, function: { name: "SearchHotel", arguments: "{}" } }],
+        tool_calls: [{ id: "c", type: "function" as const, function: { name, arguments: '{ "place": "Porto" }' } }],
       },
       { role: "tool" as const, content: "{}", tool_call_id: "c" },
+      ...more,
     ],
   });
   const calling = (name: string, args: Record<string, unknown> = { place: "Porto" }) => ({ calls: [{ name, arguments: args }], text: "" });
@@ -167,7 +168,7 @@ describe("notes of aspects", () => {
       name: "the tool that the user chose, after another call of the same request",
       note: OTHER,
       said: calling("ReserveHotel"),
-      heard: withCall("Find hotels in Porto and use ReserveHotel."),
+      heard: withCall("SearchHotel", "Find hotels in Porto and use ReserveHotel."),
       is: false,
     },
     {
@@ -179,6 +180,20 @@ describe("notes of aspects", () => {
     },
     { name: "another tool's call", note: FIRST, said: calling("BookRoom"), heard, is: false },
     { name: "a question in place of a call", note: NEVER, said: saying("A hotel in Porto, is that right?"), heard, is: true },
+    {
+      name: "a question behind another tool's result",
+      note: NEVER,
+      said: saying("Porto, right?"),
+      heard: withCall("SearchHotel"),
+      is: true,
+    },
+    {
+      name: "what is said of the call's own result",
+      note: NEVER,
+      said: saying("Porto is confirmed."),
+      heard: withCall("ReserveHotel"),
+      is: false,
+    },
     { name: "a statement", note: NEVER, said: saying("There are no hotels."), heard, is: false },
     { name: "a call that nobody asked about", note: NEVER, said: calling("ReserveHotel"), heard, is: false },
   ])("are passed over by $name: $is", ({ note, said, heard: before, is }) => {
@@ -205,6 +220,13 @@ describe("notes of aspects", () => {
         tokens: [...tokenizer.encode(said), tokenizer.eosId],
       }) !== undefined;
     expect([lets(QUESTION), lets("Which town?"), lets(QUESTION.slice(0, -1))]).toEqual([true, false, false]);
+  });
+
+  it("make no call a second time that was made before", () => {
+    const thanked = withCall("ReserveHotel", "A hotel in Porto.", { role: "user", content: "Thanks, is it Faro that is near?" });
+    const stands = (place: string): boolean =>
+      standsIn([NEVER], { before: saying(`${place} is confirmed, right?`), after: calling("ReserveHotel", { place }), heard: thanked });
+    expect([stands("Porto"), stands("Faro")]).toEqual([false, true]);
   });
 
   it("hold an answer to the call once the user has agreed to it", () => {
@@ -256,7 +278,7 @@ describe("notes of aspects", () => {
     expect(stands({ ...NEVER, tool: "BookRoom" }, question, calling("ReserveHotel"))).toBe(false);
   });
 
-  const REPLIED = withCall("Hotels in Porto.");
+  const REPLIED = withCall("SearchHotel", "Hotels in Porto.");
   const found = {
     ...REPLIED,
     messages: REPLIED.messages.map((message) =>
