@@ -1,10 +1,14 @@
 /**
  * Notes that what was said overrules leave the prompt: the policy is asked without them, and where it tells what somebody has said, it is that
- * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any.
+ * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any, and one
+ * that was made before is not made again for a note's sake.
  */
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { holds, samePlace, tells, yields } from "../../shared/yielding.ts";
+import { findTool, readableCalls } from "../../shared/speech/calls.ts";
+import { requestOf, wasNamed } from "../../shared/speech/mention.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
+import { type Heard, holds, samePlace, tells, yields } from "../../shared/yielding.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead } from "./yielding-turn.ts";
 
@@ -19,13 +23,17 @@ export type WithoutOverruled = {
 /** The answer without the notes that yield. What the version has learned about their arguments must not speak for the user, so a version before that is asked. */
 export async function withoutOverruledNotes(answers: VersionAnswers, under: Answer): Promise<WithoutOverruled> {
   const { notes } = under.completion;
+  const { policy, heard } = answers.turn;
   const told = new Set<string>();
   if (!notes.some((note) => isAboutCall(note, under))) return { answer: await withoutOtherTools(answers, under), standing: notes, told };
+  if (isMadeAgain(under, heard)) {
+    const own = await withoutRead(answers, under);
+    if (own !== undefined && own.call?.name !== under.call?.name) return { answer: own, standing: notes, told };
+  }
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
   const without = await answers.askBefore(learned(notes), { notes: [] });
   if (without === undefined) return { answer: under, standing: notes, told };
-  const { policy, heard } = answers.turn;
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
@@ -58,12 +66,44 @@ async function ownBeside(answers: VersionAnswers, under: Answer, without: Answer
 async function withoutOtherTools(answers: VersionAnswers, under: Answer): Promise<Answer> {
   const { notes } = under.completion;
   if (under.call === undefined || !notes.some(isRead)) return under;
-  const without = await answers.ask({ by: under.completion, notes: notes.filter((note) => !isRead(note)) }, under.defaults);
+  const without = await withoutRead(answers, under);
   return without === undefined || notes.some((note) => isAboutCall(note, without)) ? under : without;
 }
 
+/** What the same version says that reads none of the notes. */
+function withoutRead(answers: VersionAnswers, { completion, defaults }: Answer): Promise<Answer | undefined> {
+  return answers.ask({ by: completion, notes: completion.notes.filter((note) => !isRead(note)) }, defaults);
+}
+
+/** Whether the call is one of the conversation's, but for what notes say and the user's words do not. */
+function isMadeAgain({ call, completion: { notes } }: Answer, { messages, tools }: Heard): boolean {
+  const tool = call && findTool(tools, call.name);
+  if (call === undefined || tool === undefined) return false;
+  const request = requestOf(messages);
+  const isNoted = (name: string): boolean => {
+    const [note, parameter] = [notes.find((each) => each.tool === call.name && each.parameter === name), findParameter(tool, name)];
+    return (
+      note !== undefined &&
+      parameter !== undefined &&
+      holds(note, { call }) &&
+      !wasNamed(request, { parameter, value: note.value, args: call.arguments })
+    );
+  };
+  return messages
+    .flatMap(readableCalls)
+    .some(
+      ({ name: made, arguments: args }) =>
+        made === call.name &&
+        Object.keys({ ...args, ...call.arguments }).every((name) => same(args[name], call.arguments[name]) || isNoted(name)),
+    );
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
 function sameArgument(name: string, left: Answer, right: Answer): boolean {
-  return JSON.stringify(left.call?.arguments[name]) === JSON.stringify(right.call?.arguments[name]);
+  return same(left.call?.arguments[name], right.call?.arguments[name]);
 }
 
 /** Whether a note in the prompt is about the tool that the answer calls first. */

@@ -83,6 +83,27 @@ describe("YieldingAnswer under notes that are about another tool", () => {
     expect(await answer(words)).toMatchObject({ calls: [], notes: [] });
   });
 
+  it("makes no call again that was made before, only because they are read", async () => {
+    const made = { id: "c", type: "function" as const, function: { name: "SearchHotel", arguments: '{"city": "Porto"}' } };
+    const after = (said: string) => ({
+      ...HEARD,
+      messages: [
+        { role: "user" as const, content: "A hotel in Porto." },
+        { role: "assistant" as const, content: null, tool_calls: [made] },
+        { role: "tool" as const, content: "{}", tool_call_id: "c" },
+        { role: "user" as const, content: said },
+      ],
+    });
+    const under = (heard: ReturnType<typeof after>, without: number[], args: object = { city: "Porto", rooms: "2" }) =>
+      answer(prepared({ notes: [ROOMS], heard }, (notes) => (notes.length > 0 ? call(args) : without)));
+    const words = tokenizer.encode("Shall I book it?");
+    expect(await under(after("Book it."), words)).toMatchObject({ calls: [], notes: [] });
+    const again = { calls: ['{"city": "Porto", "rooms": "2"}'], notes: [ROOMS] };
+    expect(await under(after("With 2 rooms."), words)).toMatchObject(again);
+    expect(await under(after("Book it."), call({ city: "Porto", rooms: "1" }))).toMatchObject(again);
+    expect(await under(after("In Faro."), words, { city: "Faro", rooms: "2" })).toMatchObject({ notes: [ROOMS] });
+  });
+
   it("keeps to the call where one of theirs is due without them", async () => {
     const turn = prepared({ notes: [ROOMS] }, (notes) => (notes.length > 0 ? call({ city: "Faro" }, "GetWeather") : call({ rooms: "1" })));
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro"}'], notes: [ROOMS] });
