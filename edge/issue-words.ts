@@ -1,4 +1,7 @@
-/** What zod refuses, in the words of every other refusal: what was expected, then what came (pure). A schema's own words come before these. */
+/**
+ * What zod refuses, in the words of every other refusal: what was expected, then what came (pure). A schema's own words come before these; patterns, unions
+ * without a discriminator and keys of records, which have none to offer, keep the library's.
+ */
 import type { core } from "zod";
 import { count } from "../shared/count.ts";
 
@@ -8,6 +11,7 @@ const SHOWN = 60; // characters of a text that was sent, at most
 export function issueWords(issue: core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
+      if (issue.expected === "int" && typeof issue.input === "number") return `a whole number expected, got ${issue.input}`;
       return `${issue.expected === "nonoptional" ? "something" : issue.expected} expected, got ${kindOf(issue.input)}`;
     case "invalid_value":
       return oneOf(issue.values, issue.input);
@@ -22,6 +26,7 @@ export function issueWords(issue: core.$ZodRawIssue): string | undefined {
         ? undefined
         : oneOf(issue.options ?? [], Object(issue.input)[issue.discriminator]);
     case "invalid_format":
+      return issue.format === "regex" ? undefined : `${issue.format} expected, got ${shown(issue.input)}`;
     case "not_multiple_of":
     case "invalid_key":
     case "invalid_element":

@@ -174,6 +174,8 @@ export type ListedTurn = {
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
   /** Defaults that its version has learned and its weights passed over: the answer was held to them. */
   readonly heldTo: readonly HeldDefault[];
+  /** The policy's own question, which nobody was to be asked: it was answered as if they had said yes; null where none was. */
+  readonly agreedTo: string | null;
   /** Notes that stood for the answer, and which of them it was held to. */
   readonly notes: readonly PromptNote[];
   /** The last message that the policy answered, and the answer; null where it was given up. */

@@ -88,16 +88,18 @@ export function asks(text: string): boolean {
   return ASKS.test(text);
 }
 
+const TO_CONFIRM = /\b(?:please|kindly|to) (?:confirm|verify|check|review|ensure)\b/i;
+
 /** Whether the text waits for a yes, a no or more; "It is confirmed." does not. */
 export function awaitsAnswer(text: string): boolean {
-  return text.includes("?") || /\b(?:please|kindly|to) (?:confirm|verify|check|review|ensure)\b/i.test(text);
+  return text.includes("?") || TO_CONFIRM.test(text);
 }
 
 const MORE = /^[^?]*\b(?:anything|something|what|how) else\b(?![^?]*\b(?:or|before|until)\b)[^?]*\?[^?]*$/i;
 
 /** Whether all that the text asks is whether there is more to do ("Booked. Anything else?"): who says "ok, bye" to that has agreed to nothing. */
 export function asksForMore(text: string): boolean {
-  return MORE.test(text);
+  return MORE.test(text) && !TO_CONFIRM.test(text);
 }
 
 const CONFIRMS = /\bconfirm\w*\b|\b(?:correct|right)\?/i;

@@ -55,6 +55,8 @@ export const TurnFinished = z.object({
   yieldedTo: z.strictObject({ line: z.string(), version: z.number().int().min(0) }).optional(),
   /** Defaults of the bound version that its answer passed over, and was held to; absent where none. */
   heldTo: z.array(HeldDefault).optional(),
+  /** The policy's own question, where the user is not to be asked: behind the conversation the prompt has it and a yes that nobody gave. */
+  agreedTo: z.string().optional(),
   /** Of the base that answered, whose tokens the rollout has; absent in events of before there was more than one. */
   baseDigest: z.string().optional(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */

@@ -7,10 +7,9 @@
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
 import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
-import { canonicalJson } from "./digest.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
-import { argumentText, findTool, readableCalls, sameText } from "./speech/calls.ts";
+import { argumentText, findTool, readableCalls, sameCall, sameText } from "./speech/calls.ts";
 import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
@@ -163,16 +162,15 @@ export function standsIn(
     const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
     return made === undefined && isText(after.text, { text: question, cut });
   }
-  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made }) || wasMade(heard.messages, made)) return false;
+  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made }) || isMade(heard.messages, made)) return false;
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
 }
 
 /** Whether the very call was made before: nothing is booked a second time without a question. */
-function wasMade(messages: readonly ChatMessage[], { name, arguments: args }: WrittenCall): boolean {
-  const told = canonicalJson(args);
-  return messages.some((message) => readableCalls(message).some((call) => call.name === name && canonicalJson(call.arguments) === told));
+function isMade(messages: readonly ChatMessage[], made: WrittenCall): boolean {
+  return messages.flatMap(readableCalls).some((call) => sameCall(call, made));
 }
 
 function isText(said: string, { text, cut }: { text: string; cut: boolean }): boolean {

@@ -15,7 +15,7 @@ export function readCommandLine<Config extends ParseArgsConfig>(config: Config, 
 }
 
 /** A whole number that an option gives, above 0 unless `least` says otherwise. Anything else ends the process with 2, as `readCommandLine` does. */
-export function readCount(option: string, given: string, usage: string, least = 1): number {
+export function readCount(option: string, given: string, usage: string, { least = 1 } = {}): number {
   const what = least === 1 ? "a whole number above 0" : `a whole number from ${least} on`;
   return readNumber(option, given, usage, { what, fits: (count) => Number.isSafeInteger(count) && count >= least });
 }

@@ -1,8 +1,8 @@
 /** Lists of the API, which come in pages. */
 
-export const PAGE = 100; // the most that the API gives at once, of turns it gives fewer
+export const PAGE = 100; // the most that the API gives at once
 
-/** A whole list, page after page. @param page at most PAGE of what stands behind an id, or from the list's beginning */
+/** A whole list that gives PAGE at once, page after page; of turns, which may come fewer, it would be the first page. @param page at most PAGE of what stands behind an id, or from the list's beginning */
 export async function readAll<Listed>(
   page: (after: string | undefined) => Promise<readonly Listed[]>,
   idOf: (listed: Listed) => string,

@@ -29,6 +29,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
     policyVersion,
     yieldedTo,
     heldTo,
+    agreedTo,
     notes,
     sessionId,
     finishReason,
@@ -62,6 +63,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
           {heldTo.map((each) => (isAspect(each.parameter) ? aspectText(each) : `${each.parameter} should be ${each.value}.`)).join(" ")}
         </p>
       )}
+      {agreedTo !== null && <p class="note">Nobody was to be asked: {agreedTo} It went on as if they had said yes.</p>}
       <StandingNotes agent={agent} notes={notes} />
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (

@@ -94,6 +94,7 @@ function toListed(
     policyVersion: finished?.policyVersion ?? aborted?.policyVersion ?? 0,
     yieldedTo: finished?.yieldedTo ?? null,
     heldTo: finished?.heldTo ?? [],
+    agreedTo: finished?.agreedTo ?? null,
     notes: finished?.notes ?? [],
     prompt: finished?.messages.at(-1) ?? null,
     answer: finished?.answer ?? null,

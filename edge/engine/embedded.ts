@@ -91,16 +91,20 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
     prompts.set(promptKeyOf(some), encoded.promptTokens);
     return encoded;
   };
-  const promptAfter = (told: readonly ChatMessage[], some: readonly ServedNote[]): EncodedWithNotes => {
-    const encoded = encodeWithNotes(policy, { ...turn, messages: [...turn.messages, ...told], notes: some });
-    return encoded.promptTokens.length + ANSWER_ROOM <= contextTokens ? encoded : promptOf(some);
+  // A question and its yes cost no note its place and no answer its room.
+  const promptAfter = (question: string, some: readonly ServedNote[]): EncodedWithNotes | undefined => {
+    const encoded = encodeWithNotes(policy, { ...turn, messages: [...turn.messages, ...agreementTo(question)], notes: some });
+    const fits = encoded.promptTokens.length <= roomOf(policy, sampling) && encoded.notes.length === promptOf(some).notes.length;
+    return fits ? encoded : undefined;
   };
-  const completionOf = ({ by, notes: fewer, hold }: Asked): YieldingCompletion => {
-    const prompt = hold?.agreed === true ? promptAfter(agreementTo(hold.before.text), fewer) : promptOf(fewer);
+  const completionOf = ({ by, notes: fewer, agreedTo, hold }: Asked): YieldingCompletion | undefined => {
+    const prompt = agreedTo === undefined ? promptOf(fewer) : promptAfter(agreedTo, fewer);
+    if (prompt === undefined) return undefined;
     return {
       ...same,
       ...by,
       held: hold?.to ?? [],
+      agreedTo,
       ...(hold === undefined ? {} : { ...holdTo(hold.to, form, { before: hold.before, heard: turn }), ...hold.form }),
       ...prompt,
       maxTokens: Math.min(maxTokens, contextTokens - prompt.promptTokens.length),
@@ -143,13 +147,14 @@ function toAnswer(
   { policy: bound, notes: given, sampling: { toolChoice: asked }, toolChoice }: EngineTurn & Pick<TurnSampling, "toolChoice">,
 ): EngineAnswer {
   const prompted = (): Prompted => {
-    const { notes, held, promptTokens, line, version } = answer.completion;
+    const { notes, held, agreedTo, promptTokens, line, version } = answer.completion;
     // One that the answer is held to counts as one in its prompt.
     const stood = given.filter((note) => notes.includes(note) || held.includes(note));
     const others = held.filter((each) => !given.some((note) => note === each));
     return {
       notes: stood.map((note) => ({ noteId: note.noteId, text: note.text, ...(held.includes(note) && { held: true as const }) })),
       heldTo: others.map(({ tool, parameter, value }) => ({ tool, parameter, value })),
+      agreedTo,
       promptTokens,
       ...(toolChoice !== asked && { toolChoice }),
       yieldedTo: line === bound.line && version === bound.version ? undefined : { line, version },
@@ -163,9 +168,9 @@ type EncodedWithNotes = Pick<YieldingCompletion, "notes" | "promptTokens">;
 /** As many notes as leave room for an answer, the first ones first: a note never costs a request its answer. */
 function encodeWithNotes(
   policy: Policy,
-  { messages, tools, notes, sampling: { answerLimit } }: Pick<EngineTurn, "messages" | "tools" | "notes" | "sampling">,
+  { messages, tools, notes, sampling }: Pick<EngineTurn, "messages" | "tools" | "notes" | "sampling">,
 ): EncodedWithNotes {
-  const room = policy.contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
+  const room = roomOf(policy, sampling);
   const shown = messages.some(({ role }) => role === "user") ? notes : [];
   // What a call is held to need not be read, and this base was never shown it: it takes no room.
   const aspects = shown.filter((note) => !isRead(note));
@@ -178,6 +183,11 @@ function encodeWithNotes(
     if (encoded.tokens !== undefined && encoded.tokens.length <= room) return { notes: kept, promptTokens: encoded.tokens };
   }
   return { notes: aspects, promptTokens: encodeAll(policy, { messages, tools, addGenerationPrompt: true }) };
+}
+
+/** Tokens that an answer leaves to a prompt of which not all has to be there. */
+function roomOf({ contextTokens }: Policy, { answerLimit }: Pick<TurnSampling, "answerLimit">): number {
+  return contextTokens - (answerLimit?.tokens ?? ANSWER_ROOM);
 }
 
 /** @throws {input/invalid} where it cannot fit the context */

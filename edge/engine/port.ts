@@ -52,6 +52,8 @@ export type Prompted = {
   readonly notes: readonly PromptNote[];
   /** Defaults of the bound version that its answer passed over, and was held to. */
   readonly heldTo: readonly HeldDefault[];
+  /** The policy's own question, with which the prompt goes on, and with a yes that nobody gave. */
+  readonly agreedTo?: string | undefined;
   /** The encoded prompt; undefined where the engine encodes it. */
   readonly promptTokens: readonly number[] | undefined;
   /** Under which the answer was drawn; undefined where it is the request's. */

@@ -9,11 +9,12 @@
  *
  * Each note is tried once, and each learned default yields or is held once.
  */
+import { at } from "../../shared/assert.ts";
 import { isAllSaid } from "../../shared/asking.ts";
 import { asksFirst, asksNever, type Held, mayHold, passedFor, passesOver, type Said, standsIn } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { findTool } from "../../shared/speech/calls.ts";
+import { findTool, sameCall } from "../../shared/speech/calls.ts";
 import { isReplyAspect } from "../../shared/wording.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
@@ -52,28 +53,39 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
 
 /**
  * The answer held to what is due; undefined where it cannot stand in the place of the one before. A call that nobody is to be asked about is made as
- * if the question had been agreed to, which makes it the call that was asked about; where that has what nobody has said, the call that comes to the
- * policy without its question is tried first.
+ * if the question had been agreed to, which makes it the call that was asked about; where that has what nobody but the question has named, the call that
+ * comes to the policy without its question goes before it.
  */
 async function askHeld(
   answers: VersionAnswers,
   { due, before }: { due: readonly ServedNote[]; before: Answer },
 ): Promise<Answer | undefined> {
   const { heard } = answers.turn;
-  const { completion: by, defaults } = before;
-  const ask = async (agreed: boolean): Promise<Answer | undefined> => {
-    const after = await answers.ask({ by, notes: by.notes, hold: { to: [...due, ...by.held], before, agreed } }, defaults);
-    return after !== undefined && standsIn(due, { before, after, heard, cut: true }) ? after : undefined;
+  const hold = async (agreedTo?: string): Promise<Answer | undefined> => {
+    const after = await answers.hold(before, due, { agreedTo });
+    const stands = after !== undefined && standsIn(due, { before, after, heard, cut: true }) && staysUnasked(after, { before, but: due });
+    return stands ? after : undefined;
   };
-  if (!due.some(asksNever)) return ask(false);
-  const agreed = await ask(true);
-  return agreed !== undefined && isSaid(agreed, heard) ? agreed : ((await ask(false)) ?? agreed);
+  if (!due.some(asksNever)) return hold(before.completion.agreedTo);
+  const agreed = await hold(before.text);
+  return agreed !== undefined && isNamed(agreed, heard) ? agreed : ((await hold()) ?? agreed);
 }
 
 /** Whether somebody has named all that the call has. */
-function isSaid({ call }: Answer, { messages, tools }: Heard): boolean {
-  const tool = call && findTool(tools, call.name);
-  return tool !== undefined && call !== undefined && isAllSaid(messages, { tool, call });
+function isNamed({ call }: Answer, { messages, tools }: Heard): boolean {
+  if (call === undefined) return false;
+  const tool = findTool(tools, call.name);
+  return tool !== undefined && isAllSaid(messages, { tool, call });
+}
+
+/** Whether a call that nobody was asked about, and that was looked at for that, is still the same but for what it was held to since. */
+function staysUnasked({ calls }: Answer, { before, but }: { before: Answer; but: readonly Held[] }): boolean {
+  if (!before.completion.held.some(asksNever)) return true;
+  const open = (name: string, parameter: string): boolean => but.some((each) => samePlace(each, { tool: name, parameter }));
+  return (
+    calls.length === before.calls.length &&
+    before.calls.every((call, index) => sameCall(call, at(calls, index), (parameter) => open(call.name, parameter)))
+  );
 }
 
 /** What the versions have learned that an answer is of. */
@@ -99,12 +111,11 @@ class LearnedDefaults {
       standing: open(standingDefaults(turn)).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
       heard,
       ask: (learned, before) => this.#askBefore(learned, before),
-      hold: (passed, { completion: by, defaults, ...before }) =>
-        this.#answers.ask({ by, notes: by.notes, hold: { to: [...by.held, ...passed], before } }, defaults),
+      hold: (passed, before) => this.#answers.hold(before, passed),
     });
     for (const each of yielded) this.#fates.set(each, "yielded");
     for (const each of held) this.#fates.set(each, "held");
-    return answer;
+    return staysUnasked(answer, { before: under, but: turn.defaults }) ? answer : under;
   }
 
   /** Whether what was said has overruled a default for the same argument. */
@@ -117,7 +128,8 @@ class LearnedDefaults {
     this.#askedOver.add(overValue(learned, before));
     const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
     // What it had called must not speak for the default that it is asked without.
-    return this.#answers.askBefore(learned, { notes: others(by.notes), hold: { to: others(by.held), before: { ...before, calls: [] } } });
+    const hold = { to: others(by.held), before: { ...before, calls: [] } };
+    return this.#answers.askBefore(learned, { notes: others(by.notes), agreedTo: by.agreedTo, hold });
   }
 }
 

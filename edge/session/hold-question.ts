@@ -19,11 +19,10 @@ export async function holdQuestion(answers: VersionAnswers, under: Answer): Prom
   if (under.calls.length > 0 || !mayHoldQuestion(turn)) return under;
   let answer = under;
   for (const learned of standingDefaults(turn)) {
-    const { text, completion: by, defaults } = answer;
-    const question = heldQuestion(learned, { text, heard: turn.heard });
+    const asked = answer;
+    const question = heldQuestion(learned, { text: asked.text, heard: turn.heard });
     if (question === undefined) continue;
-    const held = (form: ForcedForm): Promise<Answer | undefined> =>
-      answers.ask({ by, notes: by.notes, hold: { to: [...by.held, learned], before: answer, form } }, defaults);
+    const held = (form: ForcedForm): Promise<Answer | undefined> => answers.hold(asked, [learned], { form });
     const made = (await held({ toolChoice: "required" }))?.call;
     const isAbout = made?.name === learned.tool && !heldElsewhere(made.arguments, { parameter: learned.parameter, value: question.madeUp });
     const after = isAbout ? await held({ toolChoice: "none", responseFormat: { type: "exact", text: question.text } }) : undefined;

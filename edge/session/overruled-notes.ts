@@ -5,7 +5,7 @@
  */
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { findTool, readableCalls } from "../../shared/speech/calls.ts";
+import { findTool, readableCalls, sameCall } from "../../shared/speech/calls.ts";
 import { requestOf, wasNamed } from "../../shared/speech/mention.ts";
 import { findParameter } from "../../shared/speech/parameters.ts";
 import { type Heard, holds, samePlace, tells, yields } from "../../shared/yielding.ts";
@@ -89,21 +89,11 @@ function isMadeAgain({ call, completion: { notes } }: Answer, { messages, tools 
       !wasNamed(request, { parameter, value: note.value, args: call.arguments })
     );
   };
-  return messages
-    .flatMap(readableCalls)
-    .some(
-      ({ name: made, arguments: args }) =>
-        made === call.name &&
-        Object.keys({ ...args, ...call.arguments }).every((name) => same(args[name], call.arguments[name]) || isNoted(name)),
-    );
-}
-
-function same(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+  return messages.flatMap(readableCalls).some((made) => sameCall(made, call, isNoted));
 }
 
 function sameArgument(name: string, left: Answer, right: Answer): boolean {
-  return same(left.call?.arguments[name], right.call?.arguments[name]);
+  return JSON.stringify(left.call?.arguments[name]) === JSON.stringify(right.call?.arguments[name]);
 }
 
 /** Whether a note in the prompt is about the tool that the answer calls first. */

@@ -200,7 +200,7 @@ export class TurnRun {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
-    const { notes, heldTo, promptTokens, yieldedTo } = prompted;
+    const { notes, heldTo, agreedTo, promptTokens, yieldedTo } = prompted;
     const { temperature, topP, parallelToolCalls, responseFormat } = this.#request.sampling;
     const form = { toolChoice: prompted.toolChoice ?? this.#request.sampling.toolChoice, parallelToolCalls, responseFormat };
     return turnFinished(
@@ -214,6 +214,7 @@ export class TurnRun {
         policyDigest,
         ...(yieldedTo === undefined ? {} : { yieldedTo }),
         ...(heldTo.length === 0 ? {} : { heldTo: [...heldTo] }),
+        ...(agreedTo === undefined ? {} : { agreedTo }),
         baseDigest,
         messages: [...prepared.messages],
         ...(notes.length === 0 ? {} : { notes: [...notes] }),

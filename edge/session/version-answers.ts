@@ -2,7 +2,7 @@
  * What versions say to a turn: the bound one and those before it, with all notes in the prompt or some, free or held to something. The same question
  * has the same answer, so each is asked once; and so many are asked and no more.
  */
-import { asksFirst, type Said } from "../../shared/held-notes.ts";
+import { asksFirst, type Held, type Said } from "../../shared/held-notes.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import type { WrittenAnswer } from "../../shared/yielding.ts";
 import { logError } from "../log.ts";
@@ -41,22 +41,23 @@ export class VersionAnswers {
   }
 
   /** What the version before a default says, or the bound one where none is named; undefined where that version cannot be asked. */
-  async askBefore(learned: ServedDefault | undefined, { notes, hold }: Pick<Asked, "notes" | "hold">): Promise<Answer | undefined> {
+  async askBefore(learned: ServedDefault | undefined, asked: Omit<Asked, "by">): Promise<Answer | undefined> {
     const { completion, defaults } = this.turn;
     const older = learned === undefined ? defaults : defaults.slice(defaults.indexOf(learned) + 1);
-    return this.ask({ by: learned?.before ?? completion, notes, hold }, older);
+    return this.ask({ ...asked, by: learned?.before ?? completion }, older);
   }
 
   /** Undefined where the version cannot be asked, or enough was. @param defaults what the asked version has learned */
-  async ask({ by, notes, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
-    const key = keyOf({ by, notes, held: hold?.to ?? [], before: hold?.before.calls, form: hold?.form, agreed: hold?.agreed });
+  async ask({ by, notes, agreedTo, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
+    const key = keyOf({ by, notes, agreedTo, held: hold?.to ?? [], before: hold?.before.calls, form: hold?.form });
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const mustAsk = hold?.to.some(asksFirst) === true;
     if (this.#answers.size >= MOST_ANSWERS && !mustAsk) return undefined;
     try {
       const { line, version, policyDigest, adapter } = by;
-      const completion = this.turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, hold });
+      const completion = this.turn.completionOf({ by: { line, version, policyDigest, adapter }, notes, agreedTo, hold });
+      if (completion === undefined) return undefined;
       const steps: CompletionStep[] = [];
       for await (const step of this.#complete(completion)) steps.push(step);
       return this.#keep(key, { ...readSteps(steps), completion, steps, defaults });
@@ -66,6 +67,16 @@ export class VersionAnswers {
       logError("yielding:unasked", thrown, { version: by.version });
       return undefined;
     }
+  }
+
+  /** The answer again, from the same prompt and held to more. @param more.agreedTo makes the prompt go on with that question and a yes */
+  hold(
+    answer: Answer,
+    to: readonly Held[],
+    { form, agreedTo = answer.completion.agreedTo }: { form?: ForcedForm; agreedTo?: string | undefined } = {},
+  ): Promise<Answer | undefined> {
+    const { completion: by, defaults } = answer;
+    return this.ask({ by, notes: by.notes, agreedTo, hold: { to: [...to, ...by.held], before: answer, form } }, defaults);
   }
 
   #keep(key: string, answer: Answer): Answer {
@@ -78,21 +89,20 @@ export class VersionAnswers {
   }
 }
 
-type Keyed = Pick<YieldingCompletion, "notes" | "held"> & {
+type Keyed = Pick<YieldingCompletion, "notes" | "held" | "agreedTo"> & {
   readonly by: Pick<YieldingCompletion, "policyDigest">;
   /** What is not held stays as it is there. */
   readonly before?: Said["calls"] | undefined;
   readonly form?: ForcedForm | undefined;
-  readonly agreed?: boolean | undefined;
 };
 
-function keyOf({ by: { policyDigest }, notes, held, before, form, agreed = false }: Keyed): string {
+function keyOf({ by: { policyDigest }, notes, agreedTo, held, before, form }: Keyed): string {
   return JSON.stringify([
     policyDigest,
     notes.map(({ noteId }) => noteId),
     held.map(({ tool, parameter, value }) => [tool, parameter, value]),
     held.length === 0 ? undefined : before,
     form,
-    agreed,
+    agreedTo,
   ]);
 }

@@ -7,27 +7,24 @@ import { type Heard, samePlace } from "../../shared/yielding.ts";
 import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 
-/** `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. */
+/**
+ * `notes` are those that stand in the prompt, `held` those and the defaults that its calls are held to, `version` is whose answer it is. `agreedTo` is a question
+ * of the policy's own: the prompt goes on with it and with a yes that nobody gave.
+ */
 export type YieldingCompletion = CompletionRequest & {
+  readonly agreedTo?: string | undefined;
   readonly notes: readonly ServedNote[];
   readonly held: readonly Held[];
   readonly line: string;
   readonly version: number;
 };
 
-/** A version, the notes that are to stand in its prompt, and what it is held to. */
+/** A version, the notes that are to stand in its prompt, the question that it is to take for agreed to, and what it is held to, in the place of which answer. */
 export type Asked = {
   readonly by: ServedDefault["before"];
   readonly notes: readonly ServedNote[];
-  readonly hold?: Hold | undefined;
-};
-
-/** `before` is the answer in whose place the held one may go out; `agreed`: that was a question, and the prompt has it and a yes. */
-export type Hold = {
-  readonly to: readonly Held[];
-  readonly before: Said;
-  readonly form?: ForcedForm | undefined;
-  readonly agreed?: boolean | undefined;
+  readonly agreedTo?: string | undefined;
+  readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: ForcedForm | undefined } | undefined;
 };
 
 /** What an answer has to be, whatever the request says. */
@@ -37,8 +34,8 @@ export type YieldingTurn = {
   readonly policy: Policy;
   /** Under the version that is bound and all notes. */
   readonly completion: YieldingCompletion;
-  /** The same under another version, or with fewer notes in its prompt. */
-  readonly completionOf: (asked: Asked) => YieldingCompletion;
+  /** The same under another version, or with fewer notes in its prompt; undefined where there is no room for a question that was agreed to. */
+  readonly completionOf: (asked: Asked) => YieldingCompletion | undefined;
   readonly heard: Heard;
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];

@@ -27,6 +27,16 @@ export function sameAnswer(left: ChatMessage, right: ChatMessage): boolean {
   return told(left) === told(right);
 }
 
+/** Whether two calls are of one tool and have the same, but for arguments that are open. */
+export function sameCall(
+  left: Pick<Call, "name" | "arguments">,
+  right: Pick<Call, "name" | "arguments">,
+  isOpen: (parameter: string) => boolean = () => false,
+): boolean {
+  const same = (name: string): boolean => canonicalJson(left.arguments[name] ?? null) === canonicalJson(right.arguments[name] ?? null);
+  return left.name === right.name && Object.keys({ ...left.arguments, ...right.arguments }).every((name) => isOpen(name) || same(name));
+}
+
 /** The tool of a message's first call. */
 export function firstTool(message: ChatMessage | undefined): string | undefined {
   return message?.role === "assistant" ? message.tool_calls?.[0]?.function.name : undefined;

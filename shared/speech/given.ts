@@ -94,7 +94,7 @@ export function isLeftOpen(messages: readonly ChatMessage[], parameter: Pick<Par
 /** "Any airline", "any one of the airlines", "the airline can be anything"; "any tables for our party size" leaves no size open. */
 function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
   const before = [...text.matchAll(ANY_OF)].map(([, topic = ""]) => topic);
-  const behind = clausesOf(text.replaceAll(": ", " ")).flatMap((clause) => clause.match(IS_ANY)?.[1] ?? []);
+  const behind = clausesOf(text.replaceAll(": ", " ")).flatMap((clause) => (BARS.test(clause) ? [] : (clause.match(IS_ANY)?.[1] ?? [])));
   return [...before, ...behind].some((topic) => namesTopic(topic, parameter));
 }
 
@@ -109,6 +109,8 @@ const OPEN =
   /\b(?:no (?:strong |particular )?preference|(?:all|both) (?:fine|good|the same)|(?:don't|doesn't|do not|does not) (?:really )?(?:matter|mind|care))\b/i;
 const ANY = new RegExp(`${OPEN.source}|\\b(?:any|anything|either|whatever|whichever)\\b`, "i"); // to a question about the parameter
 const ANY_OF = /\b(?:any|either|whichever|whatever)(?: one)?(?: of (?:the|your|these|those)| kind of| type of)? (\p{L}+(?: \p{L}+)?)/giu;
+// "It should not be anything", "more than anything", "if the class has any"
+const BARS = /n['’]t\b|\b(?:not|never|nor|than|has|have|had) (?:\p{L}+ ){0,4}(?:any(?:thing)?|either|whatever|whichever)\b/iu;
 // The topic stands in the few words before it, and nothing that the word belongs to behind it: "the class on any flight" is of flights.
 const IS_ANY =
   /(?<![\p{L}'])((?:[\p{L}']+ ){1,5})(?:any(?:thing)?|either|whatever|whichever)(?: (?:one|you|is|will|would|works?|goes|suits|does)\b[^]*)?[^\p{L}\p{N}]*$/iu;

@@ -53,6 +53,8 @@ describe("asksForMore", () => {
     "Anything else before I book it?",
     "Anything else, or shall I book it?",
     "I booked it, and nothing else.",
+    "Please confirm a table for two at 7 pm. Anything else?",
+    "Please confirm: reserve table (place: Aria). Anything else you need?",
   ])("is false of %s", (text) => expect(asksForMore(text)).toBe(false));
 });
 

@@ -16,7 +16,7 @@ function expectRefused(read: () => number, said: string): void {
 
 describe("readCount", () => {
   it("reads a count", () => {
-    expect([readCount("--examples", "60000", "usage"), readCount("--seed", "0", "usage", 0)]).toEqual([60_000, 0]);
+    expect([readCount("--examples", "60000", "usage"), readCount("--seed", "0", "usage", { least: 0 })]).toEqual([60_000, 0]);
   });
 
   it.each(["60_000", "many", "0", "-1", "1.5", ""])("ends the command where it is none: %s", (given) =>
@@ -24,7 +24,7 @@ describe("readCount", () => {
   );
 
   it.each(["-1", "one", ""])("ends it where a count may be 0, too: %s", (given) =>
-    expectRefused(() => readCount("--seed", given, "usage", 0), `--seed: a whole number from 0 on expected, got ${given}`),
+    expectRefused(() => readCount("--seed", given, "usage", { least: 0 }), `--seed: a whole number from 0 on expected, got ${given}`),
   );
 });
 

@@ -56,14 +56,18 @@ export function correctionRows(
   const weights = weightsOf(corrected);
   for (const [{ eventId, correction, turns, reward }, weight] of zipStrict(corrected, weights)) {
     const own = turns.flatMap((turn) => {
-      const { answer, notes, rollout } = turn.payload;
-      // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
-      if (!callsTool(answer, correction) || notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
+      const { answer, notes, agreedTo, rollout } = turn.payload;
+      // Served under a note of the same argument, to push against its value would teach the policy to be deaf to notes; after a yes that nobody gave, to who says yes.
+      if (!callsTool(answer, correction) || notes?.some(({ text }) => isAbout(text, correction)) === true || agreedTo !== undefined)
+        return [];
       const span = argumentSpan(tokenizer, rollout.responseTokens, correction.parameter.name);
       if (span === undefined) return [];
       return [rowOf(turn, { eventId, form: "correction", reward, span, advantages: rollout.responseTokens.map(() => reward - baseline) })];
     });
-    if (own.length === 0) refused.push(noRow(eventId, "a turn with the corrected argument among its tokens expected, got none"));
+    if (own.length === 0)
+      refused.push(
+        noRow(eventId, "a turn with the corrected argument among its tokens, under nothing that speaks for the user, expected, got none"),
+      );
     rows.push(...own.map((row) => weighted(row, weight / own.length)));
   }
   return { rows, refused };
@@ -106,6 +110,8 @@ export function rewardRows(
     else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
     else if (steps.some(({ turn }) => turn.payload.rollout.sampling.topP < 1))
       refused.push({ eventId, code: "turn/ratios", detail: "top_p 1 expected; ratios of other draws mean nothing" });
+    else if (steps.some(({ turn }) => turn.payload.agreedTo !== undefined))
+      refused.push({ eventId, code: "turn/ratios", detail: "a prompt of what was said expected, got one with a yes that nobody gave" });
     else return true;
     return false;
   });

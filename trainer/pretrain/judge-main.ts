@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     rank: readCount("--rank", values.rank, USAGE),
     rate: readRate("--rate", values.rate, USAGE),
     threads: readCount("--threads", values.threads, USAGE),
-    seed: readCount("--seed", values.seed, USAGE, 0),
+    seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
   const progress = new Progress({ total: numbers.runTokens, done: 0 });
   let average = Number.NaN;

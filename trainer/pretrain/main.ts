@@ -69,10 +69,10 @@ async function main(): Promise<void> {
   const numbers = {
     runTokens: readCount("--tokens", values.tokens, USAGE),
     rate: readRate("--rate", values.rate, USAGE),
-    warmupSteps: readCount("--warmup", values.warmup, USAGE, 0),
+    warmupSteps: readCount("--warmup", values.warmup, USAGE, { least: 0 }),
     decayShare: readShare("--decay", values.decay, USAGE),
     threads: readCount("--threads", values.threads, USAGE),
-    seed: readCount("--seed", values.seed, USAGE, 0),
+    seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`reading SGD train from ${values.sgd}`);

@@ -52,8 +52,6 @@ export const HEARD = {
   ],
 };
 
-/** Stands for a prompt in which the question and a yes come last. */
-const AGREED: readonly number[] = [];
 const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
 /** A policy that answers as `script` says for the notes in its prompt, the version that is asked, what it is held to, and whether its question was agreed to. */
@@ -71,7 +69,7 @@ export function prepared(
     async *complete(request: YieldingCompletion): AsyncGenerator<CompletionStep> {
       const names = request.notes.map(({ parameter }) => parameter);
       const held = request.held.map(({ parameter }) => parameter);
-      const agreed = request.promptTokens === AGREED;
+      const agreed = request.agreedTo !== undefined;
       asked.push([request.version, ...names, ...held.map((name) => `held ${name}`), ...(agreed ? ["agreed"] : [])]);
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
       const { responseFormat: form } = request;
@@ -89,9 +87,9 @@ export function prepared(
     },
   } as unknown as Policy;
   const form = { ...FREE_FORM, tools: heard.tools };
-  const completionOf = ({ by, notes: kept, hold }: Asked) => {
+  const completionOf = ({ by, notes: kept, agreedTo, hold }: Asked) => {
     const held = hold === undefined ? form : holdTo(hold.to, form, { before: hold.before, heard });
-    const prompt = { notes: kept, held: hold?.to ?? [], ...(hold?.agreed === true && { promptTokens: AGREED }) };
+    const prompt = { notes: kept, held: hold?.to ?? [], agreedTo };
     return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
   return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };

@@ -156,6 +156,27 @@ describe("YieldingAnswer under notes that are passed over", () => {
       expect(await made(unsaid, { city: "Rome" })).toMatchObject({ calls: [JSON.stringify(unsaid).replaceAll(/([:,])/g, "$1 ")] });
     });
 
+    it("stay as they were looked at where other notes hold them: what those change is theirs alone", async () => {
+      const extras = { type: "array", items: { type: "string" } };
+      const properties = { stars: { type: "string" }, rooms: { type: "string" }, extras };
+      const tools = [{ type: "function" as const, function: { name: "SearchHotel", parameters: { type: "object", properties } } }];
+      const heard = { messages: [{ role: "user" as const, content: "5 stars, with pool and wifi." }], tools };
+      const [pool, spa] = [
+        { stars: "5", extras: ["pool"] },
+        { stars: "5", extras: ["spa"] },
+      ];
+      const turn = (later: object) =>
+        prepared({ notes: [NEVER, ROOMS], heard }, (_, __, held) =>
+          held.length === 0
+            ? tokenizer.encode("5 stars with pool. Is that right?")
+            : call(held.includes("rooms") ? { ...later, rooms: "2" } : pool),
+        );
+      const kept = turn(pool);
+      expect(await answer(kept)).toMatchObject({ calls: ['{"stars": "5", "extras": ["pool"], "rooms": "2"}'] });
+      expect(kept.asked.at(-1)).toEqual([7, "@ask", "rooms", "held rooms", "held @ask", "agreed"]);
+      expect(await answer(turn(spa))).toMatchObject({ calls: ['{"stars": "5", "extras": ["pool"]}'] });
+    });
+
     it("ask where neither can", async () => {
       expect(await made({ city: "Rome" }, { city: "Faro" })).toMatchObject({ calls: [], tokens: [...question, tokenizer.eosId] });
     });

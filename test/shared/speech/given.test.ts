@@ -106,6 +106,14 @@ describe("isLeftOpen", () => {
     (said) => expect(open(said)).toBe(false),
   );
 
+  it.each([
+    "I want first class more than anything!",
+    "The class should not be anything.",
+    "I don't want the class to be any.",
+    "Does the class have any?",
+    "Business class, and a meal if the class has any.",
+  ])("is false of what leaves nothing open: %s", (said) => expect(open(said)).toBe(false));
+
   it("is false of other arguments, and of silence", () => {
     expect(open("A flight to Oslo with any airline.")).toBe(false);
     expect(open("A flight to Oslo.", assistant("Which airline?"), "Any.")).toBe(false);

@@ -16,7 +16,7 @@ const sampling = { seed: 1, temperature: 1, topP: 1, masked: false };
 function exchange(
   eventId: string,
   outcome: -1 | 0 | 1,
-  changes: { share?: number; sampling?: object; version?: number } = {},
+  changes: { share?: number; sampling?: object; version?: number; agreedTo?: string } = {},
 ): RewardedExchange {
   const rollout = {
     promptTokens: [1, 2],
@@ -24,7 +24,14 @@ function exchange(
     rolloutLogProbs: [-0.25, -0.5, -1],
     sampling: { ...sampling, ...changes.sampling },
   };
-  const answered = turn([user("Hello.")], { role: "assistant", content: "Hi." }, { rollout, policyVersion: changes.version ?? 2 });
+  const answered = turn(
+    [user("Hello.")],
+    { role: "assistant", content: "Hi." },
+    {
+      ...{ rollout, policyVersion: changes.version ?? 2 },
+      ...(changes.agreedTo !== undefined && { agreedTo: changes.agreedTo }),
+    },
+  );
   return { eventId, task: "greeting", outcome, steps: [{ turn: answered, votes: [] }], share: changes.share ?? 0.5 };
 }
 
@@ -62,13 +69,20 @@ describe("rewardRows", () => {
     expect(rows.map(({ rolloutLogProbs }) => rolloutLogProbs)).toEqual([null, [-0.25, -0.5, -1]]);
   });
 
-  it("leaves out what was drawn from a part of the distribution, is too old, or tells nothing, with the reason", () => {
+  it("leaves out what was drawn from a part of the distribution or after a yes that nobody gave, is too old, or tells nothing, with the reason", () => {
     const { rows, refused } = rewardRows(
-      [exchange("part", 1, { sampling: { topP: 0.9 } }), exchange("old", 1, { version: 20 }), exchange("a", 1), exchange("b", -1)],
+      [
+        exchange("part", 1, { sampling: { topP: 0.9 } }),
+        exchange("unasked", 1, { agreedTo: "A greeting, is that right?" }),
+        exchange("old", 1, { version: 20 }),
+        exchange("a", 1),
+        exchange("b", -1),
+      ],
       asked,
     );
     expect(refused.map(({ eventId, code }) => [eventId, code])).toEqual([
       ["part", "turn/ratios"],
+      ["unasked", "turn/ratios"],
       ["old", "turn/stale"],
     ]);
     expect(new Set(rows.map(({ eventId }) => eventId))).toEqual(new Set(["a", "b"]));

@@ -1,6 +1,6 @@
 /**
  * Lessons of an aspect of an answer: which of two tools is called, whether the user is asked before, how replies are worded. The teacher is the policy itself, held to
- * the aspect as the edge holds an answer to a note of it; where the policy does so already, or it is not about that, it is to go
+ * the aspect as the edge holds an answer to a note of it, but that a call made unasked is only begun, since no more of it is learned; where the policy does so already, or it is not about that, it is to go
  * on as it does. After a question that the user agrees to, the call is made.
  */
 import { ASK_FIRST } from "../../../shared/aspects.ts";

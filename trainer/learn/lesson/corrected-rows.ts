@@ -79,6 +79,8 @@ export async function correctedRows(
   const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId, wordings }) => {
     // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
     if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
+    // Nobody gave the yes in its prompt: to push against what it agreed to would teach the policy to overrule who says yes.
+    if (payload.agreedTo !== undefined) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;

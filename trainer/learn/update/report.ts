@@ -37,9 +37,9 @@ export async function describeChanges(
     ),
   );
   // Without the notes of then: what is shown is what the version does.
-  const asked = turns.map(({ payload: { messages, tools, notes, heldTo, rollout } }) => ({
+  const asked = turns.map(({ payload: { messages, tools, notes, heldTo, agreedTo, rollout } }) => ({
     prompt:
-      notes === undefined && heldTo === undefined
+      notes === undefined && heldTo === undefined && agreedTo === undefined
         ? rollout.promptTokens
         : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
     tools,
