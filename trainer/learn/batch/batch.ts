@@ -72,7 +72,8 @@ export function usedOf({ learnable }: Batch, refused: readonly { readonly eventI
 
 /**
  * Every signal of the batch that an update was not trained on, once each, with its reason; of what is carried none unless the update's
- * version takes the place of the one before.
+ * version takes the place of the one before. Whether it does is told by the settings that the batch came with; where the gate's budgets change
+ * while an update runs, the edge may decide otherwise.
  */
 export function refusalsOf(
   { head: { line }, judged, refusals, carried }: Batch,

@@ -1,12 +1,15 @@
-/** Under which masks a recorded answer was drawn, and of which that cannot be told. */
+/** Which corrected turns are learned from, and under which masks a recorded answer was drawn, where that can be told. */
 import { describe, expect, it } from "vitest";
 import { AnswerGrammars } from "../../../../shared/grammar/answer-grammars.ts";
 import { FREE_FORM } from "../../../../shared/grammar/answer-form.ts";
+import { at } from "../../../../shared/assert.ts";
+import { readParameters } from "../../../../shared/speech/parameters.ts";
 import { spacedJson } from "../../../../shared/spaced-json.ts";
 import type { TurnFinished } from "../../../../shared/events.ts";
-import { masksOf } from "../../../../trainer/learn/lesson/corrected-rows.ts";
+import { correctedRows, masksOf } from "../../../../trainer/learn/lesson/corrected-rows.ts";
 import { readCheckpoint } from "../../../../trainer/model/checkpoint.ts";
-import { call, turn, user } from "../../hotel.ts";
+import { OBJECTIVES } from "../../../../trainer/learn/update/objective.ts";
+import { call, SEARCH, turn, user } from "../../hotel.ts";
 
 const { tokenizer, tokenizerFiles, config } = readCheckpoint("base");
 const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer, vocabSize: config.vocabSize });
@@ -20,6 +23,30 @@ function drawn(changes: Partial<TurnFinished> = {}, form: typeof FREE_FORM | nul
   const rollout = { promptTokens: [1, 2], responseTokens, rolloutLogProbs: responseTokens.map(() => -0.1), sampling };
   return { ...turn([user("A hotel in Porto.")], call("SearchHotel", ARGS)).payload, rollout, ...changes };
 }
+
+describe("correctedRows", () => {
+  it("takes no turn that was answered after a yes that nobody gave", async () => {
+    const asked: unknown[] = [];
+    const parameter = at(
+      readParameters(SEARCH).filter(({ name }) => name === "city"),
+      0,
+    );
+    const rowsOf = (changes: Partial<TurnFinished>) => {
+      const { eventId, turnId } = turn([user("A hotel in Porto.")], call("SearchHotel", ARGS));
+      const own = { eventId, turnId, payload: drawn(changes) };
+      const correction = { tool: SEARCH, parameter, hint: { parameter: "city", value: "Faro" } };
+      const corrected = [{ eventId: "e", correction, turns: [own], reward: -1, share: 1, words: "No, Faro." }] as never;
+      const base = { tokenizer, grammars, config, rowTokens: 2048 } as never;
+      const engine = { score: (batch: unknown) => asked.push(batch) && Promise.reject(new Error("no score expected")) } as never;
+      const hints = { candidates: 1, choice: "overlap" } as never;
+      return correctedRows(engine, corrected, { base, parent: undefined, objective: OBJECTIVES.hybrid, baseline: 0, hints });
+    };
+    await expect(rowsOf({})).rejects.toThrow("no score expected");
+    asked.length = 0;
+    expect(await rowsOf({ agreedTo: "A hotel in Porto, is that right?" })).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+});
 
 describe("masksOf", () => {
   it("makes the masks of the form again, one for each token", () => {
