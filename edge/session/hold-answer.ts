@@ -66,7 +66,7 @@ async function askHeld(
     const stands = after !== undefined && standsIn(due, { before, after, heard, cut: true }) && staysUnasked(after, { before, but: due });
     return stands ? after : undefined;
   };
-  if (!due.some(asksNever)) return hold(before.completion.agreedTo);
+  if (!due.some(asksNever)) return hold();
   const agreed = await hold(before.text);
   return agreed !== undefined && isNamed(agreed, heard) ? agreed : ((await hold()) ?? agreed);
 }
