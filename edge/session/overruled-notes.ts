@@ -5,9 +5,7 @@
  */
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { findTool, readableCalls, sameCall } from "../../shared/speech/calls.ts";
-import { requestOf, wasNamed } from "../../shared/speech/mention.ts";
-import { findParameter } from "../../shared/speech/parameters.ts";
+import { readableCalls, sameCall } from "../../shared/speech/calls.ts";
 import { type Heard, holds, samePlace, tells, yields } from "../../shared/yielding.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead } from "./yielding-turn.ts";
@@ -75,21 +73,10 @@ function withoutRead(answers: VersionAnswers, { completion, defaults }: Answer):
   return answers.ask({ by: completion, notes: completion.notes.filter((note) => !isRead(note)) }, defaults);
 }
 
-/** Whether the call is one of the conversation's, but for what notes say and the user's words do not. */
-function isMadeAgain({ call, completion: { notes } }: Answer, { messages, tools }: Heard): boolean {
-  const tool = call && findTool(tools, call.name);
-  if (call === undefined || tool === undefined) return false;
-  const request = requestOf(messages);
-  const isNoted = (name: string): boolean => {
-    const [note, parameter] = [notes.find((each) => each.tool === call.name && each.parameter === name), findParameter(tool, name)];
-    return (
-      note !== undefined &&
-      parameter !== undefined &&
-      holds(note, { call }) &&
-      !wasNamed(request, { parameter, value: note.value, args: call.arguments })
-    );
-  };
-  return messages.flatMap(readableCalls).some((made) => sameCall(made, call, isNoted));
+/** Whether the call is one of the conversation's, but for arguments that notes are about. */
+function isMadeAgain({ call, completion: { notes } }: Answer, { messages }: Heard): boolean {
+  const isNoted = (name: string): boolean => notes.some((note) => note.tool === call?.name && note.parameter === name);
+  return call !== undefined && messages.flatMap(readableCalls).some((made) => sameCall(made, call, isNoted));
 }
 
 function sameArgument(name: string, left: Answer, right: Answer): boolean {
