@@ -3,7 +3,7 @@
  * asked, or replies worded otherwise. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
-import { asks, asksAbout, confirms, wasAskedAbout } from "../../shared/asking.ts";
+import { agreementTo, asks, asksAbout, confirms, wasAskedAbout } from "../../shared/asking.ts";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
@@ -173,17 +173,12 @@ async function findAskFirst(signal: Heard, { chance, sampler, seed }: Asking & {
   return reads(name) && chance < READING_WISH ? undefined : stands(name, "@ask", ASK_FIRST);
 }
 
-/** The call that was asked about: the one that is due, and no search that was made before. */
+/** The call that was asked about: the one that comes of a yes. */
 async function findAskNever({ turn: { payload } }: Heard, { sampler, seed }: Asking): Promise<Stands | undefined> {
   const { messages, tools, answer } = payload;
   const question = isWords(answer) ? (answer.content ?? "") : "";
   if (!asks(question)) return undefined;
-  const due = await sampler.call({ messages, tools, callable: tools }, { seed });
-  // A small base would search once more for what it has found and is asked to buy.
-  const isMade =
-    due !== undefined && reads(due.name) && messages.some((message) => readableCalls(message).some((made) => isSame(made, due)));
-  const others = tools.filter((each) => each.function.name !== due?.name);
-  const call = isMade && others.length > 0 ? await sampler.call({ messages, tools, callable: others }, { seed }) : due;
+  const call = await sampler.call({ messages: [...messages, ...agreementTo(question)], tools, callable: tools }, { seed });
   const tool = call === undefined ? undefined : findTool(tools, call.name);
   if (call === undefined || tool === undefined) return undefined;
   // A small base may read other values than it asked about.
@@ -269,12 +264,6 @@ function lastCalled({ exchange, turn: { payload } }: Heard, fits: (call: Call) =
   // The turn's messages end where the exchange's last answer begins; the exchange begins at their last user message.
   const begin = payload.messages.findLastIndex(({ role }) => role === "user");
   return { call, messages: payload.messages.slice(0, Math.max(0, begin) + at) };
-}
-
-function isSame(made: Call, other: Call): boolean {
-  const entries = Object.entries(other.arguments);
-  const isShared = ([name, value]: [string, unknown]): boolean => sameText(argumentText(made.arguments[name]), argumentText(value));
-  return made.name === other.name && entries.length === Object.keys(made.arguments).length && entries.every(isShared);
 }
 
 function isAlike({ arguments: made }: Call, { arguments: other }: Call): boolean {

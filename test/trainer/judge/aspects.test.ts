@@ -36,12 +36,16 @@ function signalOf(
   return assembled.signal;
 }
 
-// Stands in for a base that votes so, writes no hint of an argument, hears this wish, and would call the first tool that it may call so.
+// Stands in for a base that votes so, writes no hint of an argument, hears this wish, and would call the first tool that it may call so, behind a yes the last.
 function hearing({ vote = "-1", wish = "none", sure = 0.99, args = PORTO as Record<string, string> }): JobSampler {
+  const isAgreed = (messages: readonly ChatMessage[]): boolean => messages.at(-1)?.content === "Yes, that is right.";
   return {
     knowsWishes: true,
     answer: async (prompts) => prompts.map(({ messages: [system] }) => (system?.content?.startsWith("Judge") ? vote : "none")),
-    call: async ({ callable: [tool] }) => (tool === undefined ? undefined : { status: "read", name: tool.function.name, arguments: args }),
+    call: async ({ messages, callable }) => {
+      const tool = callable.at(isAgreed(messages) ? -1 : 0);
+      return tool === undefined ? undefined : { status: "read", name: tool.function.name, arguments: args };
+    },
     score: async ({ messages: [system] }, answers) =>
       answers.map((answer) =>
         system?.content === WISH_SYSTEM && answer === wish ? Math.log(sure) : Math.log((1 - sure) / (answers.length - 1)),
@@ -295,23 +299,10 @@ describe("a wish to be asked", () => {
 
   it("not to be asked is about the call that the question is about", async () => {
     const question: ChatMessage = { role: "assistant", content: "Please confirm: two rooms in Porto." };
-    expect(await judge(signalOf(question, "Just do it, always."), { wish: "go" })).toMatchObject({
+    // Whatever the base would call without it: what comes of a yes is what was asked about.
+    expect(await judge(signalOf(question, "Just do it, always.", { tools: [SEARCH, RESERVE] }), { wish: "go" })).toMatchObject({
       reward: -1,
-      hint: { toolName: "SearchHotel", hint: { parameter: "@ask", value: "never" } },
-    });
-    const looked: ChatMessage[] = [user("Rooms in Porto."), SEARCHED, result("{}")];
-    // What was looked for and found is not what is asked about.
-    expect(
-      await judge(signalOf(question, "Just do it, always.", { asked: looked, tools: [SEARCH, RESERVE] }), { wish: "go" }),
-    ).toMatchObject({
       hint: { toolName: "ReserveHotel", hint: { parameter: "@ask", value: "never" } },
-    });
-    // What was done before may be done again.
-    const booked: ChatMessage[] = [user("Rooms in Porto."), RESERVED, result("{}")];
-    expect(
-      await judge(signalOf(question, "Just do it, always.", { asked: booked, tools: [RESERVE, SEARCH] }), { wish: "go" }),
-    ).toMatchObject({
-      hint: { toolName: "ReserveHotel" },
     });
     // What is to be confirmed is so, whatever the base would call it with.
     const misread = signalOf({ role: "assistant", content: "Please confirm that you want the 5th." }, "Just do it, always.", {
