@@ -37,13 +37,19 @@ export function mayHold(
   return parameter !== "@ask" || (toolChoice === "auto" && responseFormat.type === "text");
 }
 
-/** Whether an answer does otherwise than the note has it, although nobody said so. */
-export function passesOver(note: Held & Partial<Pick<Note, "corrected">>, { calls, text, heard }: Said & { heard: Heard }): boolean {
+/**
+ * Whether an answer does otherwise than the note has it, although nobody said so.
+ * @param said.isUnfilled whether the policy leaves the argument out where it does not read the note: then whatever else it has was made up
+ */
+export function passesOver(
+  note: Held & Partial<Pick<Note, "corrected">>,
+  { calls, text, heard, isUnfilled = false }: Said & { heard: Heard; isUnfilled?: boolean },
+): boolean {
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) {
     const used = passedFor(note, { call: calls[0], heard });
-    return used !== undefined && isMadeUp(used, [note.corrected ?? undefined]);
+    return used !== undefined && (isUnfilled || isMadeUp(used, [note.corrected ?? undefined]));
   }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
@@ -79,6 +85,11 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
 
 /** What a call has in the place of a default. */
 export type Passed = { readonly value: string | undefined; readonly isCommon: boolean };
+
+/** Whether a policy calls the note's tool and leaves its argument out. */
+export function leavesOut({ tool, parameter }: Pick<Held, "tool" | "parameter">, { call }: Pick<WrittenAnswer, "call">): boolean {
+  return call?.name === tool && call.arguments[parameter] === undefined;
+}
 
 /** Whether that was made up, by itself: of numbers and truths only what the default was learned in the place of. */
 export function isMadeUp({ value, isCommon }: Passed, corrected: readonly (string | undefined)[]): boolean {

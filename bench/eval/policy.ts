@@ -3,7 +3,7 @@ import { at } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { holdTo, passesOver } from "../../shared/held-notes.ts";
+import { holdTo, leavesOut, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
@@ -80,7 +80,7 @@ export class EvaluatedPolicy {
       if (isElsewhere || yields(this.#tokenizer, about, { under: a, without: b, heard })) return { text: b.text };
       const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
       // What the policy tells by itself is not held, whatever words it has.
-      return passesOver(note, { ...before, heard }) && !tells(this.#tokenizer, about, { without: b, heard })
+      return passesOver(note, { ...before, heard, isUnfilled: leavesOut(note, b) }) && !tells(this.#tokenizer, about, { without: b, heard })
         ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
         : a;
     });

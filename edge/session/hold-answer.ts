@@ -22,7 +22,7 @@ import type { WithoutOverruled } from "./overruled-notes.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead, standingDefaults } from "./yielding-turn.ts";
 
-export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told }: WithoutOverruled): Promise<Answer> {
+export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told, unfilled }: WithoutOverruled): Promise<Answer> {
   const { completion, heard } = answers.turn;
   const learned = new LearnedDefaults(answers);
   const tried = new Set<ServedNote>();
@@ -32,7 +32,8 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
     // What the policy tells by itself is not held.
     const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
-    const due = nextOf(open.filter((note) => stands(note) && passesOver(note, { calls, text, heard })));
+    const passes = (note: ServedNote): boolean => passesOver(note, { calls, text, heard, isUnfilled: unfilled.has(note.noteId) });
+    const due = nextOf(open.filter((note) => stands(note) && passes(note)));
     const isLast = due.every(asksFirst); // or no note is due
     if (isLast) {
       const decided = await learned.yieldOrHold(answer);

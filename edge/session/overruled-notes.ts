@@ -3,6 +3,7 @@
  * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any, and one
  * that was made before is not made again for a note's sake.
  */
+import { leavesOut } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { readableCalls, sameCall } from "../../shared/speech/calls.ts";
@@ -16,32 +17,36 @@ export type WithoutOverruled = {
   readonly standing: readonly ServedNote[];
   /** Ids of notes about arguments that the policy fills by itself with what was said, whatever words that has. */
   readonly told: ReadonlySet<string>;
+  /** Of those about arguments that it leaves out by itself: another value than the note's was made up in reading it. */
+  readonly unfilled: ReadonlySet<string>;
 };
 
 /** The answer without the notes that yield. What the version has learned about their arguments must not speak for the user, so a version before that is asked. */
 export async function withoutOverruledNotes(answers: VersionAnswers, under: Answer): Promise<WithoutOverruled> {
   const { notes } = under.completion;
   const { policy, heard } = answers.turn;
-  const told = new Set<string>();
-  if (!notes.some((note) => isAboutCall(note, under))) return { answer: await withoutOtherTools(answers, under), standing: notes, told };
+  const [told, unfilled] = [new Set<string>(), new Set<string>()];
+  if (!notes.some((note) => isAboutCall(note, under)))
+    return { answer: await withoutOtherTools(answers, under), standing: notes, told, unfilled };
   if (isMadeAgain(under, heard)) {
     const own = await withoutRead(answers, under);
-    if (own !== undefined && own.call?.name !== under.call?.name) return { answer: own, standing: notes, told };
+    if (own !== undefined && own.call?.name !== under.call?.name) return { answer: own, standing: notes, told, unfilled };
   }
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
   const without = await answers.askBefore(learned(notes), { notes: [] });
-  if (without === undefined) return { answer: under, standing: notes, told };
+  if (without === undefined) return { answer: under, standing: notes, told, unfilled };
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
+    if (leavesOut(note, without)) unfilled.add(note.noteId);
     return yields(policy.tokenizer, about, { under, without, heard });
   });
   const standing = notes.filter((note) => !yielding.includes(note));
   const left = yielding.length === 0 ? under : await answers.askBefore(learned(yielding), { notes: standing });
   return left === undefined
-    ? { answer: under, standing: notes, told }
-    : { answer: await ownBeside(answers, left, without), standing, told };
+    ? { answer: under, standing: notes, told, unfilled }
+    : { answer: await ownBeside(answers, left, without), standing, told, unfilled };
 }
 
 /**
