@@ -246,7 +246,7 @@ describe("a refusal names the parameter and says what to change", () => {
     ["an empty stop", { stop: "" }, "stop", /at least 1 character expected, got 0/],
     ["alternatives without log-probs", { top_logprobs: 2 }, "top_logprobs", /logprobs: true/],
     ["stream options without a stream", { stream_options: { include_usage: true } }, "stream_options", /stream: true/],
-    ["a seed that is no integer", { seed: 1.5 }, "seed", /int/],
+    ["a seed that is no integer", { seed: 1.5 }, "seed", /a whole number expected, got 1.5/],
     ["no messages", { messages: [] }, "messages", /at least one/],
     ["an image", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] }, "messages.0.content", /text/],
     ["an unknown role", { messages: [{ role: "bot", content: "x" }] }, "messages.0.role", /./],
