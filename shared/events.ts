@@ -61,7 +61,7 @@ export const TurnFinished = z.object({
   baseDigest: z.string().optional(),
   /** The whole conversation that the policy answered, agent instructions included, as rendered into the prompt. */
   messages: z.array(ChatMessage),
-  /** What stood in the prompt beside it, at the last user message; absent where nothing did. */
+  /** What stood in the prompt beside it, at the last user message, or at the yes that nobody gave; absent where nothing did. */
   notes: z.array(PromptNote).optional(),
   tools: z.array(ToolDefinition),
   answer: ChatMessage,

@@ -1,5 +1,6 @@
 /** A call that its user does not want to be asked about, in real workerd with the shipped base: it is made as if the question had been agreed to, and the log says so. */
 import { describe, expect, it } from "vitest";
+import { RESERVE_TABLE } from "../../../shared/example.ts";
 import { readCheckpoint } from "../../../trainer/model/checkpoint.ts";
 import { call, judgement, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
@@ -8,21 +9,8 @@ import { says, talkTo, turnsOf } from "./talk.ts";
 const edge = withEdge({ baseFolder: "base" });
 const AGENT = "tables";
 const NOTE = "Call ReserveRestaurant without asking.";
-const text = { type: "string" };
-const RESERVE = {
-  type: "function",
-  function: {
-    name: "ReserveRestaurant",
-    description: "Reserve a table at a restaurant",
-    parameters: {
-      type: "object",
-      properties: { restaurant_name: text, city: text, time: text, date: text, party_size: text },
-      required: ["restaurant_name", "city", "time"],
-    },
-  },
-};
 const REQUEST = "Please reserve a table for 2 people at Aria in San Jose at 6:30 pm on March 5th.";
-const QUESTION = "Please confirm: table for 2 at Aria in San Jose at 6:30 pm on March 5th.";
+const QUESTION = "Please confirm: a table for 2 at Aria in San Jose at 6:30 pm on March 5th.";
 const CONTEXT = 1024; // of the shipped base
 
 describe("a call that nobody is to be asked about", { timeout: 120_000 }, () => {
@@ -44,7 +32,7 @@ describe("a call that nobody is to be asked about", { timeout: 120_000 }, () => 
   }
 
   it("is the one that the question told of, where an answer has room behind it, and the log has that question", async () => {
-    await putAgent(edge, AGENT, { tools: [RESERVE] });
+    await putAgent(edge, AGENT, { tools: [RESERVE_TABLE] });
     const first = await reserve();
     expect([first.answer.content, first.agreedTo]).toEqual([QUESTION, undefined]);
     const made = judgement(AGENT, first.event.turnId);
