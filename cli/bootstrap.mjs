@@ -55,7 +55,7 @@ async function install() {
 
 /**
  * Installs what the lockfile says, without engine warnings, audit and the CUDA download of onnxruntime-node.
- * Not `npm ci`: that refuses a lockfile which does not list every other platform's optional packages.
+ * Not `npm ci`: that removes first what is there, which a process beside this one may be using.
  */
 function runNpm() {
   const cli = process.env.npm_execpath;
