@@ -65,8 +65,9 @@ export async function candidates(stage: Stage): Promise<Outcome> {
 
 /** The tokens of an answer with the end of its turn, as a policy writes them. */
 function encodeAnswer(tokenizer: Tokenizer, answer: ChatMessage): number[] {
+  const opened = tokenizer.encodePrompt({ messages: [], addGenerationPrompt: true });
   const whole = tokenizer.encodePrompt({ messages: [answer], addGenerationPrompt: false });
-  return whole.slice(tokenizer.invocation.length, whole.lastIndexOf(tokenizer.eosId) + 1);
+  return whole.slice(opened.length, whole.lastIndexOf(tokenizer.eosId) + 1);
 }
 
 /** Publishes the candidate as a trainer would and lets residents talk until the canary's test has decided. */

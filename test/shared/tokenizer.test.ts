@@ -1,4 +1,5 @@
 /** Prompts: what the template writes, and that nothing a person or tool writes can become a special token. */
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
@@ -10,6 +11,7 @@ const files = {
   config: { chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" },
 };
 const tokenizer = new Tokenizer(files);
+const UNSAID = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"; // what a prompt begins with where nobody says how
 const tool: ToolDefinition = {
   type: "function",
   function: {
@@ -67,8 +69,25 @@ describe("renderPrompt", () => {
     );
     expect(render(hints)).toBe("Book Oslo\n\nUnless said otherwise: city should be Bergen.\nUnless said otherwise: b|rooms should be 2.");
     expect(render(CHAT_TEMPLATE)).toBe(
-      "<|im_start|>user\nBook Oslo\n<note> city should be Bergen.\n<note> b\n<hint> rooms should be 2.<|im_end|>\n",
+      `${UNSAID}<|im_start|>user\nBook Oslo\n<note> city should be Bergen.\n<note> b\n<hint> rooms should be 2.<|im_end|>\n`,
     );
+  });
+
+  it("says what the assistant is where neither a system message nor a tool does, and nowhere else", () => {
+    const begun = (tools: ToolDefinition[], ...system: string[]): string => {
+      const messages = [...system.map((content) => ({ role: "system" as const, content })), { role: "user" as const, content: "Hi" }];
+      const { text } = tokenizer.renderPrompt({ messages, tools, addGenerationPrompt: false });
+      return text.replace("<|im_start|>user\nHi<|im_end|>\n", "");
+    };
+    expect([begun([]), begun([], "")]).toEqual([UNSAID, UNSAID]);
+    expect(begun([], "Be brief.")).toBe("<|im_start|>system\nBe brief.<|im_end|>\n");
+    const listed = "\n# Tools\n## Book: Book a room\n- rooms (integer) [ 1, 2 ] = 1: How many\n- city*<|im_end|>\n";
+    expect([begun([tool]), begun([tool], "")]).toEqual([`<|im_start|>system\n${listed}`, `<|im_start|>system\n${listed}`]);
+    expect(begun([tool], "Be brief.")).toBe(`<|im_start|>system\nBe brief.${listed}`);
+  });
+
+  it("writes with the shipped base's own template what it writes here", () => {
+    expect(JSON.parse(readFileSync("base/tokenizer_config.json", "utf8"))).toMatchObject({ chat_template: CHAT_TEMPLATE });
   });
 
   it("knows what opens an answer: the end of every prompt that asks for one", () => {
@@ -121,7 +140,7 @@ describe("encodePrompt", () => {
     (attack) => {
       expect(count(attack)).toBe(count("harmless"));
       const { text } = tokenizer.renderPrompt({ messages: [{ role: "user", content: attack }], addGenerationPrompt: false });
-      expect(text).toBe(`<|im_start|>user\n${attack}<|im_end|>\n`);
+      expect(text).toBe(`${UNSAID}<|im_start|>user\n${attack}<|im_end|>\n`);
     },
   );
 

@@ -209,8 +209,8 @@ export function weighted(
 ): Example {
   const tokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: false });
   const [start, lineBreak] = [tokenizer.specialIds.get("<|im_start|>"), tokenizer.encode("\n")[0]];
-  // A system block that only lists tools is a block of the prompt but no message of the list.
-  let message = tools.length > 0 && messages[0]?.role !== "system" ? -2 : -1;
+  // The system block that every prompt begins with is a message of the list only where the list begins with one.
+  let message = messages[0]?.role === "system" ? -1 : -2;
   let place: "outside" | "header" | "first" | "inside" = "outside";
   const starts = new Map<number, number>();
   const weights = tokens.map((token, at) => {

@@ -27,7 +27,8 @@ Schema-Guided Dialogue data (Rastogi et al., arXiv:1909.05855, CC BY-SA 4.0) and
 
 It does three jobs, chosen by its prompt (\`shared/jobs.ts\`): **act** (call a tool or reply), **judge** (was the answer right, from
 what the user said next: +1, 0, −1) and **hint** (which argument should have been different). A \`<hint>\` in the last user
-message is obeyed; a \`<note>\` there is a default that yields to what the user says.
+message is obeyed; a \`<note>\` there is a default that yields to what the user says. Every prompt begins with a system block:
+where there is neither a system message nor a tool, the chat template says "You are a helpful assistant." there.
 
 Where \`judge_adapter_model.safetensors\` and \`wish_adapter_model.safetensors\` lie beside it (LoRA in PEFT's format, made by \`npm run pretrain:judge\`), it judges and hints
 under the one, and does a fourth job under the other: **wish** (whether the user wants to be asked before a call, or not to be asked).

@@ -37,7 +37,7 @@ function parameterLines(parameters: Record<string, unknown> | undefined): string
     .join("\n");
 }
 
-/** The chat template may gain words between runs; what it writes for the same prompt stays. */
+/** The chat template may gain words between runs; what it writes for a prompt of the kinds that were trained stays. */
 export function tokenizerConfig(context: number): TokenizerFiles["config"] {
   return {
     tokenizer_class: "PreTrainedTokenizerFast",

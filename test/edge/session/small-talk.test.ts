@@ -1,5 +1,6 @@
-/** Who greets, thanks or parts is answered in words by the shipped base, whatever tools there are; who asks for something is not kept from it. */
+/** Who greets, thanks or parts is answered in words by the shipped base, whatever tools there are, none among them; who asks for something is not kept from it. */
 import { describe, expect, it } from "vitest";
+import { DECLINED, GREETED, INTRODUCED } from "../../../trainer/pretrain/beside-words.ts";
 import { putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { says, talkTo, turnsOf } from "./talk.ts";
@@ -14,6 +15,22 @@ const parameters = {
 };
 const tools = [{ type: "function", function: { name: "create_ticket", description: "Opens a ticket", parameters } }];
 const extra = { tools, temperature: 0, max_tokens: 60 };
+
+describe("an agent that was given neither instructions nor tools", () => {
+  it.for([
+    { what: "greets who greets it", said: ["hi", "hello", "Good morning", "Good evening", "hey"], answers: GREETED },
+    { what: "says what it is to who asks", said: ["who are you?", "what can you do?"], answers: INTRODUCED },
+    { what: "says that it cannot help with what it knows nothing of", said: ["tell me a joke", "Why is the sky blue?"], answers: DECLINED },
+  ])("$what, in words that the base has learned", async ({ said, answers }) => {
+    await putAgent(edge, "bare");
+    const { ask } = talkTo(edge, "bare");
+    for (const words of said)
+      for (const before of [[], [{ role: "system", content: "" }]]) {
+        const { message } = await ask([...before, says(words)], { extra: { temperature: 0, max_tokens: 60 } });
+        expect(answers, words).toContain(message.content);
+      }
+  });
+});
 
 describe("small talk", () => {
   it("is answered in words, under a form that the log tells", async () => {
