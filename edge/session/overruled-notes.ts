@@ -1,8 +1,9 @@
 /**
  * Notes that what was said overrules leave the prompt: the policy is asked without them, and where it tells what somebody has said, it is that
- * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any, and one
- * that was made before is not made again for a note's sake.
+ * which goes out. A note that stands changes its own argument and no other. A call that no note is about goes out as it does without any, and for a
+ * note's sake none is made again that was made before, nor any where a call of another tool is due or asked about.
  */
+import { confirms } from "../../shared/asking.ts";
 import { leavesOut } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
@@ -28,10 +29,9 @@ export async function withoutOverruledNotes(answers: VersionAnswers, under: Answ
   const [told, unfilled] = [new Set<string>(), new Set<string>()];
   if (!notes.some((note) => isAboutCall(note, under)))
     return { answer: await withoutOtherTools(answers, under), standing: notes, told, unfilled };
-  if (isMadeAgain(under, heard)) {
-    const own = await withoutRead(answers, under);
-    if (own !== undefined && own.call?.name !== under.call?.name) return { answer: own, standing: notes, told, unfilled };
-  }
+  const own = await withoutRead(answers, under);
+  if (own !== undefined && own.call?.name !== under.call?.name && (isMadeAgain(under, heard) || (await isOfOtherTool(answers, own, under))))
+    return { answer: own, standing: notes, told, unfilled };
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
   const without = await answers.askBefore(learned(notes), { notes: [] });
@@ -76,6 +76,13 @@ async function withoutOtherTools(answers: VersionAnswers, under: Answer): Promis
 /** What the same version says that reads none of the notes. */
 function withoutRead(answers: VersionAnswers, { completion, defaults }: Answer): Promise<Answer | undefined> {
   return answers.ask({ by: completion, notes: completion.notes.filter((note) => !isRead(note)) }, defaults);
+}
+
+/** Whether an answer without the call is about one of another tool: it makes that, or asks the user first. */
+async function isOfOtherTool(answers: VersionAnswers, own: Answer, under: Answer): Promise<boolean> {
+  const agreedTo = confirms(own.text) ? own.text : undefined;
+  const { call } = own.calls.length > 0 ? own : ((await answers.hold(own, [], { form: { toolChoice: "required" }, agreedTo })) ?? own);
+  return call !== undefined && call.name !== under.call?.name;
 }
 
 /** Whether the call is one of the conversation's, but for arguments that notes are about. */

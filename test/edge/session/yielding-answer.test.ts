@@ -104,6 +104,18 @@ describe("YieldingAnswer under notes that are about another tool", () => {
     expect(await under(after("In Faro."), words, { city: "Faro", rooms: "2" })).toMatchObject({ notes: [ROOMS] });
   });
 
+  it("makes none where one of another tool is due without them, or asked about", async () => {
+    const booking = call({ city: "Porto" }, "BookHotel");
+    const under = (own: number[], next: number[]) =>
+      prepared({ notes: [ROOMS] }, (notes, _, __, agreed) => (notes.length > 0 ? call({ rooms: "2" }) : agreed ? next : own));
+    expect(await answer(under(booking, []))).toMatchObject({ calls: ['{"city": "Porto"}'], notes: [] });
+    const confirm = tokenizer.encode("Please confirm: a hotel in Porto?");
+    const [other, same] = [under(confirm, booking), under(confirm, call({ rooms: "2" }))];
+    expect(await answer(other)).toMatchObject({ tokens: [...confirm, tokenizer.eosId], notes: [] });
+    expect(other.asked).toEqual([[7, "rooms"], [7], [7, "agreed"]]);
+    expect(await answer(same)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS] });
+  });
+
   it("keeps to the call where one of theirs is due without them", async () => {
     const turn = prepared({ notes: [ROOMS] }, (notes) => (notes.length > 0 ? call({ city: "Faro" }, "GetWeather") : call({ rooms: "1" })));
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro"}'], notes: [ROOMS] });
