@@ -5,8 +5,8 @@ import type { Middleware } from "../env.ts";
 export function clientCors(): Middleware {
   return cors({
     origin: "*",
-    allowMethods: ["GET", "POST"],
-    exposeHeaders: ["x-policy-line", "x-policy-version", "x-policy-digest", "x-session-id", "x-request-id"],
+    allowMethods: ["GET", "POST", "DELETE"],
+    exposeHeaders: ["x-policy-line", "x-policy-version", "x-policy-digest", "x-session-id", "x-request-id", "retry-after"],
     maxAge: 86_400,
   });
 }

@@ -257,6 +257,7 @@ describe("browsers", () => {
       });
     const client = await preflight("/v1/chat/completions");
     expect([client.status, client.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    expect(client.headers.get("access-control-allow-methods")).toBe("GET,POST,DELETE");
     const admin = await preflight("/api/agents");
     expect([admin.status, admin.headers.get("access-control-allow-origin")]).toEqual([401, null]);
   });
