@@ -29,13 +29,14 @@ export async function withoutOverruledNotes(answers: VersionAnswers, under: Answ
   const [told, unfilled] = [new Set<string>(), new Set<string>()];
   if (!notes.some((note) => isAboutCall(note, under)))
     return { answer: await withoutOtherTools(answers, under), standing: notes, told, unfilled };
-  const own = await withoutRead(answers, under);
-  if (own !== undefined && own.call?.name !== under.call?.name && (isMadeAgain(under, heard) || (await isOfOtherTool(answers, own, under))))
-    return { answer: own, standing: notes, told, unfilled };
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
-  const without = await answers.askBefore(learned(notes), { notes: [] });
+  const without = await answers.askBefore(learned(notes), { notes: unread(notes) });
   if (without === undefined) return { answer: under, standing: notes, told, unfilled };
+  if (without.call?.name !== under.call?.name) {
+    const own = await withoutRead(answers, under);
+    if (own !== undefined && (await isDueInstead(answers, own, under))) return { answer: own, standing: notes, told, unfilled };
+  }
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
@@ -59,8 +60,7 @@ async function ownBeside(answers: VersionAnswers, under: Answer, without: Answer
   if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
   const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);
   if (Object.keys({ ...under.call?.arguments, ...without.call?.arguments }).every(isOwn)) return under;
-  const unread = notes.filter((note) => !isRead(note));
-  const after = await answers.ask({ by: under.completion, notes: unread, hold: { to: about, before: without } }, under.defaults);
+  const after = await answers.ask({ by: under.completion, notes: unread(notes), hold: { to: about, before: without } }, under.defaults);
   if (after === undefined || after.call?.name !== under.call?.name) return under;
   return about.every((note) => holds(note, after)) ? after : under;
 }
@@ -75,13 +75,22 @@ async function withoutOtherTools(answers: VersionAnswers, under: Answer): Promis
 
 /** What the same version says that reads none of the notes. */
 function withoutRead(answers: VersionAnswers, { completion, defaults }: Answer): Promise<Answer | undefined> {
-  return answers.ask({ by: completion, notes: completion.notes.filter((note) => !isRead(note)) }, defaults);
+  return answers.ask({ by: completion, notes: unread(completion.notes) }, defaults);
 }
 
-/** Whether an answer without the call is about one of another tool: it makes that, or asks the user first. */
-async function isOfOtherTool(answers: VersionAnswers, own: Answer, under: Answer): Promise<boolean> {
+function unread(notes: readonly ServedNote[]): ServedNote[] {
+  return notes.filter((note) => !isRead(note));
+}
+
+/**
+ * Whether an answer without the call goes out in its place: where that was made before, or where another tool's is due. Of words the call is asked for
+ * that would come next; after a question whether all is right, as if that had been agreed to.
+ */
+async function isDueInstead(answers: VersionAnswers, own: Answer, under: Answer): Promise<boolean> {
+  if (own.call?.name === under.call?.name) return false;
+  if (isMadeAgain(under, answers.turn.heard)) return true;
   const agreedTo = confirms(own.text) ? own.text : undefined;
-  const { call } = own.calls.length > 0 ? own : ((await answers.hold(own, [], { form: { toolChoice: "required" }, agreedTo })) ?? own);
+  const call = own.call ?? (await answers.hold(own, [], { form: { toolChoice: "required" }, agreedTo }))?.call;
   return call !== undefined && call.name !== under.call?.name;
 }
 

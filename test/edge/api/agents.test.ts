@@ -258,6 +258,8 @@ describe("browsers", () => {
     const client = await preflight("/v1/chat/completions");
     expect([client.status, client.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
     expect(client.headers.get("access-control-allow-methods")).toBe("GET,POST,DELETE");
+    const refused = await fetch(`${edge.url}/v1/chat/completions`, { method: "POST", headers: { origin: "https://page.example" } });
+    expect(refused.headers.get("access-control-expose-headers")).toContain("retry-after");
     const admin = await preflight("/api/agents");
     expect([admin.status, admin.headers.get("access-control-allow-origin")]).toEqual([401, null]);
   });
