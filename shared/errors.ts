@@ -23,6 +23,7 @@ export const ERROR_TRAITS = {
   "auth/forbidden": { ...INPUT, status: 403 },
   "auth/limited": { status: 429, retryable: true, exitCode: 1 },
   "session/conflict": { status: 409, retryable: true, exitCode: 1 },
+  "agent/conflict": { status: 409, retryable: true, exitCode: 1 },
   "session/aborted": { status: 499, retryable: false, exitCode: 1 },
   "policy/unknown": { ...INPUT, status: 404 },
   "policy/stale": { status: 409, retryable: true, exitCode: 1 },

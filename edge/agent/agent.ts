@@ -95,20 +95,25 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#schedule = new Schedule({ ctx, env, store: this.#store, trials: this.#trials, engine: this.#engine });
   }
 
-  async put({ name, settings, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
+  async put({ name, settings, madeOf, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
     const known = this.#store.readAgent();
     const agent: Agent = { name, settings, createdAt: known?.createdAt ?? new Date().toISOString() };
     const change = await this.#engine.change(agent, known?.settings.engine ?? EMBEDDED);
     if (change.status === "refused") return change;
     const baseDigest = Digest.parse(change.base ?? this.env.BASE_DIGEST);
-    this.#store.transaction(() => {
-      if (this.#store.readAgent() === undefined) return this.#create(agent, baseDigest, actor);
+    return this.#store.transaction((): PutResult => {
+      if (!this.#store.hasSettings(madeOf ?? known?.settings)) return { status: "changed" };
+      if (known === undefined) this.#store.create();
       this.#store.writeAgent(agent);
+      if (known === undefined) {
+        this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt: agent.createdAt }), actor);
+        return { status: "stored", agent };
+      }
       // A personal line's head is read anew for every request.
       this.#lines.touch(SHARED_LINE, "settings", { actor });
       if (change.changed) this.#engine.rebase(agent, baseDigest, { lastSeq, actor });
+      return { status: "stored", agent };
     });
-    return { status: "stored", agent };
   }
 
   async loadAdapter(line: string, version: number): Promise<LoadResult> {
@@ -371,13 +376,6 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   override async alarm(): Promise<void> {
     if (this.#store.readAgent() === undefined) return;
     await this.#schedule.ring();
-  }
-
-  #create(agent: Agent, baseDigest: string, actor: Actor): void {
-    this.#store.create();
-    this.#store.writeAgent(agent);
-    const { name, createdAt } = agent;
-    this.#lines.create(SHARED_LINE, baseVersion({ agent: name, line: SHARED_LINE, baseDigest, createdAt }), actor);
   }
 
   /** Runs a move of a line in one transaction; undefined where the line does not exist. */

@@ -90,7 +90,8 @@ export type AbsorbResult = { status: "absorbed" } | { status: "stale"; stable: n
 /** Whether the agent's engine has a version's adapter now. */
 export type LoadResult = { status: "loaded" } | { status: "failed"; error: ErrorRecord };
 
-export type PutResult = { status: "stored"; agent: Agent } | { status: "refused"; reason: string };
+/** `changed`: the settings are no longer those that the new ones were made of. */
+export type PutResult = { status: "stored"; agent: Agent } | { status: "refused"; reason: string } | { status: "changed" };
 
 /** What a user's own line answers with. */
 export type OwnLine = {
@@ -114,7 +115,8 @@ export interface AgentPort {
    * Creates the agent with its shared line at version 0, or replaces its settings. An engine of another base begins the next version from
    * it; `lastSeq` is the last event of the log, all of which are of the base before.
    */
-  put(request: { name: string; settings: AgentSettings; actor: Actor; lastSeq: number }): Promise<PutResult>;
+  /** Settings in place of those it has; `madeOf`: of these alone, where they were made of them. */
+  put(request: { name: string; settings: AgentSettings; madeOf?: AgentSettings; actor: Actor; lastSeq: number }): Promise<PutResult>;
   /** Has the agent's engine load the adapter of a version that answers. */
   loadAdapter(line: string, version: number): Promise<LoadResult>;
   engine(): Promise<EngineState | undefined>;

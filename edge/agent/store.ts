@@ -1,7 +1,8 @@
 /** An AgentObject's SQLite: its settings, its lines, their versions, and the audit trail. What a deletion does not take stays for good. */
 import type { AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
-import { Agent } from "../../shared/agent.ts";
+import { Agent, type AgentSettings } from "../../shared/agent.ts";
+import { canonicalJson } from "../../shared/digest.ts";
 import { CursorAdvance } from "../../shared/events.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
@@ -146,6 +147,12 @@ export class AgentStore {
     if (!this.#created) return undefined;
     const [row] = this.#sql.exec<RecordRow>("SELECT record FROM agent").toArray();
     return row === undefined ? undefined : Agent.parse(JSON.parse(row.record));
+  }
+
+  /** Whether these are the agent's settings; undefined: whether it has none yet. */
+  hasSettings(settings: AgentSettings | undefined): boolean {
+    const known = this.readAgent()?.settings;
+    return known === undefined || settings === undefined ? known === settings : canonicalJson(known) === canonicalJson(settings);
   }
 
   writeAgent(agent: Agent): void {

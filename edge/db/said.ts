@@ -15,6 +15,8 @@ const PREFIX = 3;
 const MOST_TERMS = 12;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 const READABLE = /[\p{L}\p{N}]/u;
+/** What parts words: a NUL would end FTS5's query in the middle of a phrase. */
+const BETWEEN = /[\s\p{Cc}]+/u;
 
 /** What an event adds to what can be found of its turn; empty where it says nothing. */
 export function wordsOf(payload: EventPayload): string {
@@ -57,7 +59,7 @@ type Facets = { readonly agent: string; readonly version?: number | undefined; r
  * @throws {input/invalid} where there is nothing to search for
  */
 export function matchOf(words: string, facets: Facets): string {
-  const terms = words.split(/\s+/).filter((term) => READABLE.test(term));
+  const terms = words.split(BETWEEN).filter((term) => READABLE.test(term));
   if (terms.length === 0 || terms.length > MOST_TERMS)
     throw new AppError("input/invalid", `words: 1 to ${MOST_TERMS} words with letters or digits expected, got ${terms.length}`, {
       details: { param: "words" },

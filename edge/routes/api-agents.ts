@@ -66,18 +66,42 @@ const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as co
 export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
 export const LinesQuery = z.object({ after: z.string().max(200).optional(), limit: PageLimit });
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
+/** Of a change of settings, each made of what another change left. */
+const MOST_ATTEMPTS = 20;
 
-async function putAgent(context: Context<AppEnv>, name: string, settings: AgentSettings): Promise<Agent> {
+type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
+
+/** What becomes of an agent's settings, undefined where it has none yet. */
+type Making = (before: AgentSettings | undefined) => Promise<AgentSettings>;
+
+/**
+ * Settings made of those that the agent has. Where somebody else changed those meanwhile they are made again of what stands now, so that
+ * both changes stand. @throws {agent/conflict} where that goes on and on
+ */
+async function changeSettings(context: Context<AppEnv>, name: string, make: Making): Promise<Agent> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const before = (await agentOf(context.env, name).read())?.settings;
+    const agent = await putAgent(context, name, { settings: await make(before), before });
+    if (agent !== undefined) return agent;
+  }
+  throw new AppError(
+    "agent/conflict",
+    `agent ${name}: settings that stay as they are meanwhile expected, got ${MOST_ATTEMPTS} changes by others`,
+  );
+}
+
+/** Undefined where the settings are no longer those that they were made of. */
+async function putAgent(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent | undefined> {
   const lastSeqBefore = await lastSeq(context.env);
-  const result = await agentOf(context.env, name).put({ name, settings, actor: actorOf(context), lastSeq: lastSeqBefore });
+  const actor = actorOf(context);
+  const result = await agentOf(context.env, name).put({ name, settings, ...(before && { madeOf: before }), actor, lastSeq: lastSeqBefore });
+  if (result.status === "changed") return undefined;
   if (result.status === "refused") throw new AppError("input/invalid", result.reason, { details: { param: "engine" } });
   const { agent } = result;
   await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
   forgetLineHead(name, SHARED_LINE);
   return agent;
 }
-
-type Change = { readonly settings: AgentSettings; readonly before: AgentSettings | undefined };
 
 /**
  * Where an engine or a judge is, and what a secret is sent to, decides what the Worker and the trainer reach and in whose name: only a key
@@ -124,7 +148,8 @@ function promptedBy({ engine, instructions, tools }: AgentSettings): unknown {
   return [engine.kind, instructions, tools.map(definitionOf)];
 }
 
-async function putChecked(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent> {
+/** The settings, where the agent may have them. */
+async function checked(context: Context<AppEnv>, { settings, before }: Change): Promise<AgentSettings> {
   checkDepth(settings);
   checkMayChange(context, { settings, before }); // before any server is asked
   checkTools(settings.tools);
@@ -135,13 +160,15 @@ async function putChecked(context: Context<AppEnv>, name: string, { settings, be
   const isPromptedAnew = (): boolean => before === undefined || canonicalJson(promptedBy(settings)) !== canonicalJson(promptedBy(before));
   if (engine.kind === "embedded" && isPromptedAnew())
     await checkInstructions(context.env, { instructions, tools: tools.map(definitionOf) });
-  return putAgent(context, name, settings);
+  return settings;
 }
 
 async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
   const name = agentParam(context);
-  const { settings } = found(await agentOf(context.env, name).read(), `agent ${name}`);
-  await putAgent(context, name, { ...settings, learning: { ...settings.learning, enabled } });
+  await changeSettings(context, name, async (before) => {
+    const settings = found(before, `agent ${name}`);
+    return { ...settings, learning: { ...settings.learning, enabled } };
+  });
   return { learning: enabled };
 }
 
@@ -151,17 +178,18 @@ export function mountAgents(app: App): void {
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
     const settings = await parseJson(context.req.raw, SettingsRequest);
-    const before = await agentOf(context.env, name).read();
-    return context.json(await putChecked(context, name, { settings, before: before?.settings }));
+    return context.json(await changeSettings(context, name, (before) => checked(context, { settings, before })));
   });
 
   app.patch("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
-    const { settings } = found(await agentOf(context.env, name).read(), `agent ${name}`);
+    found(await agentOf(context.env, name).read(), `agent ${name}`);
     const patch = await parseJson(context.req.raw, z.record(z.string(), z.unknown()));
     checkDepth(patch);
-    const patched = parseWith(SettingsRequest, mergePatch(settings, patch));
-    return context.json(await putChecked(context, name, { settings: patched, before: settings }));
+    const agent = await changeSettings(context, name, (before) =>
+      checked(context, { settings: parseWith(SettingsRequest, mergePatch(found(before, `agent ${name}`), patch)), before }),
+    );
+    return context.json(agent);
   });
 
   app.post("/api/agents/:agent/pause", async (context) => context.json(await setLearning(context, false)));

@@ -51,18 +51,19 @@ export function nextStateArrived(source: Source, messages: readonly ChatMessage[
   });
 }
 
-/** The same feedback given twice is one event. */
-export async function feedbackGiven(
-  source: Source,
-  { score, correction, answer, comment, by }: Omit<FeedbackRequest, "completionId">,
-): Promise<NewEvent> {
+type Given = Pick<FeedbackRequest, "score" | "correction" | "answer" | "comment"> & { readonly by?: string };
+
+/** What feedback says and who gave it, with its digest. */
+export async function readFeedback(request: FeedbackRequest): Promise<{ given: Given; digest: string }> {
+  const { score, correction, answer, comment, by } = request;
   const given = { score, correction, answer, comment, ...("actor" in by ? { by: by.actor } : {}) };
-  const digest = await sha256(canonicalJson(given));
-  return toEvent(source, `${source.turnId}/feedback/${digest.slice(0, 16)}`, {
-    kind: "feedback:given",
-    completionId: completionIdOf(source.turnId),
-    ...given,
-  });
+  return { given, digest: (await sha256(canonicalJson(given))).slice(0, 16) };
+}
+
+/** The same feedback given twice running is one event; given again after another, it is a change of mind, told by how many there were. */
+export function feedbackGiven(source: Source, given: Given, { digest, changes }: { digest: string; changes: number }): NewEvent {
+  const eventId = `${source.turnId}/feedback/${digest}${changes === 0 ? "" : `/${changes}`}`;
+  return toEvent(source, eventId, { kind: "feedback:given", completionId: completionIdOf(source.turnId), ...given });
 }
 
 /** A session that is taken up again can close again; its last turn tells the two apart. */

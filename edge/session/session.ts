@@ -9,7 +9,8 @@ import { AppError, toErrorRecord } from "../../shared/errors.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { SessionChores } from "./chores.ts";
-import { feedbackGiven } from "./events.ts";
+import { feedbackGiven, readFeedback } from "./events.ts";
+import { countChanges } from "./given.ts";
 import { parseAnswerId } from "./identity.ts";
 import { AnswerRun } from "./answer-run.ts";
 import { LiveTurn } from "./live-turn.ts";
@@ -82,8 +83,13 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     const turnId = lastTurnOf(this.#store, answerId);
     if ("keyId" in request.by ? session.keyId !== request.by.keyId : session.agent !== request.by.agent) return { status: "unknown" };
     if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
-    const event = await feedbackGiven({ session, turnId, now: Date.now() }, request);
-    this.#store.enqueue(event);
+    const { given, digest } = await readFeedback(request);
+    const event = this.#store.transaction(() => {
+      const changes = countChanges(this.ctx.storage.sql, turnId, digest);
+      const found = feedbackGiven({ session, turnId, now: Date.now() }, given, { digest, changes });
+      this.#store.enqueue(found);
+      return found;
+    });
     await this.#chores.planAlarm();
     await this.ctx.storage.sync();
     this.ctx.waitUntil(this.#chores.pay());

@@ -49,6 +49,25 @@ describe("agents", () => {
     expect(after.revision).toBeGreaterThan(before.revision);
   });
 
+  it("keep what several change at once, whoever comes last", async () => {
+    await putAgent(edge, "contended");
+    const patch = (settings: object) => call(edge, "admin", "PATCH /api/agents/contended", settings);
+    const changes = await Promise.all([
+      patch({ instructions: "Be brief." }),
+      patch({ maxToolSteps: 3 }),
+      call(edge, "admin", "POST /api/agents/contended/pause"),
+      patch({ learning: { scope: "personal" } }),
+      patch({ learning: { notes: "off" } }),
+    ]);
+    expect(changes.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const { settings } = (await call(edge, "admin", "GET /api/agents/contended")).body;
+    expect(settings).toMatchObject({
+      instructions: "Be brief.",
+      maxToolSteps: 3,
+      learning: { enabled: false, scope: "personal", notes: "off" },
+    });
+  });
+
   it("are refused instructions under which nothing could be answered", async () => {
     for (const instructions of ["Be nice. ".repeat(600), "Be nice. ".repeat(100_000)]) {
       const { status, body } = await call(edge, "admin", "PUT /api/agents/wordy", { instructions });

@@ -68,6 +68,7 @@ describe("GET /api/agents/:agent/turns", () => {
     expect(await said("words=索探")).toEqual([]);
     expect(await said("words=two rooms")).toEqual(["No, two rooms.", "A room, please."]);
     expect(await said('words="two')).toEqual(["No, two rooms.", "A room, please."]);
+    expect(await said("words=two%00rooms")).toEqual(["No, two rooms.", "A room, please."]);
     // In the hint, and in nothing that was said later.
     expect(await said("words=should")).toEqual(["A room, please."]);
     const supplied = { completion_id: first.id, answer: { role: "assistant", content: "Try the Trastevere." } };

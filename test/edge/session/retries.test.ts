@@ -218,6 +218,14 @@ describe("feedback", () => {
     expect(rated?.turnId).toBe(finished?.turnId);
   });
 
+  it("that goes back to what was given before is a change of mind, and sent twice still one", async () => {
+    const { ask, logged } = await agentFor("wavering");
+    const { id } = await ask([says("one")]);
+    for (const score of [1, -1, 1, 1]) await call(edge, "client", "POST /v1/feedback", { completion_id: id, score });
+    const given = (await logged("feedback:given", 3)).flatMap(({ payload }) => (payload.kind === "feedback:given" ? [payload.score] : []));
+    expect(given).toEqual([1, -1, 1]);
+  });
+
   it("keeps the answer as it should have been, in the form of a message, whatever ids its calls came with", async () => {
     const { ask, logged } = await agentFor("supplied");
     const { id } = await ask([says("one")]);
