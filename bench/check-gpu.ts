@@ -63,21 +63,25 @@ async function whatIsMissing(device: Device): Promise<string | undefined> {
 }
 
 async function measure(device: Device): Promise<Figures> {
-  say("every operator");
-  const operators = await compareOperators(device);
+  const operators = await timed("every operator", () => compareOperators(device));
   const layers: Partial<Record<FloatType, Worst>> = {};
   let layersLoop = true;
   for (const compute of COMPUTES[device]) {
-    say(`layers in ${compute}`);
-    layers[compute] = await compareLayers(device, compute);
-    say(`a loop by layer in ${compute}`);
-    if (!(await loopByLayer(device, compute))) layersLoop = false;
+    layers[compute] = await timed(`layers in ${compute}`, () => compareLayers(device, compute));
+    if (!(await timed(`a loop by layer in ${compute}`, () => loopByLayer(device, compute)))) layersLoop = false;
   }
-  say("steps of an adapter, and an answer under it");
-  const step = await measureStep(device, Number(options.layers));
+  const step = await timed("steps of an adapter, and an answer under it", () => measureStep(device, Number(options.layers)));
   if (options["without-system"]) return { operators, layers, step, layersLoop, loop: null };
-  say("a whole loop");
-  return { operators, layers, step, layersLoop, loop: await runLoop(options.base, device) };
+  return { operators, layers, step, layersLoop, loop: await timed("a whole loop", () => runLoop(options.base, device)) };
+}
+
+/** Says what begins, and how long it took: graphs that a device compiles first take minutes on one and seconds on another. */
+async function timed<Value>(part: string, run: () => Promise<Value>): Promise<Value> {
+  say(part);
+  const start = performance.now();
+  const value = await run();
+  say(`${part}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return value;
 }
 
 /** A rehearsal meets no bar: what ran was the CPU. */
