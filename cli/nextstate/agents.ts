@@ -59,13 +59,17 @@ function toRow({ agent, stable, canary, settings }: LineHead): string[] {
   return [agent, `v${stable}`, trial, onOrOff(settings.learning.enabled)];
 }
 
+function describeUpdates({ minSignals, maxWaitMs }: Agent["settings"]["learning"]): string {
+  return minSignals === 1 ? "at every corrected turn" : `at ${minSignals} corrected turns, or one that waited ${maxWaitMs / 1000} s`;
+}
+
 function describe({ name, createdAt, settings }: Agent): void {
   const { learning: rules, release, tools, mcpServers } = settings;
   fields({
     agent: paint("bold", name),
     created: time(createdAt),
     learning: `${onOrOff(rules.enabled)}, objective ${rules.objective}, notes ${rules.notes}, ${rules.votes} votes`,
-    updates: `at ${rules.minSignals} corrected turns, or one that waited ${rules.maxWaitMs} ms`,
+    updates: describeUpdates(rules),
     release: `gate ${release.gate.enabled ? "on" : "off"}, canary ${release.canary.mode}`,
     instructions: settings.instructions === "" ? "–" : harmless(settings.instructions),
     tools: tools.length === 0 ? "–" : "",
