@@ -27,6 +27,7 @@ import {
 } from "./eval/judging.ts";
 import { EvaluatedPolicy } from "./eval/policy.ts";
 import { evaluateResults } from "./eval/results.ts";
+import { evaluateUnnamed } from "./eval/unnamed.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, corrected: 200, judged: 300, hints: 150 };
 const EVERYTHING = { calls: 100_000, replies: 100_000, hinted: 2_000, noted: 2_000, corrected: 2_000, judged: 3_000, hints: 1_000 };
@@ -135,10 +136,11 @@ async function judging(
   const wishes = sampler.knowsWishes ? await evaluateWishes(wishing, encode, conversations, { count: counts.judged, random }) : undefined;
   const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
   const wording = evaluateWording(conversations);
+  const unnamed = await evaluateUnnamed(sampler);
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   return {
-    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null, misheard, wording },
+    figures: { judge: { macroRecall, ...judge, plain }, hintJob, wishes: wishes ?? null, misheard, wording, unnamed },
     bars: [
       atLeast("judge macro-recall", macroRecall, 0.92, "share"),
       ...Object.entries(judge.recall).map(([reward, { share }]) => atLeast(`judge recall of ${reward}`, share, 0.7, "share")),

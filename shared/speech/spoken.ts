@@ -1,6 +1,16 @@
 /** How people write values: `2` → `two`, `2019-03-05` → `March 5`, `14:30` → `2:30 pm`. */
 
-const NUMBER_WORDS: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const NUMBER_WORDS: readonly string[] =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
+    " ",
+  );
+const TENS: ReadonlyMap<number, string> = new Map(
+  "thirty forty fifty sixty seventy eighty ninety".split(" ").map((word, index) => [30 + 10 * index, word]),
+);
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ...NUMBER_WORDS.map((word, number) => [word, number] as const),
+  ...[...TENS].map(([number, word]) => [word, number] as const),
+]);
 const MONTHS = [
   "January",
   "February",
@@ -16,18 +26,18 @@ const MONTHS = [
   "December",
 ] as const;
 
-/** `2` → `two`, up to ten; anything else is undefined. */
+/** `2` → `two`, up to twenty and then by tens; anything else is undefined. */
 export function numberWord(value: string): string | undefined {
-  return /^\d{1,2}$/.test(value) ? NUMBER_WORDS[Number(value)] : undefined;
+  return /^\d{1,2}$/.test(value) ? (NUMBER_WORDS[Number(value)] ?? TENS.get(Number(value))) : undefined;
 }
 
 export function isNumberWord(word: string): boolean {
-  return NUMBER_WORDS.includes(word);
+  return NUMBERS.has(word);
 }
 
 /** The value and the plain forms in which a person may write it. */
 export function writtenForms(value: string): string[] {
-  return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value)].filter(
+  return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value), ...codeForms(value)].filter(
     (form) => form !== undefined,
   );
 }
@@ -35,6 +45,15 @@ export function writtenForms(value: string): string[] {
 /** Those, and all others by which it is known: times with the part of the day. */
 export function knownForms(value: string): string[] {
   return [...writtenForms(value), ...partForms(value)];
+}
+
+const NAMES = (["language", "currency"] as const).map((type) => new Intl.DisplayNames("en", { type, fallback: "none" }));
+
+/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1) and of currencies (ISO 4217) are called. */
+function codeForms(value: string): string[] {
+  if (!/^(?:[a-z]{2}|[A-Z]{3})$/.test(value)) return [];
+  const name = NAMES[value.length === 2 ? 0 : 1]?.of(value);
+  return name === undefined ? [] : [...new Set([name, ...(value.length === 3 ? [name.split(" ").at(-1) ?? name] : [])])];
 }
 
 function dateForms(value: string): string[] {
@@ -55,7 +74,7 @@ function partForms(value: string): string[] {
   if (time === undefined) return [];
   const { hour, minute, half } = time;
   const named = { "15": "quarter past", "30": "half past", "45": "quarter to" }[minute];
-  const said = (number: number): string[] => [String(number), HOUR_WORDS[number] ?? numberWord(String(number)) ?? ""];
+  const said = (number: number): string[] => [String(number), numberWord(String(number)) ?? ""];
   const past = named === undefined ? [] : said(minute === "45" ? (hour % 12) + 1 : hour).map((number) => `${named} ${number}`);
   const whole = minute === "00" ? said(hour).flatMap((number) => [number, `${number} o'clock`]) : [];
   const parts = half === "am" ? ["in the morning"] : ["in the afternoon", "in the evening", "at night"];
@@ -68,8 +87,6 @@ function partForms(value: string): string[] {
     ...(value === "12:00" ? ["noon"] : []),
   ];
 }
-
-const HOUR_WORDS: Readonly<Record<number, string>> = { 11: "eleven", 12: "twelve" };
 
 /**
  * Whether the text may mean this day without saying it whole: "the 5th", "on Friday", and, where it has a day to count from, "tomorrow". Who wants to
@@ -94,7 +111,7 @@ export function mayMeanTime(text: string, value: string): boolean {
   const time = clockTime(value);
   if (time === undefined) return false;
   const { hour, minute, half } = time;
-  const called = (number: number): string => `(?:${number}|${HOUR_WORDS[number] ?? numberWord(String(number)) ?? number})`;
+  const called = (number: number): string => `(?:${number}|${numberWord(String(number)) ?? number})`;
   const whole = [`(?:at|by|around|about|from|until) ${called(hour)}`, `${called(hour)} o'clock`];
   const past = { "00": whole, "15": [`quarter past ${called(hour)}`], "30": [`half (?:past )?${called(hour)}`], "45": [] }[minute] ?? [];
   const forms = [`${hour}[:.]${minute}`, ...past, ...(minute === "45" ? [`quarter to ${called((hour % 12) + 1)}`] : [])];
@@ -148,7 +165,7 @@ export function timesIn(text: string): string[] {
 export function numbersIn(text: string): string[] {
   const digits = text.replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/(?<![\w:.-])\d+(?:\.\d+)?(?![\w:-])/g) ?? [];
   const words = new Set(text.toLowerCase().match(/\p{L}+/gu));
-  return [...digits, ...NUMBER_WORDS.flatMap((word, number) => (words.has(word) ? [String(number)] : []))];
+  return [...digits, ...[...NUMBERS].flatMap(([word, number]) => (words.has(word) ? [String(number)] : []))];
 }
 
 export type WrittenForm = "number" | "date" | "time";

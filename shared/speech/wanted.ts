@@ -47,7 +47,9 @@ export function clausesOf(text: string): string[] {
   return text
     .replaceAll("’", "'")
     .replaceAll(ASKING_ANYWAY, " ")
-    .split(/[,;!?\n–—]|:(?!\d)|(?<!\b\p{L})\.(?=\s|$)| - |(?<!\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)?) but /iu);
+    .split(
+      /[,;!?\n–—]|:(?!\d)|(?<!\b(?:\p{L}|dr|mrs?|ms|prof|st))\.(?=\s|$)| - |(?<!\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)?) but /iu,
+    );
 }
 
 const DENIED =

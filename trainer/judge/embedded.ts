@@ -2,7 +2,7 @@
  * The embedded judge: m votes (`votes.ts`) and m hint candidates of the base under the judge and hint prompts, which are
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
-import { hintPrompt, hintText, parseHint, type JobPrompt } from "../../shared/jobs.ts";
+import { hintPrompt, parseHint, type JobPrompt } from "../../shared/jobs.ts";
 import { type Call, findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
@@ -11,11 +11,11 @@ import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
-import { groundedCandidates } from "./candidates.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
+import { findFit, type Found } from "./fit.ts";
 import { withFurther } from "./further.ts";
-import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
+import { type Grounded, heldText, lastCall } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
 import type { ReactionModel } from "./reaction-model.ts";
@@ -33,11 +33,15 @@ export interface JobSampler {
   readonly knowsWishes: boolean;
   /** What the user's words say by themselves, where that was trained. */
   readonly reactions?: ReactionModel | undefined;
+  /** Whether words around a value correct a call, where that was trained. */
+  readonly corrections?: ReactionModel | undefined;
 }
 
 // Probabilities at which a wish is believed: of a rejection, and of words that the votes take for none, as most words of people are.
 const REJECTED_WISH = 0.5;
 const UNTOLD_WISH = 0.95;
+// Chances from which what fits a user's words is a correction: over what the hint job wrote, of an answer that the votes reject, take for neither, and approve.
+const LEAST_CHANCE = { over: 0.5, rejected: 0.02, neither: 0.1, approved: 0.8 } as const;
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
@@ -87,12 +91,28 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     signal: Signal,
     { reward, rewards, seed }: { reward: Reward; rewards: readonly Reward[]; seed: number },
   ): Promise<Verdict | undefined> {
+    const findArgument = async (): Promise<Partial<Verdict>> => {
+      const fit = await findFit(signal, sampler);
+      const least = reward > 0 ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
+      if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
+      return reward > 0 ? {} : findNamed(signal, seed);
+    };
     const { hint, further } =
       reward > 0
-        ? await hearWish(signal, { sampler, seed, least: UNTOLD_WISH })
-        : withFurther(await hearAspects(signal, { rejected: false, sampler, seed, findArgument: () => findNamed(signal, seed) }), signal);
+        ? await hearApproved(signal, { findArgument, seed })
+        : withFurther(await hearAspects(signal, { rejected: false, sampler, seed, findArgument }), signal);
     if (hint === undefined) return undefined;
     return { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint, ...(further && { further }) };
+  }
+
+  /** Who approves may still wish for something: an argument's value outright, or to be asked. */
+  async function hearApproved(
+    signal: Signal,
+    { findArgument, seed }: { findArgument: () => Promise<Partial<Verdict>>; seed: number },
+  ): Promise<Pick<Verdict, "hint" | "further">> {
+    const argument = await findArgument();
+    if (argument.hint !== undefined) return withFurther(argument, signal);
+    return hearWish(signal, { sampler, seed, least: UNTOLD_WISH });
   }
 
   async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
@@ -175,24 +195,17 @@ export function createHintNamer(sampler: JobSampler): (signal: Heard, options: {
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 
-/**
- * The hint of a rejected answer: the most frequent grounded text, else the grounded candidate that the base finds
- * likeliest. Where the base says `none` every time, only a candidate whose parameter the user names outright stands against it.
- */
+/** The hint of a rejected answer: what fits the words and sounds like a correction, else the most frequent grounded text. */
 async function chooseHint(texts: readonly string[], { signal, sampler }: { signal: Heard; sampler: JobSampler }): Promise<Grounded> {
   const written = chooseWritten(texts, signal);
-  if (written.status === "grounded") return written;
-  const denied = texts.every((text) => parseHint(text).kind === "none");
-  const candidates = groundedCandidates(signal, { named: denied });
-  if (candidates.length === 0) return written;
-  const scores = await sampler.score(hintPrompt(signal.exchange), candidates.map(hintText));
-  const best = Math.max(...scores);
-  const likeliest = Number.isFinite(best) ? candidates[scores.indexOf(best)] : undefined;
-  const grounded = likeliest === undefined ? written : groundHint(likeliest, signal);
-  return grounded.status === "grounded" ? grounded : written;
+  // Who names the argument of what the hint job wrote means it.
+  if (written.status === "grounded" && isNamed(written, signal)) return written;
+  const fit = await findFit(signal, sampler);
+  const least = written.status === "grounded" ? LEAST_CHANCE.over : LEAST_CHANCE.rejected;
+  // Without a model of corrections a value alone tells too little.
+  const chance = fit?.chance ?? (fit === undefined || fit.told === "alone" ? 0 : 1);
+  return fit !== undefined && chance >= least ? fit.found : written;
 }
-
-type Found = Extract<Grounded, { status: "grounded" }>;
 
 /** Whether the user names the parameter of a hint. */
 function isNamed(found: Found, signal: Heard): boolean {

@@ -60,7 +60,7 @@ function misfit(
 
 // "src/a.py" asks for no option "py".
 const PATHS =
-  /(?:https?:\/\/|[.~]?\/)[^\s,;]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_.-]{1,80}\/[\p{L}\p{N}_./-]{0,200}\.\p{Ll}\w{0,4}\b|(?<![\p{L}\p{N}_-])[\p{L}\p{N}_-]{2,40}\.\p{Ll}[\p{Ll}\d]{0,3}\b/gu;
+  /(?:https?:\/\/|[.~]\/|(?<![\p{L}\p{N}])\/)[^\s,;]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_.-]{1,80}\/[\p{L}\p{N}_./-]{0,200}\.\p{Ll}\w{0,4}\b|(?<![\p{L}\p{N}_-])[\p{L}\p{N}_-]{2,40}\.\p{Ll}[\p{Ll}\d]{0,3}\b/gu;
 
 /** Why the user's words do not ask for it. */
 function unsaid(

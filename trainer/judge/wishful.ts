@@ -38,8 +38,8 @@ export function wishfulWords(words: string): string {
     .join("");
 }
 
-// Between sentences, not after an initial: "Port S. John".
-const SENTENCES = /(?<=(?<!\b\p{L})[.!?])(?=[^\S\n])|(?<=\n)/u;
+// Between sentences, not after an initial or a title: "Port S. John", "Dr. Patel".
+const SENTENCES = /(?<=(?<!\b(?:\p{L}|Dr|Mrs?|Ms|Prof|St))[.!?])(?=[^\S\n])|(?<=\n)/u;
 
 /** Whether a sentence asks how something is. Who asks why it is not otherwise wishes that it were. */
 export function asksWhat(sentence: string): boolean {

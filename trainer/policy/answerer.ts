@@ -35,6 +35,7 @@ export function createJobSampler(
   return {
     knowsWishes: adapters.wish !== undefined,
     reactions: readReactionModel(base),
+    corrections: readReactionModel(base, "correction"),
     async answer(prompts, { maxTokens, temperature, seed }) {
       const encoded = prompts.map((prompt) => encodeJob(tokenizer, prompt));
       const fitting = encoded.filter((tokens) => tokens.length + maxTokens <= contextTokens);

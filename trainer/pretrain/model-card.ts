@@ -34,6 +34,7 @@ Where \`judge_adapter_model.safetensors\` and \`wish_adapter_model.safetensors\`
 under the one, and does a fourth job under the other: **wish** (whether the user wants to be asked before a call, or not to be asked).
 Where \`reaction_model.safetensors\` does (made by \`npm run pretrain:reactions\`), what the user's words say by themselves, a linear classifier over 65,536 hashed words and pieces of
 words, counts beside what the base makes of the exchange.
+Where \`correction_model.safetensors\` does (the same with \`--model correction\`), a classifier of the same kind tells whether words around a value correct a call, whatever the value is.
 
 \`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
 

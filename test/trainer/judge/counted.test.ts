@@ -1,0 +1,28 @@
+/** What a number is said of: the parameter's own things, others, or nothing that is named. */
+import { describe, expect, it } from "vitest";
+import { parameterOf } from "../../../shared/speech/parameters.ts";
+import { countedBy } from "../../../trainer/judge/counted.ts";
+
+const of = (name: string, description = "") => ({ ...parameterOf(name), description });
+
+describe("countedBy", () => {
+  it.each([
+    ["There's six of us.", "6", "party_size", "", "own"],
+    ["Make it 3 rooms.", "3", "number_of_rooms", "", "own"],
+    ["I have 2 big suitcases with me.", "2", "luggage", "Number of suitcases", "own"],
+    ["There's six of us.", "6", "number_of_rooms", "", "other"],
+    ["Remind me 20 minutes before.", "20", "hold_hours", "", "other"],
+    ["42 eur to Anna.", "42", "copies", "", "other"],
+    ["Half past five, please.", "5", "party_size", "", "other"],
+    ["7 is too late for us.", "7", "party_size", "", "other"],
+    ["I'm out from 9 to 4.", "9", "bags", "", "other"],
+    ["I'm out from 9 to 4.", "4", "bags", "", "other"],
+    ["The most recent ones, not of 2016.", "2016", "max_results", "", "other"],
+    ["Wrong, it's for 4.", "4", "party_size", "", "nothing"],
+    ["We are always 3.", "3", "party_size", "", "nothing"],
+    ["Make that four, please.", "4", "copies", "", "nothing"],
+    ["We come as a group, 12 in all.", "5", "party_size", "", "nothing"],
+  ])("hears in %j of %s for %s %s: %s", (said, value, name, description, counted) => {
+    expect(countedBy(said, value, of(name, description))).toBe(counted);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * What a number is said of: "3 suitcases" are no passengers, "six of us" are, and "20 minutes" are no hours. Whatever names a thing behind a number that no word of
+ * a parameter's name or description does speaks against that parameter.
+ */
+import type { Parameter } from "../../shared/speech/parameters.ts";
+import { numberWord } from "../../shared/speech/spoken.ts";
+import { sameStem, wordsOf } from "../../shared/speech/words.ts";
+
+const PEOPLE =
+  /\b(?:adults?|attendees?|diners?|friends|guests?|group|heads?|mates|members?|party|passengers?|people|persons?|players?|riders?|seats?|travell?ers?|visitors?)\b/i;
+const US = /^(?:of us|of them|people|persons?|folks|heads|in (?:all|total)|altogether)\b/i;
+// Words that end in s and name no thing.
+const NO_THINGS = new Set(
+  "always as at has his is its less minus perhaps plus please pls plus pls s sometimes thanks this tops unless us vs was yes does hers ours yours theirs".split(
+    " ",
+  ),
+);
+const UNITS = new Set("min mins hr hrs h km mi kg g lb lbs eur euro usd gbp bucks quid percent".split(" "));
+
+type Use = "own" | "other" | "nothing";
+
+/** What the text says of a number that it counts: what the parameter counts, another thing, or nothing. */
+export function countedBy(text: string, value: string, { words, description }: Pick<Parameter, "words" | "description">): Use {
+  const said = wordsOf(text);
+  const own = wordsOf(`${words} ${description}`).filter((word) => word.length > 2 && !NO_THINGS.has(word));
+  const uses = said.flatMap((word, at) =>
+    word === value || word === numberWord(value) ? [isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own)] : [],
+  );
+  if (uses.includes("own")) return "own";
+  return uses.length > 0 && uses.every((use) => use === "other") ? "other" : "nothing";
+}
+
+function useOf(after: readonly string[], own: readonly string[]): Use {
+  const isOwn = (word: string): boolean => own.some((each) => sameStem(each, word));
+  const [next = "", second = ""] = after;
+  if (US.test(after.join(" "))) return PEOPLE.test(own.join(" ")) ? "own" : "other";
+  if (isOwn(next) || (isOwn(second) && !isThing(next))) return "own";
+  return isThing(next) ? "other" : "nothing";
+}
+
+/** "half past five", "5 o'clock", "7 is too late", "from 9 to 4", "2016" */
+function isTime(said: readonly string[], at: number): boolean {
+  if (/^(?:19|20)\d\d$/.test(said[at] ?? "")) return true;
+  const [before, after] = [said.slice(Math.max(0, at - 3), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
+  if (/\bfrom \S+ (?:to|until|till)$/.test(before) || (/\bfrom$/.test(before) && /^(?:to|until|till) /.test(after))) return true;
+  return (
+    /^(?:past|half)$/.test(said[at - 1] ?? "") ||
+    /^(?:o clock|(?:is|was|s) (?:far |much |way )?too (?:late|early))\b/.test(said.slice(at + 1, at + 5).join(" "))
+  );
+}
+
+function isThing(word: string): boolean {
+  return UNITS.has(word) || (word.length > 3 && /(?<!s)s$/.test(word) && !NO_THINGS.has(word));
+}

@@ -1,0 +1,87 @@
+/**
+ * Which argument a user means who names none: "Wrong, it's for 4." Of the grounded hints those that fit: a number only an argument that holds numbers, a name none
+ * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
+ */
+import { type Hint, hintPrompt, hintText } from "../../shared/jobs.ts";
+import { findTool } from "../../shared/speech/calls.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
+import { writtenForm } from "../../shared/speech/spoken.ts";
+import type { Signal } from "../data/exchange.ts";
+import { groundedCandidates } from "./candidates.ts";
+import { countedBy } from "./counted.ts";
+import type { JobSampler } from "./embedded.ts";
+import { framed } from "./framed.ts";
+import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
+import { askedElsewhere, spokenBefore } from "./standing.ts";
+import { REWARDS } from "./vote.ts";
+import { wishfulWords } from "./wishful.ts";
+
+type Heard = Pick<Signal, "exchange" | "turn">;
+export type Found = Extract<Grounded, { status: "grounded" }>;
+
+/** How the words tell which argument is meant: by its name, by the value that it had, or by the new value alone. */
+const TELLS = ["named", "old", "alone"] as const;
+type Fitting = { readonly found: Found; readonly told: (typeof TELLS)[number]; /** The words without the value. */ readonly frame: string };
+
+/** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
+export type Fit = Pick<Fitting, "found" | "told"> & { readonly chance: number | undefined };
+
+const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
+
+/** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
+export async function findFit(signal: Heard, sampler: JobSampler): Promise<Fit | undefined> {
+  const fits = fitting(signal).map(({ found, told, frame }): Fit => ({ found, told, chance: chanceOf(frame, sampler) }));
+  const most = Math.max(...fits.map(oddsOf));
+  const [first, ...others] = fits.filter((fit) => oddsOf(fit) >= most - ALIKE);
+  if (first === undefined || others.length === 0) return first;
+  const alike = [first, ...others];
+  const scores = await sampler.score(
+    hintPrompt(signal.exchange),
+    alike.map(({ found }) => hintText(found.hint)),
+  );
+  const best = Math.max(...scores);
+  return Number.isFinite(best) ? alike[scores.indexOf(best)] : undefined;
+}
+
+/** Log-odds, nats; 0 where there is no chance. */
+function oddsOf({ chance = 0.5 }: Fit): number {
+  return Math.log(chance) - Math.log1p(-Math.min(chance, 1 - Number.EPSILON));
+}
+
+function chanceOf(frame: string, { corrections }: JobSampler): number | undefined {
+  return corrections && Math.exp(corrections.logProbs(frame)[REWARDS.indexOf(-1)] ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Those that the words tell best. */
+function fitting(signal: Heard): Fitting[] {
+  const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
+  const fits = groundedCandidates(signal).flatMap((hint) => fittingOf(hint, { words, signal }) ?? []);
+  const best = TELLS.find((tell) => fits.some(({ told }) => told === tell));
+  return fits.filter(({ told }) => told === best);
+}
+
+function fittingOf(hint: Hint, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
+  const found = groundHint(hint, signal);
+  if (found.status === "refused") return undefined;
+  const tool = findTool(signal.exchange.tools, found.toolName);
+  const parameter = tool === undefined ? undefined : findParameter(tool, found.hint.parameter);
+  if (parameter === undefined) return undefined;
+  const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
+  if (!holds(parameter, { held, value: found.hint.value })) return undefined;
+  if (spokenBefore(signal, found) !== undefined || askedElsewhere(signal, found) !== undefined) return undefined;
+  const counted =
+    parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
+  if (counted === "other") return undefined;
+  const isOld = held !== undefined && parameter.kind !== "boolean" && mentions(words, { parameter, value: held });
+  const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
+  return { found, frame, told: counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone" };
+}
+
+/** Whether values written so are what the parameter holds, as its schema or the value that it has tells. */
+function holds({ kind, allowed }: Parameter, { held, value }: { held: string | undefined; value: string }): boolean {
+  if (kind === "boolean" || allowed.length > 0) return true;
+  const form = writtenForm(value);
+  if (kind === "number" || kind === "date" || kind === "time") return form === kind;
+  return form === (held === undefined ? undefined : writtenForm(held));
+}
