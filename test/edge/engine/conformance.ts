@@ -30,6 +30,9 @@ const ROOMS = {
 const TOOLS = ["Book", "Cancel"].map((name) => ({ type: "function", function: { name, parameters: ROOMS } }));
 /** More than a server makes before it hears that its reader has left. */
 export const LONG_TOKENS = 1_000;
+const GIVEN_UP_MS = 10_000;
+/** So much longer that an answer which only its silence ends is not taken for one that its reader's leaving ended. */
+const SILENCE_MS = 6 * GIVEN_UP_MS;
 /** Room for what a grammar lets stand between tokens of JSON. */
 const HELD_TOKENS = 300;
 
@@ -213,7 +216,7 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
 
     it("and the reader's leaving ends its work", async () => {
       play({ text: ["Hel", "lo"], fails: { kind: "hangs", after: 1 } });
-      const agent = await agentWith();
+      const agent = await agentWith({ timeoutMs: SILENCE_MS });
       const watched = await engine.watch?.();
       const leave = new AbortController();
       const response = await agent.post([says("Count to a thousand")], {
@@ -224,7 +227,7 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       leave.abort();
       const [aborted] = (await agent.logged("turn:aborted", 1)).map(({ payload }) => payload);
       expect(aborted).toMatchObject({ reason: "the client went away" });
-      if (watched !== undefined) await expect.poll(watched.hasGivenUp, { timeout: 10_000 }).toBe(true);
+      if (watched !== undefined) await expect.poll(watched.hasGivenUp, { timeout: GIVEN_UP_MS }).toBe(true);
     });
   });
 }
