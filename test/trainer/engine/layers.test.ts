@@ -118,10 +118,12 @@ describe("a layer at a time", () => {
 
 const Peak = z.object({ peakBytes: z.number(), parameterBytes: z.number() });
 
+type Measured = { readonly layers: number; readonly byLayer: LayerOptions | false; readonly vocab?: number; readonly positions?: number };
+
 /** The most memory that a process took, beyond parameters, adapter and optimizer, for a step of 512 tokens. */
-function activationPeak(layers: number, byLayer: LayerOptions | false): number {
+function activationPeak({ layers, byLayer, vocab = 512, positions = 512 }: Measured): number {
   const script = new URL("training-peak.ts", import.meta.url).pathname;
-  const told = execFileSync(process.execPath, [script, JSON.stringify({ layers, byLayer })], { encoding: "utf8" });
+  const told = execFileSync(process.execPath, [script, JSON.stringify({ layers, byLayer, vocab, positions })], { encoding: "utf8" });
   const { peakBytes, parameterBytes } = Peak.parse(JSON.parse(told));
   return peakBytes - parameterBytes;
 }
@@ -129,10 +131,22 @@ function activationPeak(layers: number, byLayer: LayerOptions | false): number {
 describe("memory", () => {
   it("grows by no more than a layer's input where the depth grows from 8 to 32, and several times as fast as one graph", () => {
     const byLayer = { keptBytes: 0, logitBytes: 2 ** 24 };
-    const layered = activationPeak(32, byLayer) - activationPeak(8, byLayer);
-    const whole = activationPeak(32, false) - activationPeak(8, false);
+    const growth = (how: LayerOptions | false): number =>
+      activationPeak({ layers: 32, byLayer: how }) - activationPeak({ layers: 8, byLayer: how });
+    const [layered, whole] = [growth(byLayer), growth(false)];
     const inputs = 24 * 4 * 512 * 128; // bytes of 24 layers' inputs
     expect(layered).toBeLessThan(inputs + 32 * 2 ** 20);
     expect(whole).toBeGreaterThan(4 * layered);
+  }, 300_000);
+
+  it("holds the logits of one chunk of the trained positions, and never those of a whole batch", () => {
+    const [vocab, chunkBytes] = [32_768, 2 ** 21];
+    const peak = (logitBytes: number, positions: number): number =>
+      activationPeak({ layers: 1, byLayer: { keptBytes: 0, logitBytes }, vocab, positions });
+    const whole = peak(Number.MAX_SAFE_INTEGER, 512);
+    // Two or three arrays of the size are there at a time.
+    const saved = 2 * (4 * 512 * vocab - chunkBytes);
+    expect(whole - peak(chunkBytes, 512)).toBeGreaterThan(saved);
+    expect(whole - peak(Number.MAX_SAFE_INTEGER, 16)).toBeGreaterThan(saved); // 16 positions have as many logits as the chunk
   }, 300_000);
 });

@@ -4,10 +4,16 @@ import { EngineCore } from "../../../trainer/engine/core.ts";
 import { randomBatch, tinyConfig } from "../tiny.ts";
 
 const given = z
-  .object({ layers: z.number(), byLayer: z.union([z.literal(false), z.object({ keptBytes: z.number(), logitBytes: z.number() })]) })
+  .object({
+    layers: z.number(),
+    vocab: z.number(),
+    /** That are trained, of 512 tokens. */
+    positions: z.number(),
+    byLayer: z.union([z.literal(false), z.object({ keptBytes: z.number(), logitBytes: z.number() })]),
+  })
   .parse(JSON.parse(process.argv[2] ?? ""));
 const config = tinyConfig({
-  vocab_size: 512,
+  vocab_size: given.vocab,
   hidden_size: 128,
   intermediate_size: 512,
   num_hidden_layers: given.layers,
@@ -15,7 +21,7 @@ const config = tinyConfig({
   num_key_value_heads: 2,
   head_dim: 32,
 });
-const { weights, ...positions } = randomBatch({ rows: 2, length: 256, positions: 512, vocab: 512 });
+const { weights, ...positions } = randomBatch({ rows: 2, length: 256, positions: given.positions, vocab: given.vocab });
 const engine = new EngineCore({ config, threads: 1, byLayer: given.byLayer });
 await engine.initialise({ seed: 1 });
 await engine.createAdapter("a", { rank: 4, alpha: 8, targets: ["q_proj", "o_proj", "gate_proj", "down_proj"], seed: 2 });
