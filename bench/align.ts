@@ -152,7 +152,7 @@ function baseAsker({ base, engine }: SteppedSystem): AskBase {
       prompts,
       forms,
       maxTokens: ANSWER_TOKENS,
-      stopTokens: [tokenizer.eosId],
+      stopTokens: tokenizer.endIds,
       temperature: 0,
       seed: 0,
     });

@@ -137,7 +137,7 @@ async function talk(
       prompts: prompts.map((prompt) => Int32Array.from(prompt)),
       forms: prompts.map(() => ({ tools, form: FORM })),
       maxTokens: CALL_TOKENS,
-      stopTokens: [tokenizer.eosId],
+      stopTokens: tokenizer.endIds,
       temperature: 1,
       seed: seedAt(seed, step),
       ...(adapter === undefined ? {} : { adapter }),

@@ -39,7 +39,10 @@ const TEMPLATE_DAY = "26 Jul 2024";
 
 export class Tokenizer {
   readonly specialIds: ReadonlyMap<string, number>;
+  /** Ends a message, as the template writes it. */
   readonly eosId: number;
+  /** All that end an answer, `eosId` first: published models end some with others, which no template writes. */
+  readonly endIds: readonly number[];
   readonly #plain: HuggingFaceTokenizer;
   readonly #full: HuggingFaceTokenizer;
   readonly #template: Template;
@@ -51,8 +54,8 @@ export class Tokenizer {
   #guidance: { notes: boolean; hint: boolean } | undefined;
   #invocation: readonly number[] | undefined;
 
-  /** @throws {policy/refused} where there is no chat template, or the end token is not among the added ones */
-  constructor({ tokenizer, config }: TokenizerFiles) {
+  /** @param options.endIds that end an answer, too. @throws {policy/refused} where there is no chat template, or the end token is not among the added ones */
+  constructor({ tokenizer, config }: TokenizerFiles, { endIds = [] }: { endIds?: readonly number[] } = {}) {
     const added = tokenizer.added_tokens ?? [];
     this.specialIds = new Map(added.map(({ content, id }) => [content, id]));
     const template = config["chat_template"];
@@ -63,6 +66,7 @@ export class Tokenizer {
     const eosId = this.specialIds.get(eosToken);
     if (eosId === undefined) refuse(`eos_token among tokenizer.json's added_tokens expected, got ${JSON.stringify(eosToken)}`);
     this.eosId = eosId;
+    this.endIds = [...new Set([eosId, ...endIds])];
     this.#full = new HuggingFaceTokenizer(tokenizer, config);
     this.#plain = new HuggingFaceTokenizer({ ...tokenizer, added_tokens: [] }, config);
     this.#template = new Template(template);

@@ -49,7 +49,7 @@ export class EvaluatedPolicy {
         prompts: rows.map((row) => Int32Array.from(prompts[row] ?? [])),
         ...(tools === undefined ? {} : { forms: rows.map((row) => ({ tools: tools[row] ?? [], form: FREE_FORM })) }),
         maxTokens,
-        stopTokens: [this.#tokenizer.eosId],
+        stopTokens: this.#tokenizer.endIds,
         temperature: 0,
         seed: 0,
         ...this.#under,
@@ -57,7 +57,7 @@ export class EvaluatedPolicy {
       generated.forEach(({ tokens, logProbs }, index) => {
         const row = rows[index];
         if (row === undefined) return;
-        const text = this.#tokenizer.decode(Array.from(tokens).filter((token) => token !== this.#tokenizer.eosId));
+        const text = this.#tokenizer.decode(Array.from(tokens).filter((token) => !this.#tokenizer.endIds.includes(token)));
         const [call] = readAnswer(this.#tokenizer, Array.from(tokens)).calls;
         answers[row] = { text, tokens: Array.from(tokens), logProbs, call };
       });

@@ -155,7 +155,7 @@ export class InProcessSystem implements LearningSystem {
       const forms = requests
         .slice(start, start + GENERATE_ROWS)
         .map(({ tools, held }) => ({ tools: held?.tools ?? tools, form: FREE_FORM }));
-      const options = { forms, maxTokens: ANSWER_TOKENS, stopTokens: [tokenizer.eosId], temperature: 0, seed: 0, ...adapter };
+      const options = { forms, maxTokens: ANSWER_TOKENS, stopTokens: tokenizer.endIds, temperature: 0, seed: 0, ...adapter };
       const generated = await this.#engine.generate({ prompts: some.map((prompt) => Int32Array.from(prompt)), ...options });
       generated.forEach(({ tokens, logProbs }, index) => {
         const answer = readAnswer(tokenizer, [...tokens]);

@@ -163,7 +163,7 @@ async function answer(
   { atOnce = asked.length, ...how }: { adapter: string | undefined; maxTokens: number; free?: boolean; atOnce?: number },
 ): Promise<Answered[]> {
   const { engine, base } = deps;
-  const ask = askGreedily(engine, { ...how, eosId: base.tokenizer.eosId, seed: 0 });
+  const ask = askGreedily(engine, { ...how, endIds: base.tokenizer.endIds, seed: 0 });
   const answers: (readonly number[])[] = [];
   for (let start = 0; start < asked.length; start += atOnce)
     answers.push(...(await ask(asked.slice(start, start + atOnce).map((question) => ({ ...question, prompt: promptOf(deps, question) })))));

@@ -57,7 +57,7 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
     const adapter = await loadAdapter(head);
     if (adapter !== null) await engine.loadAdapter(name, adapter);
     try {
-      const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, eosId: tokenizer.eosId, seed: 0 });
+      const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, endIds: tokenizer.endIds, seed: 0 });
       const needless: Note[] = [];
       for (const { note, shown, key } of asked)
         if (await isNeedless(note, shown, { tokenizer, rowTokens, ask })) needless.push(note);

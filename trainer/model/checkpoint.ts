@@ -1,6 +1,8 @@
-/** Reads and writes a Hugging Face folder: config.json, safetensors, tokenizer.json, tokenizer_config.json, chat template. */
+/** Reads and writes a Hugging Face folder: config.json, safetensors, tokenizer.json, tokenizer_config.json, chat template, generation_config.json. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
+import { AppError } from "../../shared/errors.ts";
 import { writeSafetensors } from "../../shared/safetensors.ts";
 import { Tokenizer, type TokenizerFiles } from "../../shared/tokenizer.ts";
 import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
@@ -11,11 +13,25 @@ import { readJson } from "./weight-files.ts";
 /** All but the weights, which whoever computes with them reads where they will stay. */
 export type Checkpoint = { folder: string; config: ModelConfig; tokenizer: Tokenizer; tokenizerFiles: TokenizerFiles };
 
+const GENERATION = "generation_config.json";
+const Ends = z.object({ eos_token_id: z.union([z.number(), z.array(z.number())]).nullish() });
+
 /** @throws {policy/refused} naming the file or field at fault. */
 export function readCheckpoint(folder: string): Checkpoint {
   const config = parseModelConfig(readJson(folder, "config.json"));
   const tokenizerFiles = readTokenizerFiles(folder);
-  return { folder, config, tokenizer: new Tokenizer(tokenizerFiles), tokenizerFiles };
+  const tokenizer = new Tokenizer(tokenizerFiles, { endIds: readEndIds(folder, config) });
+  return { folder, config, tokenizer, tokenizerFiles };
+}
+
+/** What the makers' own generation stops at: of Llama 3.1 the ends of text, of a message and of a turn. None where the file is missing or names none. */
+function readEndIds(folder: string, { vocabSize }: ModelConfig): number[] {
+  if (!existsSync(join(folder, GENERATION))) return [];
+  const read = Ends.safeParse(readJson(folder, GENERATION));
+  const ids = [read.data?.eos_token_id ?? []].flat();
+  if (read.success && ids.every((id) => Number.isInteger(id) && id >= 0 && id < vocabSize)) return ids;
+  const got = read.success ? ids.join() : z.prettifyError(read.error);
+  throw new AppError("policy/refused", `${GENERATION}: eos_token_id: ids of the ${vocabSize} tokens in config.json expected, got ${got}`);
 }
 
 /** The weights by name, as float32. @throws {policy/refused} naming the tensor at fault */

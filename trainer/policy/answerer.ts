@@ -45,12 +45,12 @@ export function createJobSampler(
           : await engine.generate({
               prompts: fitting.map((tokens) => Int32Array.from(tokens)),
               maxTokens,
-              stopTokens: [tokenizer.eosId],
+              stopTokens: tokenizer.endIds,
               temperature,
               seed,
               ...underOf(prompts[0]?.job),
             });
-      const texts = answers.map(({ tokens }) => tokenizer.decode([...tokens].filter((token) => token !== tokenizer.eosId)));
+      const texts = answers.map(({ tokens }) => tokenizer.decode([...tokens].filter((token) => !tokenizer.endIds.includes(token))));
       return encoded.map((tokens) => texts[fitting.indexOf(tokens)] ?? "");
     },
     async score(prompt, answers) {
@@ -69,7 +69,7 @@ export function createJobSampler(
         prompts: [Int32Array.from(prompt)],
         forms: [{ tools: callable, form: { ...FREE_FORM, toolChoice: "required" as const } }],
         maxTokens: CALL_TOKENS,
-        stopTokens: [tokenizer.eosId],
+        stopTokens: tokenizer.endIds,
         temperature: 0,
         seed,
       };

@@ -7,7 +7,7 @@ export type AnswerCall = { readonly name: string; readonly arguments: Readonly<R
 export type ReadAnswer = {
   readonly text: string;
   readonly calls: readonly AnswerCall[];
-  /** The end token came. */
+  /** An end token came. */
   readonly finished: boolean;
   /** Every tool call could be read. */
   readonly valid: boolean;
@@ -18,7 +18,7 @@ const CLOSE = "</tool_call>";
 
 /** Splits on the special tokens' ids, so text that merely looks like a call stays text. */
 export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): ReadAnswer {
-  const finished = tokens.at(-1) === tokenizer.eosId;
+  const finished = tokenizer.endIds.includes(tokens.at(-1) ?? -1);
   const body = finished ? tokens.slice(0, -1) : tokens;
   const [open, close] = [tokenizer.specialIds.get(OPEN), tokenizer.specialIds.get(CLOSE)];
   const calls: AnswerCall[] = [];
@@ -41,7 +41,7 @@ export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): Rea
 
 /** All that was written, for people: calls with their marks, and no end token. */
 export function writtenText(tokenizer: Tokenizer, tokens: readonly number[]): string {
-  return tokenizer.decode(tokens.filter((token) => token !== tokenizer.eosId));
+  return tokenizer.decode(tokens.filter((token) => !tokenizer.endIds.includes(token)));
 }
 
 function parseCall(text: string): AnswerCall | undefined {

@@ -179,6 +179,39 @@ describe("readCheckpoint", () => {
     await writeFile(join(folder, "chat_template.jinja"), `${CHAT_TEMPLATE}{{- 'and more' -}}`);
     expect(readCheckpoint(folder).tokenizer.renderPrompt({ messages, addGenerationPrompt: false }).text).toMatch(/and more$/);
   });
+
+  const saysOfEnds = (says: object): Promise<void> => writeFile(join(folder, "generation_config.json"), JSON.stringify(says));
+
+  it.each([
+    ["several", { eos_token_id: [5, 2, 7] }, [2, 5, 7]],
+    ["one", { eos_token_id: 5 }, [2, 5]],
+    ["the template's own", { eos_token_id: 2, do_sample: false }, [2]],
+    ["none", { eos_token_id: null }, [2]],
+    ["nothing", { do_sample: false }, [2]],
+  ])("has the template's end token and those of generation_config.json that names %s", async (_, says, ends) => {
+    await writeRandomBase(folder);
+    await saysOfEnds(says);
+    expect(readCheckpoint(folder).tokenizer).toMatchObject({ eosId: 2, endIds: ends });
+  });
+
+  it("has the template's end token alone without generation_config.json, and so has the shipped base with its own", async () => {
+    await writeRandomBase(folder);
+    await rm(join(folder, "generation_config.json"));
+    for (const { tokenizer } of [readCheckpoint(folder), readCheckpoint("base")]) expect(tokenizer.endIds).toEqual([tokenizer.eosId]);
+  });
+
+  it.each([
+    [[2, 128_008], "got 2,128008"],
+    [-1, "got -1"],
+    [1.5, "got 1.5"],
+    ["</s>", "got ✖ Invalid input"],
+  ])("refuses an end token %j, which the vocabulary has not, by its name", async (ends, got) => {
+    await writeRandomBase(folder);
+    await saysOfEnds({ eos_token_id: ends });
+    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8")) as RawConfig;
+    const expected = `eos_token_id: ids of the ${Number(config["vocab_size"])} tokens in config.json expected, ${got}`;
+    expect(() => readCheckpoint(folder)).toThrow(`generation_config.json: ${expected}`);
+  });
 });
 
 /** The folder's weights, all zero and none of them on the disk. */

@@ -29,7 +29,7 @@ export async function counterCases(
   const { engine, base, settings } = deps;
   const { tokenizer } = base;
   const { vocabSize } = base.config;
-  const ask = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed });
+  const ask = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed });
   const roomy = (promptTokens: number): boolean => fits(base, promptTokens, ANSWER_TOKENS);
   const taught: TaughtLesson[] = [];
   const held: HeldBack[] = [];

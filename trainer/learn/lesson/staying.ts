@@ -26,7 +26,7 @@ export async function stayingLessons(
     .map((turn) => ({ turn, prompt: promptOf(turn) }))
     .filter(({ prompt }) => fits({ rowTokens }, prompt.length, ANSWER_TOKENS));
   if (prompted.length < turns.length) onTaught?.({ "replayed too long": turns.length - prompted.length });
-  const ask = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
+  const ask = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
   const answers = await ask(prompted.map(({ turn, prompt }) => ({ prompt, tools: turn.tools })));
   const answered = prompted.flatMap(({ turn, prompt }, index) => {
     const answer = answers[index] ?? [];

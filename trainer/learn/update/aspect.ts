@@ -51,7 +51,7 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
     );
   const words = isReplyAspect(correction.parameter.name);
   const { lookFrom, ...settings } = { ...deps.settings, lookFrom: 0, ...(words && REPLIES), ...(isUnasked(correction) && UNASKED) };
-  const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
+  const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
   const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
     const random = new Random(seed);
     return askAspect(

@@ -39,11 +39,11 @@ export function askGreedily(
   engine: Pick<EngineCalls, "generate" | "score">,
   {
     adapter,
-    eosId,
+    endIds,
     seed,
     maxTokens = ANSWER_TOKENS,
     free = false,
-  }: { adapter: string | undefined; eosId: number; seed: number; maxTokens?: number; free?: boolean },
+  }: { adapter: string | undefined; endIds: readonly number[]; seed: number; maxTokens?: number; free?: boolean },
 ): AskPolicy {
   return async (asked) => {
     const known = await confirmSupposed(engine, asked, { adapter, maxTokens });
@@ -57,7 +57,7 @@ export function askGreedily(
       prompts: asked.map(({ prompt }) => Int32Array.from(prompt)),
       ...(free ? {} : { forms: asked.map(({ tools, form }) => ({ tools, form: { ...FREE_FORM, ...form } })) }),
       maxTokens,
-      stopTokens: [eosId],
+      stopTokens: endIds,
       temperature: 0,
       seed,
       ...(adapter === undefined ? {} : { adapter }),
@@ -92,5 +92,5 @@ export async function takeCandidate(
 ): Promise<{ adapter: AdapterTensors; ask: AskPolicy }> {
   const adapter = roundAdapter(weights);
   await engine.loadAdapter(adapters.candidate, adapter);
-  return { adapter, ask: askGreedily(engine, { adapter: adapters.candidate, eosId: base.tokenizer.eosId, seed }) };
+  return { adapter, ask: askGreedily(engine, { adapter: adapters.candidate, endIds: base.tokenizer.endIds, seed }) };
 }

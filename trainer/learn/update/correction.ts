@@ -31,7 +31,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const { tokenizer } = base;
   const { vocabSize } = base.config;
   const { correction } = latest(group);
-  const askParent = askGreedily(engine, { adapter: adapters.parent, eosId: tokenizer.eosId, seed: request.seed });
+  const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
   const lessons = await collectLessons(group, {
     correction,
     replay: request.replay,
