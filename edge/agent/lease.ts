@@ -31,7 +31,12 @@ export function endLease(state: LeaseState, token: number): LeaseState {
   return token === state.token && state.holder !== null ? { token: state.token + 1, holder: null, endsAt: 0 } : state;
 }
 
-/** Why a trainer with this token may not move a line, or undefined where it may. Token 0 is that of an agent that was never leased. */
+/**
+ * Why a trainer with this token may not move a line, or undefined where it may. Token 0, which a request without one has too, is that of an agent
+ * that was never leased: there is no trainer yet whose work it could undo, so that a version can be published by hand, and of two that do so
+ * at once the compare-and-set on parent and cursor lets one through. The first lease ends this for good: tokens only rise, and this is
+ * asked where the line moves, so that who began before that lease is refused, too.
+ */
 export function leaseFault({ token, holder }: LeaseState, given: number): string | undefined {
   if (given === token) return undefined;
   const expected = `${LEASE_HEADER}: ${token}, ${holder === null ? "which nobody holds" : `the lease of trainer ${holder},`} expected`;
