@@ -21,13 +21,13 @@ export const LARGE_RATES = UpdateSettings.parse({
 
 type RandomEngine = { base: Base; engine: Engine };
 
-/** Its fields are there once the first test runs. */
-export function withRandomEngine(): RandomEngine {
+/** Its fields are there once the first test runs. @param write what makes the base's folder, and returns its path */
+export function withRandomEngine(write: (folder: string) => Promise<string> = writeRandomBase): RandomEngine {
   const made = {} as RandomEngine;
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "nextstate-engine-"));
-    made.base = loadBase(await writeRandomBase(join(folder, "base")));
+    made.base = loadBase(await write(join(folder, "base")));
     made.engine = await Engine.start({ config: made.base.config, threads: 1, tokenizer: made.base.tokenizerFiles });
     await made.engine.loadCheckpoint(made.base.folder);
   });

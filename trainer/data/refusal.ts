@@ -23,6 +23,7 @@ export const REFUSAL_CODES = [
   "note/dropped",
   "teacher/noLift",
   "teacher/fails",
+  "teacher/unmarked",
   "answer/held",
   "answer/unfit",
   "answer/reference",

@@ -8,7 +8,7 @@ import type { JobSampler } from "../judge/embedded.ts";
 import type { Base } from "./base.ts";
 import { fits } from "../learn/lesson/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/lesson/scores.ts";
-import { readAnswer } from "../teacher/answer-text.ts";
+import { marksCalls, readAnswer } from "../teacher/answer-text.ts";
 import { JUDGE_ADAPTERS, type JudgeAdapter, readJudgeAdapter } from "./judge-adapter.ts";
 import { readReactionModel } from "./reaction-file.ts";
 
@@ -62,7 +62,7 @@ export function createJobSampler(
     },
     async call({ messages, tools, callable }, { seed }) {
       // Without tokens that mark calls, or in a schema that no text fits, there is nothing to force.
-      if (tokenizer.specialIds.get("<tool_call>") === undefined) return undefined;
+      if (!marksCalls(tokenizer)) return undefined;
       const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
       if (!fits({ rowTokens }, prompt.length, CALL_TOKENS)) return undefined;
       const asked = {

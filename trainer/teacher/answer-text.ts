@@ -16,6 +16,11 @@ export type ReadAnswer = {
 const OPEN = "<tool_call>";
 const CLOSE = "</tool_call>";
 
+/** Whether calls have tokens of their own. Without, as in Llama's tokenizer, a call is words like any other, and `readAnswer` finds none. */
+export function marksCalls({ specialIds }: Pick<Tokenizer, "specialIds">): boolean {
+  return specialIds.has(OPEN) && specialIds.has(CLOSE);
+}
+
 /** Splits on the special tokens' ids, so text that merely looks like a call stays text. */
 export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): ReadAnswer {
   const finished = tokenizer.endIds.includes(tokens.at(-1) ?? -1);

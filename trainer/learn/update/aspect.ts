@@ -18,7 +18,7 @@ import type { Look } from "./confirm.ts";
 import { costToEarlier } from "./earlier.ts";
 import { countLessons, keyOf } from "../lesson/lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
-import { type CorrectionResult, type RefusedCorrection, refuse, type Work } from "./result.ts";
+import { type CorrectionResult, type RefusedCorrection, refuse, refuseUnmarked, type Work } from "./result.ts";
 import { saysReply } from "../lesson/reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
@@ -44,11 +44,8 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const { vocabSize } = config;
   const correction = group.at(-1)?.correction;
   invariant(correction !== undefined, "a group of corrections holds one");
-  if (tokenizer.specialIds.get("<tool_call>") === undefined)
-    return refuse(
-      "teacher/fails",
-      "a tokenizer with <tool_call> expected, got one for which calls are words: no answer can be held to one",
-    );
+  const unmarked = refuseUnmarked(tokenizer);
+  if (unmarked !== undefined) return unmarked;
   const words = isReplyAspect(correction.parameter.name);
   const { lookFrom, ...settings } = { ...deps.settings, lookFrom: 0, ...(words && REPLIES), ...(isUnasked(correction) && UNASKED) };
   const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });

@@ -16,7 +16,7 @@ import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "../lesson/lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
-import { refuse, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
+import { refuse, refuseUnmarked, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
 import { withoutLift } from "./unmoved.ts";
@@ -30,6 +30,8 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const { engine, base, settings } = deps;
   const { tokenizer } = base;
   const { vocabSize } = base.config;
+  const unmarked = refuseUnmarked(tokenizer);
+  if (unmarked !== undefined) return unmarked;
   const { correction } = latest(group);
   const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
   const lessons = await collectLessons(group, {
