@@ -64,7 +64,7 @@ const AdapterConfig = z.object({
   use_bdlora: z.null().optional(),
   lora_bias: off,
   fan_in_fan_out: off,
-  modules_to_save: z.null().optional(),
+  modules_to_save: z.array(z.never()).nullish(),
   layer_replication: z.null().optional(),
   trainable_token_indices: z.null().optional(),
   target_parameters: z.null().optional(),

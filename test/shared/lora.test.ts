@@ -94,6 +94,11 @@ describe("adapter files", () => {
     });
   }
 
+  it("may name no module that is saved whole", () => {
+    const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), modules_to_save: [] });
+    expect(parseAdapter(CONFIG, { ...FILES, adapterConfig })).toEqual(parseAdapter(CONFIG, FILES));
+  });
+
   for (const [field, value] of [
     ["use_dora", true],
     ["use_rslora", true],

@@ -1,7 +1,7 @@
 /** The command line of `export`: the batch that an update would learn from, as files for a trainer of somebody else's. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
@@ -20,7 +20,7 @@ import { compareBase, loadAdapterFiles } from "../policy/parent.ts";
 import { assembleExport, type Assembled } from "./assemble.ts";
 import { createCredit, type CreditDependencies } from "./credit.ts";
 import { exportDigest, MANIFEST_FILE, type ExportFormat, type ExportManifest } from "./manifest.ts";
-import { slimeFiles, type ExportFile } from "./slime.ts";
+import { slimeCommand, slimeFiles, type ExportFile } from "./slime.ts";
 import { verlFiles } from "./verl.ts";
 
 const USAGE = `npm run trainer -- export --agent <name> --format <verl|slime> [options]
@@ -61,6 +61,10 @@ export async function exportCommand(argv: readonly string[], print: (line: strin
   const digest = await exportDigest(manifest);
   const { parent, fromSeq, toSeq, counts } = manifest;
   print(JSON.stringify({ folder: out, digest, format, parent, fromSeq, toSeq, events: manifest.events.length, ...counts }, null, 2));
+  if (format === "slime")
+    tell(
+      `train on it, ${resolve(out)} in the PYTHONPATH of slime's workers, with your arguments of model, checkpoints, GPUs and optimizer:\n${slimeCommand(assembled.rows, { folder: resolve(out) })}`,
+    );
   return 0;
 }
 

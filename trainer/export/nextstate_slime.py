@@ -1,7 +1,7 @@
 """Advantages of a Nextstate export for slime: --custom-advantage-function-path nextstate_slime.advantages.
 
 slime's own estimators would make advantages of the rewards; those of the export are per token and hold the users' shares. They are looked
-up by `Sample.index` in advantages.json beside this file.
+up by `Sample.index` in advantages.json beside this file, which has to be in the PYTHONPATH of slime's workers.
 """
 
 import json
@@ -17,8 +17,17 @@ def _exported():
 
 
 def advantages(args, rollout_data):
-    """Sets rollout_data["advantages"] and ["returns"]: one float tensor [response_length] per sample, sliced as slime slices log-probs."""
+    """Sets rollout_data["advantages"] and ["returns"]: one float tensor [response_length] per sample, sliced as slime slices log-probs.
+
+    Raises ValueError where slime would whiten them, or steps of --global-batch-size leave rows out, before anything is trained.
+    """
     from slime.backends.megatron_utils.cp_utils import slice_log_prob_with_cp
+
+    if args.normalize_advantages:
+        raise ValueError("--normalize-advantages: off expected, got on, which whitens the users' shares away")
+    taken, rows = sum(rollout_data["global_batch_sizes"]), len(_exported())
+    if taken != rows:
+        raise ValueError(f"--global-batch-size: one step of all {rows} rows expected, got steps of {taken} of them")
 
     made = []
     for index, total, length, mask in zip(

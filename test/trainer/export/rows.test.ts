@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
 import { rewardRows, type ExportRow } from "../../../trainer/export/rows.ts";
-import { slimeFiles } from "../../../trainer/export/slime.ts";
+import { slimeCommand, slimeFiles } from "../../../trainer/export/slime.ts";
 import { Float, torchFile } from "../../../trainer/export/torch-file.ts";
 import { verlFiles } from "../../../trainer/export/verl.ts";
 import type { RewardedExchange } from "../../../trainer/learn/update/learner.ts";
@@ -99,21 +99,37 @@ const ROWS: ExportRow[] = [ROW, { ...ROW, eventId: "e1", turnId: "t1", prompt: [
 // slime's `load_debug_rollout_data` is torch.load(path)["samples"], then Sample.from_dict of each
 // (https://github.com/THUDM/slime/blob/main/docs/en/developer_guide/debug.md).
 describe("slimeFiles", () => {
-  const files = slimeFiles(ROWS, { decode: (ids) => ids.join(" ") });
+  const decode = (ids: readonly number[]): string => ids.join(" ");
+  const files = slimeFiles(ROWS, { decode });
 
   it("writes the bytes that torch 2.13 has read as the samples beside them", () => {
     // test/fixtures/slime-rollout.json is what `torch.load` of slime-rollout.pt gave.
     const read = JSON.parse(readFileSync(join(FIXTURES, "slime-rollout.json"), "utf8"));
-    expect(Buffer.from(files[0]?.content ?? []).equals(readFileSync(join(FIXTURES, "slime-rollout.pt")))).toBe(true);
+    const [own] = slimeFiles([ROW], { decode });
+    expect(Buffer.from(own?.content ?? []).equals(readFileSync(join(FIXTURES, "slime-rollout.pt")))).toBe(true);
     expect(read).toMatchObject({ rollout_id: 0, samples: [{ index: 0, tokens: [1, 2, 3, 4, 5], response_length: 2, loss_mask: [0, 1] }] });
     expect(read.samples[0]).toMatchObject({ reward: -1, status: "completed", rollout_log_probs: [-0.125, -0.25], weight_versions: ["3"] });
   });
 
-  it("keeps answers with log-probs and answers without in rollouts of their own, with one index over both", () => {
-    expect(files.map(({ name }) => name)).toEqual(["rollout_0.pt", "rollout_1.pt", "advantages.json"]);
-    expect(JSON.parse(Buffer.from(files[2]?.content ?? []).toString())).toEqual({ "0": [0, -0.5], "1": [0, -0.5] });
+  it("keeps all rows in one rollout, with log-probs where every row has them", () => {
+    expect(files.map(({ name }) => name)).toEqual(["rollout_0.pt", "advantages.json"]);
+    expect(JSON.parse(Buffer.from(files[1]?.content ?? []).toString())).toEqual({ "0": [0, -0.5], "1": [0, -0.5] });
+    const withOne = (row: ExportRow): Uint8Array => slimeFiles([row], { decode })[0]?.content ?? new Uint8Array();
+    // −0.125 as a pickle has it: G, then eight bytes of a double.
+    const recorded = Buffer.from([0x47, 0xbf, 0xc0, 0, 0, 0, 0, 0, 0]);
+    expect(Buffer.from(withOne(ROW)).includes(recorded)).toBe(true);
+    expect(Buffer.from(files[0]?.content ?? []).includes(recorded)).toBe(false);
     // Its pickle holds no class and no reference: nothing in it runs.
-    expect(Buffer.from(files[1]?.content ?? []).includes(Buffer.from("cbuiltins"))).toBe(false);
+    expect(Buffer.from(files[0]?.content ?? []).includes(Buffer.from("cbuiltins"))).toBe(false);
+  });
+
+  it("is trained in one step of all rows, whose answers' lengths a second policy tells where nothing was recorded", () => {
+    const command = slimeCommand(ROWS, { folder: "/away" });
+    expect(command).toContain("--load-debug-rollout-data '/away/rollout_{rollout_id}.pt'");
+    expect(command).toContain("--rollout-batch-size 2 --global-batch-size 2");
+    expect(command).toContain("--max-tokens-per-gpu 10");
+    expect(command).toContain("--keep-old-actor");
+    expect(slimeCommand([ROW], { folder: "/away" })).not.toContain("--keep-old-actor");
   });
 
   it("refuses a number that is none", () => {

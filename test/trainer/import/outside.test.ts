@@ -93,6 +93,7 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
     const given = [await converse("away", "ana", 1), await converse("away", "ben", -1)];
     const sent = await exportFrom("away", "first");
     expect([sent.code, sent.err]).toEqual([0, expect.stringContaining("2 events became 2 rows: 0 corrected, 0 supplied, 2 rewarded")]);
+    expect(sent.err).toContain("--rollout-batch-size 2 --global-batch-size 2");
     const names = (await readdir(join(folder, "first"))).toSorted();
     expect(names).toEqual(["advantages.json", "export.json", "nextstate_slime.py", "rollout_0.pt"]);
     const manifest = JSON.parse(await readFile(join(folder, "first", "export.json"), "utf8"));
