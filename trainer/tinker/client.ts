@@ -1,7 +1,7 @@
 /**
  * Tinker's service over HTTP: requests that answer with a future, and futures that are asked until they are there. Shapes are those of
  * the published SDK (https://github.com/thinking-machines-lab/tinker, src/tinker/types and src/tinker/resources) as its versions up
- * to 0.22 send them, in JSON; later ones send forward_backward as protobuf. Protocol-tested: never run against the service itself.
+ * to 0.24 send them, in JSON; 0.25 sends forward and forward_backward as protobuf alone. Protocol-tested: never run against the service itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -12,8 +12,15 @@ import { backoffMs } from "../feed/retry.ts";
 const SERVICE = "https://tinker.thinkingmachines.dev/services/tinker-prod";
 const CALL_TIMEOUT_MS = 60_000;
 const ATTEMPTS = 8;
+/** Of a request that is as good as lost when it is late. */
+const ONCE_TIMEOUT_MS = 10_000;
 /** Of a future that is not there yet, a request timeout; of an overloaded service; of proxies. */
 const AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** What a service that reads protobuf alone may answer to JSON. */
+const NOT_SPOKEN: ReadonlySet<number> = new Set([400, 404, 415]);
+const PASSES: ReadonlySet<string> = new Set(["/api/v1/forward", "/api/v1/forward_backward"]);
+const SPOKEN = "; JSON is spoken here, as the SDK has it up to 0.24: a service that takes the protobuf of 0.25 alone cannot be trained on";
 
 const Future = z.object({ request_id: z.string() });
 const Pending = z.object({ type: z.literal("try_again") });
@@ -65,6 +72,12 @@ export class TinkerClient {
     }
   }
 
+  /** Asked once, whatever comes of it. */
+  async send(path: string, body: object): Promise<void> {
+    const asked = { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(ONCE_TIMEOUT_MS) };
+    await (await this.#send(`${this.#root}${path}`, { ...asked, headers: this.#headers() })).arrayBuffer();
+  }
+
   /** The bytes behind a signed address, which a redirect or a JSON answer gives. */
   async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
     const response = await this.#request(path, { method: "GET", redirect: "manual" });
@@ -84,8 +97,8 @@ export class TinkerClient {
   /** A request that the service has not taken is sent again: sequence numbers make it the same one. */
   async #request(path: string, init: RequestInit): Promise<Response> {
     for (let attempt = 0; ; attempt += 1) {
-      const headers = { "x-api-key": this.#key, "content-type": "application/json", accept: "application/json" };
-      const sent = this.#send(`${this.#root}${path}`, { ...init, headers, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+      const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+      const sent = this.#send(`${this.#root}${path}`, { ...init, headers: this.#headers(), signal });
       const response = await sent.catch((cause: unknown) => {
         if (attempt + 1 < ATTEMPTS) return undefined;
         throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(cause)}`, { cause });
@@ -93,10 +106,16 @@ export class TinkerClient {
       if (response !== undefined && (response.ok || response.status === 302)) return response;
       if (response !== undefined && (!AGAIN.has(response.status) || attempt + 1 >= ATTEMPTS)) {
         const code = response.status === 401 || response.status === 403 ? "auth/forbidden" : "upstream/failed";
-        throw new AppError(code, `tinker ${path}: 2xx expected, got ${response.status} ${(await response.text()).slice(0, 300)}`);
+        const said = `${response.status} ${(await response.text()).slice(0, 300)}`;
+        const spoken = PASSES.has(path) && NOT_SPOKEN.has(response.status) ? SPOKEN : "";
+        throw new AppError(code, `tinker ${path}: 2xx expected, got ${said}${spoken}`);
       }
       await sleep(Math.min(backoffMs(attempt, 1), this.#pollMs * 2 ** attempt));
     }
+  }
+
+  #headers(): Record<string, string> {
+    return { "x-api-key": this.#key, "content-type": "application/json", accept: "application/json" };
   }
 }
 

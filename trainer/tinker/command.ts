@@ -8,6 +8,7 @@ import { parseOptions } from "../command-line.ts";
 import { refuseFor, type TrainingCapabilities } from "../engine/training-port.ts";
 import { checkFolder, prepareExport, writeExport } from "../export/command.ts";
 import { exportDigest, type ExportManifest } from "../export/manifest.ts";
+import type { ExportRow } from "../export/rows.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
 import { TinkerClient } from "./client.ts";
@@ -54,15 +55,10 @@ export async function tinkerCommand(argv: readonly string[], print: (line: strin
   // Weights that go on are of the rank that they were made with.
   const { rank = options.rank } = parent ?? {};
   tell(`training ${assembled.rows.length} rows on ${model} at rank ${rank}, from ${parent?.state ?? "the bare base"}`);
-  await engine.createAdapter(ADAPTER, { rank, alpha: 2 * rank, targets: linearNames(), seed });
-  if (parent !== undefined) await engine.loadState(ADAPTER, parent.state);
-  const losses = await trainRows(engine, assembled.rows, {
-    ...{ adapter: ADAPTER, steps, lr },
-    onStep: ({ done, of, loss }) => tell(`step ${done} of ${of}: loss ${loss.toFixed(4)}`),
-  });
-  const { configBytes, weightBytes } = writeAdapterFiles(base.config, await engine.readAdapter(ADAPTER), base.name);
-  const state = await engine.saveState(ADAPTER);
-  await engine.dropAdapter(ADAPTER);
+  const { losses, adapter, state } = await train(engine, assembled.rows, { rank, steps, lr, seed, from: parent?.state }).finally(() =>
+    engine.close(),
+  );
+  const { configBytes, weightBytes } = writeAdapterFiles(base.config, adapter, base.name);
   const manifest = writeExport(out, "tinker", { files: [], manifest: { ...assembled.manifest, state } });
   mkdirSync(join(out, "adapter"));
   writeFileSync(join(out, "adapter", "adapter_config.json"), configBytes);
@@ -70,6 +66,28 @@ export async function tinkerCommand(argv: readonly string[], print: (line: strin
   print(JSON.stringify({ folder: out, digest: await exportDigest(manifest), rows: assembled.rows.length, losses }, null, 2));
   tell(`publish it with: npm run trainer -- import --agent ${agent} --adapter ${join(out, "adapter")} --from ${out}`);
   return 0;
+}
+
+type Training = {
+  readonly rank: number;
+  readonly steps: number;
+  readonly lr: number;
+  readonly seed: number;
+  readonly from: string | undefined;
+};
+
+/** Loss before each step, the adapter, and where the service keeps what it can be trained on from. */
+async function train(engine: TinkerEngine, rows: readonly ExportRow[], { rank, steps, lr, seed, from }: Training) {
+  await engine.createAdapter(ADAPTER, { rank, alpha: 2 * rank, targets: linearNames(), seed });
+  if (from !== undefined) await engine.loadState(ADAPTER, from);
+  const losses = await trainRows(engine, rows, {
+    ...{ adapter: ADAPTER, steps, lr },
+    onStep: ({ done, of, loss }) => tell(`step ${done} of ${of}: loss ${loss.toFixed(4)}`),
+  });
+  const adapter = await engine.readAdapter(ADAPTER);
+  const state = await engine.saveState(ADAPTER);
+  await engine.dropAdapter(ADAPTER);
+  return { losses, adapter, state };
 }
 
 /**

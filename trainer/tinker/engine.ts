@@ -18,6 +18,7 @@ import { readAdapterFiles } from "../policy/adapter.ts";
 import { filesOfTar } from "./archive.ts";
 import type { TinkerClient } from "./client.ts";
 import { lossesOf, toData, type Places } from "./data.ts";
+import { TinkerSession } from "./session.ts";
 
 const TINKER: TrainingCapabilities = {
   title: "Tinker",
@@ -30,8 +31,6 @@ const TINKER: TrainingCapabilities = {
 
 const ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"];
 const MLP = ["gate_proj", "up_proj", "down_proj"];
-/** The version of the SDK whose shapes are spoken. */
-const SDK_VERSION = "0.22.3";
 
 const Created = z.object({ model_id: z.string() });
 const Output = z.object({ loss_fn_outputs: z.array(z.object({ logprobs: z.object({ data: z.array(z.number()) }) })) });
@@ -48,8 +47,7 @@ export class TinkerEngine implements TrainingPort {
   readonly #config: ModelConfig;
   readonly #baseModel: string;
   readonly #models = new Map<string, Model>();
-  #session: string | undefined;
-  #made = 0;
+  #session: TinkerSession | undefined;
 
   /** @param options.baseModel as the service names it; @param options.config the base's own, which adapters that come back must fit */
   constructor(client: TinkerClient, { baseModel, config }: { baseModel: string; config: ModelConfig }) {
@@ -64,18 +62,11 @@ export class TinkerEngine implements TrainingPort {
     const [attention, mlp] = [ATTENTION, MLP].map((group) => group.filter((each) => targets.includes(each)).length / group.length);
     if ([attention, mlp].some((share) => share !== 0 && share !== 1))
       refuseFor(TINKER, `all of ${ATTENTION.join(", ")}, all of ${MLP.join(", ")}, or both`, targets.join(", "));
-    this.#session ??= (
-      await this.#client.post(z.object({ session_id: z.string() }), "/api/v1/create_session", {
-        type: "create_session",
-        tags: ["nextstate"],
-        user_metadata: null,
-        sdk_version: SDK_VERSION,
-      })
-    ).session_id;
+    this.#session ??= await TinkerSession.open(this.#client);
     const { model_id: id } = await this.#client.run(Created, "/api/v1/create_model", {
       type: "create_model",
-      session_id: this.#session,
-      model_seq_id: this.#made++,
+      session_id: this.#session.id,
+      model_seq_id: this.#session.made++,
       base_model: this.#baseModel,
       lora_config: { rank, seed, train_unembed: false, train_mlp: mlp === 1, train_attn: attention === 1 },
     });
@@ -118,7 +109,17 @@ export class TinkerEngine implements TrainingPort {
   async dropAdapter(name: string): Promise<void> {
     const { id } = this.#model(name);
     this.#models.delete(name);
-    await this.#client.run(z.unknown(), "/api/v1/unload_model", { type: "unload_model", model_id: id });
+    try {
+      await this.#client.run(z.unknown(), "/api/v1/unload_model", { type: "unload_model", model_id: id });
+    } finally {
+      if (this.#models.size === 0) this.close();
+    }
+  }
+
+  /** Lets the session end; the next adapter is made in another. */
+  close(): void {
+    this.#session?.end();
+    this.#session = undefined;
   }
 
   async accumulateAdapter(name: string, batch: LossBatch): Promise<AdapterLoss> {

@@ -12,6 +12,9 @@ type Asked = { path: string; key: string | undefined; body: Body };
 export class Replay {
   asked: Asked[] = [];
   archive = new Uint8Array();
+  /** Heartbeats, apart: when they come depends on the clock. */
+  beats: Body[] = [];
+  beatStatus = 200;
   /** Statuses that come before anything else. */
   trouble: number[] = [];
   readonly #futures = new Map<string, { looks: number; answer: unknown }>();
@@ -24,6 +27,10 @@ export class Replay {
       request.on("end", () => {
         const body = JSON.parse(Buffer.concat(parts).toString() || "{}") as Body;
         const path = request.url ?? "";
+        if (path === "/api/v1/session_heartbeat") {
+          this.beats.push(body);
+          return void response.writeHead(this.beatStatus).end(JSON.stringify({ type: "session_heartbeat" }));
+        }
         const status = this.trouble.shift();
         if (status !== undefined) return void response.writeHead(status).end("later");
         if (path.endsWith("/archive")) return void response.writeHead(302, { location: `${this.url}/signed` }).end();

@@ -1,6 +1,6 @@
 /** The training port on Tinker's service: a server that answers in the published shapes, and the same training on the engine here. */
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { linearNames } from "../../../shared/lora.ts";
 import type { ExportRow } from "../../../trainer/export/rows.ts";
 import { writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
@@ -17,6 +17,10 @@ beforeAll(() => replay.start());
 afterAll(() => replay.stop());
 beforeEach(() => {
   replay.asked = [];
+  replay.beats = [];
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const client = (): TinkerClient =>
@@ -168,5 +172,46 @@ describe("TinkerEngine", () => {
     const unknown = { forward_input: { data: [], loss_fn: "fails" }, model_id: "m-1" };
     const { z } = await import("zod");
     await expect(client().run(z.unknown(), "/api/v1/forward", unknown)).rejects.toThrow("a result expected, got user: unknown loss");
+  });
+
+  it("is heard of every ten seconds until its last adapter is dropped", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const engine = await engineOf();
+    await engine.createAdapter("b", { rank: 16, alpha: 32, targets: linearNames(), seed: 6 });
+    vi.advanceTimersByTime(20_000);
+    await expect.poll(() => replay.beats.length).toBeGreaterThanOrEqual(2);
+    expect(replay.beats[0]).toEqual({ session_id: "s-1", type: "session_heartbeat" });
+    await engine.dropAdapter("a");
+    expect(vi.getTimerCount()).toBe(1);
+    await engine.dropAdapter("b");
+    expect(vi.getTimerCount()).toBe(0);
+    // Whoever comes next has a session of their own.
+    await engine.createAdapter("c", { rank: 16, alpha: 32, targets: linearNames(), seed: 7 });
+    engine.close();
+    expect([replay.asked.filter(({ path }) => path.endsWith("create_session")).length, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+
+  it("says what went wrong, and not that it was not heard of", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const engine = await engineOf();
+    replay.beatStatus = 500;
+    vi.advanceTimersByTime(10_000);
+    await expect.poll(() => replay.beats.length).toBeGreaterThanOrEqual(1);
+    replay.trouble = [403];
+    await expect(trainRows(engine, rows([30]), { adapter: "a", steps: 1, lr: 1e-4 })).rejects.toThrow("2xx expected, got 403 later");
+    replay.trouble = [403];
+    await expect(engine.dropAdapter("a")).rejects.toThrow("got 403 later");
+    expect(vi.getTimerCount()).toBe(0);
+    replay.beatStatus = 200;
+  });
+
+  it("names the versions of the SDK that it speaks as, where the service reads another", async () => {
+    const engine = await engineOf();
+    for (const status of [400, 404, 415]) {
+      replay.trouble = [status];
+      await expect(trainRows(engine, rows([30]), { adapter: "a", steps: 1, lr: 1e-4 })).rejects.toThrow(
+        `tinker /api/v1/forward: 2xx expected, got ${status} later; JSON is spoken here, as the SDK has it up to 0.24: `,
+      );
+    }
   });
 });
