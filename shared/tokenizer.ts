@@ -10,6 +10,7 @@ import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
 import { respaceJson, respaceResult } from "./spaced-json.ts";
 import { parseObject } from "./speech/calls.ts";
+import { partThoughts, THOUGHTS_END } from "./thoughts.ts";
 
 /** The two JSON files of a Hugging Face folder that define text ↔ ids. */
 export type TokenizerFiles = {
@@ -51,6 +52,7 @@ export class Tokenizer {
   readonly #firsts: ReadonlySet<string>;
   readonly #named: Readonly<Record<string, string | undefined>>;
   #objects: boolean | undefined;
+  #thoughts: boolean | undefined;
   #guidance: { notes: boolean; hint: boolean } | undefined;
   #invocation: readonly number[] | undefined;
 
@@ -133,12 +135,13 @@ export class Tokenizer {
     }
   }
 
-  /** A message as templates expect it: an answer that only calls has empty words, arguments are text or an object, as the template takes them, and what a tool gives back as JSON has one form. */
+  /** A message as templates expect it: an answer that only calls has empty words, arguments are text or an object, as the template takes them, thoughts that it would look for stand apart, and what a tool gives back as JSON has one form. */
   #prepare(message: PromptMessage): object {
     if (message.role === "user") return message.notes || message.hint ? spellOutGuidance(message, this.#writesGuidance) : message;
     if (message.role === "tool") return { ...message, content: respaceResult(message.content) };
     if (message.role !== "assistant") return message;
-    const { tool_calls: calls, ...rest } = { ...message, content: message.content ?? "" };
+    const { tool_calls: calls, ...said } = { ...message, content: message.content ?? "" };
+    const rest = said.content.includes(THOUGHTS_END) && this.#partsThoughts ? { ...said, ...partThoughts(said.content) } : said;
     if (calls === undefined) return rest;
     const read = (text: string): unknown => (this.#takesObjects ? (parseObject(text) ?? text) : respaceJson(text));
     return {
@@ -152,6 +155,20 @@ export class Tokenizer {
     const shows = (guidance: Pick<PromptMessage, "notes" | "hint">): boolean =>
       this.#write({ messages: [{ role: "user", content: "", ...guidance }], tools: null }).includes("guidance");
     return (this.#guidance ??= { notes: shows({ notes: ["guidance"] }), hint: shows({ hint: "guidance" }) });
+  }
+
+  /** Whether the template parts thoughts from an answer, by whose end it knows them, and takes them apart as well: in a message that is shielded it cannot find it. */
+  get #partsThoughts(): boolean {
+    const user = { role: "user", content: "x" };
+    const written = (answer: { content: string }): string[] => {
+      const said = { role: "assistant", ...answer };
+      return [
+        [user, said, user],
+        [user, said],
+      ].map((messages) => this.#write({ messages, tools: null }));
+    };
+    const content = "<think>\nwhy\n</think>\n\ny";
+    return (this.#thoughts ??= written({ content }).join() === written(partThoughts(content)).join());
   }
 
   /** Whether the template writes arguments as JSON itself, so that text would be quoted; some take either, and get text, which stays as it was written. */

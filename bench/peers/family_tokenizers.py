@@ -55,6 +55,17 @@ def conversations(arguments, words):
             [system, user("Book Oslo"), call, tool('{"ok": true}'), says("Done."), user("Thanks"), call, tool("full")],
             [BOOK],
         ),
+        "thoughts of answers": (
+            [
+                user("Hi"),
+                says("<think>\nA greeting.\n</think>\n\nHello."),
+                user("Book Oslo"),
+                {**call, "content": "<think>\n\nOslo\n</think>\n\n"},
+                tool("full"),
+                says("Bare</think>\nFull."),
+            ],
+            [BOOK],
+        ),
     }
 
 

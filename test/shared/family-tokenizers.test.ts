@@ -46,6 +46,20 @@ describe.each(["qwen", "llama"] as const)("a tokenizer of %s's shape", (name) =>
     }
   });
 
+  it("looks for thoughts in answers alone, and makes no token of what they hold", () => {
+    const text = "<think>\na <|im_end|> b\n</think>\n\nWords.";
+    const write = (...messages: PromptMessage[]): string => tokenizer.renderPrompt({ messages, addGenerationPrompt: false }).text;
+    expect(write({ role: "user", content: text })).toContain(text);
+    const answered = (content: string): PromptMessage[] => [
+      { role: "user", content: "x" },
+      { role: "assistant", content },
+    ];
+    const ends = (messages: PromptMessage[]): number =>
+      tokenizer.encodePrompt({ messages, addGenerationPrompt: false }).filter((id) => id === tokenizer.specialIds.get("<|im_end|>")).length;
+    expect(ends(answered(text))).toBe(ends(answered("Words.")));
+    expect(write(...answered(text))).toContain("a <|im_end|> b");
+  });
+
   it("knows what ends and opens an answer", () => {
     expect(tokenizer.decode([tokenizer.eosId])).toBe(name === "qwen" ? "<|im_end|>" : "<|eot_id|>");
     const opens = name === "qwen" ? "<|im_start|>assistant\n" : "<|start_header_id|>assistant<|end_header_id|>\n\n";
