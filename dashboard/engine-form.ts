@@ -8,6 +8,8 @@ export type EngineForm = {
   readonly url: string;
   readonly model: string;
   readonly keySecret: string;
+  /** As JSON. */
+  readonly templateArguments: string;
   readonly hostUrl: string;
   readonly hostKeySecret: string;
   readonly base: string;
@@ -26,6 +28,7 @@ const EMPTY: EngineForm = {
   url: "",
   model: "",
   keySecret: "",
+  templateArguments: "",
   hostUrl: "",
   hostKeySecret: "",
   base: "",
@@ -43,8 +46,9 @@ export function engineFormOf(engine: EngineSettings): EngineForm {
   const { kind, model, base = "", answerTokens, timeoutMs } = engine;
   const form = { ...EMPTY, kind, model, base, answerTokens: String(answerTokens), timeoutMs: String(timeoutMs) };
   if (engine.kind === "openai") {
-    const { flavour, url, keySecret = "", adapterHost } = engine;
-    return { ...form, flavour, url, keySecret, hostUrl: adapterHost?.url ?? "", hostKeySecret: adapterHost?.keySecret ?? "" };
+    const { flavour, url, keySecret = "", adapterHost, templateArguments } = engine;
+    const host = { hostUrl: adapterHost?.url ?? "", hostKeySecret: adapterHost?.keySecret ?? "" };
+    return { ...form, flavour, url, keySecret, ...host, templateArguments: templateArguments ? JSON.stringify(templateArguments) : "" };
   }
   if (engine.adapters === undefined) return form;
   const { accountId, keySecret: accountKeySecret, modelType, slots, apiUrl } = engine.adapters;
@@ -57,13 +61,23 @@ export function engineOf(form: EngineForm): object {
   if (kind === "embedded") return { kind };
   const shared = { kind, model, ...given({ base }), ...numbers({ answerTokens: form.answerTokens, timeoutMs: form.timeoutMs }) };
   if (kind === "openai") {
-    const { flavour, url, keySecret, hostUrl, hostKeySecret } = form;
+    const { flavour, url, keySecret, hostUrl, hostKeySecret, templateArguments } = form;
     const host = hostUrl === "" ? {} : { adapterHost: { url: hostUrl, keySecret: hostKeySecret } };
-    return { ...shared, flavour, url, ...given({ keySecret }), ...host };
+    const template = templateArguments === "" || flavour === "generic" ? {} : { templateArguments: readJson(templateArguments) };
+    return { ...shared, flavour, url, ...given({ keySecret }), ...host, ...template };
   }
   const { accountId, accountKeySecret: keySecret, modelType, slots, apiUrl } = form;
   if (accountId === "" && keySecret === "") return shared;
   return { ...shared, adapters: { accountId, keySecret, modelType, ...numbers({ slots }), ...given({ apiUrl }) } };
+}
+
+/** Text that is no JSON is sent as it is, and the edge says what it expects. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function given(texts: Readonly<Record<string, string>>): Record<string, string> {

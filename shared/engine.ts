@@ -38,18 +38,48 @@ export const EmbeddedEngine = z.strictObject(
   'the embedded policy takes no further settings; PATCH with {"engine": null} goes back to it from another engine',
 );
 
-export const OpenAiEngine = z.strictObject({
-  kind: z.literal("openai"),
-  flavour: z.enum(ENGINE_FLAVOURS),
-  /** Of the server, without `/v1`. */
-  url: EngineUrl,
-  /** The base model as the server names it. */
-  model: z.string().min(1).max(200),
-  keySecret: SecretName.optional(),
-  /** The `npm run adapters` process beside the engine, which puts adapter files where the engine reads them. */
-  adapterHost: z.strictObject({ url: EngineUrl, keySecret: SecretName }).optional(),
-  ...Shared,
-});
+/** What each prompt holds by itself, or engines take from nobody. */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  ...["messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "chat_template", "tokenize"],
+]);
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** What a chat template is given beside the conversation, by name. */
+export const TemplateArguments = z
+  .record(
+    z.string(),
+    z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()], "text, a number, true, false or null expected"),
+    "an object of the chat template's variables expected",
+  )
+  .superRefine((given, context) => {
+    for (const name of Object.keys(given))
+      if (!VARIABLE.test(name) || OWN_NAMES.has(name))
+        context.addIssue({ code: "custom", path: [name], message: "the name of a variable that the prompt does not set itself expected" });
+  });
+export type TemplateArguments = Readonly<z.infer<typeof TemplateArguments>>;
+
+/** Qwen3's template writes an empty thought then: a trainer's answers are cut before one would have come to its end. Templates that do not know it read past it. */
+export const UNTHINKING: TemplateArguments = { enable_thinking: false };
+
+export const OpenAiEngine = z
+  .strictObject({
+    kind: z.literal("openai"),
+    flavour: z.enum(ENGINE_FLAVOURS),
+    /** Of the server, without `/v1`. */
+    url: EngineUrl,
+    /** The base model as the server names it. */
+    model: z.string().min(1).max(200),
+    keySecret: SecretName.optional(),
+    /** The `npm run adapters` process beside the engine, which puts adapter files where the engine reads them. */
+    adapterHost: z.strictObject({ url: EngineUrl, keySecret: SecretName }).optional(),
+    /** What its chat template is given, by the engine and by whoever trains for it. Absent: as `templateArgumentsOf` has it. */
+    templateArguments: TemplateArguments.optional(),
+    ...Shared,
+  })
+  .refine(({ flavour, templateArguments }) => flavour !== "generic" || templateArguments === undefined, {
+    path: ["templateArguments"],
+    error: "flavour vllm, sglang or llamacpp expected where there are any, got generic, which is sent none; leave them out",
+  });
 export type OpenAiEngine = z.infer<typeof OpenAiEngine>;
 
 export const WorkersAiEngine = z.strictObject({
@@ -110,6 +140,12 @@ const CAPABILITIES: Record<EngineFlavour | "embedded" | "workers-ai", EngineCapa
 
 export function capabilitiesOf(engine: EngineSettings): EngineCapabilities {
   return CAPABILITIES[engine.kind === "openai" ? engine.flavour : engine.kind];
+}
+
+/** What this engine's chat template is given beside messages and tools: nothing where the engine is not known to take it. */
+export function templateArgumentsOf(engine: EngineSettings): TemplateArguments {
+  if (engine.kind !== "openai" || engine.flavour === "generic") return {};
+  return engine.templateArguments ?? UNTHINKING;
 }
 
 /** For people: `vllm Qwen/Qwen3-4B`. */

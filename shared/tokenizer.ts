@@ -6,6 +6,7 @@
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type PromptMessage, spellOutGuidance, type ToolDefinition } from "./chat.ts";
+import type { TemplateArguments } from "./engine.ts";
 import { AppError } from "./errors.ts";
 import { escapeRegExp } from "./regexp.ts";
 import { respaceJson, respaceResult } from "./spaced-json.ts";
@@ -28,6 +29,9 @@ export type Prompt = {
 /** A conversation as the chat template writes it. How long it is can be seen before it is encoded. */
 export type RenderedPrompt = { /** for people to read */ readonly text: string; readonly encode: () => number[] };
 
+/** `plain` knows no special tokens. */
+type Tables = { readonly full: HuggingFaceTokenizer; readonly plain: HuggingFaceTokenizer; readonly template: Template };
+
 // Content is shielded with two private-use sequences while it passes through the template.
 const SHIELD = "\uE000";
 const SHIELDED_SELF = `${SHIELD}0`;
@@ -44,20 +48,34 @@ export class Tokenizer {
   readonly eosId: number;
   /** All that end an answer, `eosId` first: published models end some with others, which no template writes. */
   readonly endIds: readonly number[];
-  readonly #plain: HuggingFaceTokenizer;
-  readonly #full: HuggingFaceTokenizer;
-  readonly #template: Template;
+  readonly #tables: Tables;
   readonly #special: RegExp;
   /** What a literal may begin with. */
   readonly #firsts: ReadonlySet<string>;
   readonly #named: Readonly<Record<string, string | undefined>>;
+  readonly #files: TokenizerFiles;
+  readonly #templateArguments: TemplateArguments;
   #objects: boolean | undefined;
   #thoughts: boolean | undefined;
   #guidance: { notes: boolean; hint: boolean } | undefined;
   #invocation: readonly number[] | undefined;
 
-  /** @param options.endIds that end an answer, too. @throws {policy/refused} where there is no chat template, or the end token is not among the added ones */
-  constructor({ tokenizer, config }: TokenizerFiles, { endIds = [] }: { endIds?: readonly number[] } = {}) {
+  /**
+   * @param options.endIds that end an answer, too
+   * @param options.like one of the same files, whose tables are shared: those of a published vocabulary take a second to make
+   * @throws {policy/refused} where there is no chat template, or the end token is not among the added ones
+   */
+  constructor(
+    files: TokenizerFiles,
+    {
+      endIds = [],
+      templateArguments = {},
+      like,
+    }: { endIds?: readonly number[]; templateArguments?: TemplateArguments; like?: Tokenizer } = {},
+  ) {
+    const { tokenizer, config } = files;
+    this.#files = files;
+    this.#templateArguments = templateArguments;
     const added = tokenizer.added_tokens ?? [];
     this.specialIds = new Map(added.map(({ content, id }) => [content, id]));
     const template = config["chat_template"];
@@ -69,30 +87,34 @@ export class Tokenizer {
     if (eosId === undefined) refuse(`eos_token among tokenizer.json's added_tokens expected, got ${JSON.stringify(eosToken)}`);
     this.eosId = eosId;
     this.endIds = [...new Set([eosId, ...endIds])];
-    this.#full = new HuggingFaceTokenizer(tokenizer, config);
-    this.#plain = new HuggingFaceTokenizer({ ...tokenizer, added_tokens: [] }, config);
-    this.#template = new Template(template);
+    this.#tables = like === undefined ? makeTables(files, template) : like.#tables;
     // The longest first, where one literal begins another.
     const literals = added.map(({ content }) => content).toSorted((one, other) => other.length - one.length);
     this.#special = new RegExp(`(${literals.map(escapeRegExp).join("|")})`);
     this.#firsts = new Set(literals.map((literal) => literal.charAt(0)));
   }
 
-  /** Ids that open an answer: what a generation prompt adds to a conversation. */
+  /** The same, its chat template given these beside the conversation, as engines give it their `chat_template_kwargs`. */
+  withTemplateArguments(templateArguments: TemplateArguments): Tokenizer {
+    return new Tokenizer(this.#files, { endIds: this.endIds, templateArguments, like: this });
+  }
+
+  /** Ids that open an answer: what a generation prompt adds to a conversation. What template arguments make it add comes after them. */
   get invocation(): readonly number[] {
-    const open = (addGenerationPrompt: boolean): number[] =>
-      this.encodePrompt({ messages: [{ role: "user", content: "x" }], addGenerationPrompt });
-    return (this.#invocation ??= open(true).slice(open(false).length));
+    const open = (plain: Tokenizer, addGenerationPrompt: boolean): number[] =>
+      plain.encodePrompt({ messages: [{ role: "user", content: "x" }], addGenerationPrompt });
+    const opened = (plain: Tokenizer): number[] => open(plain, true).slice(open(plain, false).length);
+    return (this.#invocation ??= opened(this.withTemplateArguments({})));
   }
 
   /** Ids of plain text: a special token's literal is encoded as characters. */
   encode(text: string): number[] {
-    return text === "" ? [] : this.#plain.encode(text, { add_special_tokens: false }).ids;
+    return text === "" ? [] : this.#tables.plain.encode(text, { add_special_tokens: false }).ids;
   }
 
   /** Text of ids, special tokens included as their literals. */
   decode(ids: readonly number[]): string {
-    return ids.length === 0 ? "" : this.#full.decode([...ids], { skip_special_tokens: false, clean_up_tokenization_spaces: false });
+    return ids.length === 0 ? "" : this.#tables.full.decode([...ids], { skip_special_tokens: false, clean_up_tokenization_spaces: false });
   }
 
   /** Ids of a rendered conversation. */
@@ -126,7 +148,7 @@ export class Tokenizer {
   /** @throws {input/unsupported} for a conversation that the template refuses, with its own words */
   #write(values: Record<string, unknown>): string {
     try {
-      return this.#template.render({ ...this.#named, date_string: TEMPLATE_DAY, ...values });
+      return this.#tables.template.render({ ...this.#named, date_string: TEMPLATE_DAY, ...this.#templateArguments, ...values });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new AppError("input/unsupported", `messages: a conversation that the chat template can write expected, got: ${reason}`, {
@@ -203,6 +225,14 @@ export class Tokenizer {
     for (const first of this.#firsts) if (text.includes(first)) return true;
     return false;
   }
+}
+
+function makeTables({ tokenizer, config }: TokenizerFiles, template: string): Tables {
+  return {
+    full: new HuggingFaceTokenizer(tokenizer, config),
+    plain: new HuggingFaceTokenizer({ ...tokenizer, added_tokens: [] }, config),
+    template: new Template(template),
+  };
 }
 
 /** A token's text, which files write as such or with how it is to be matched. */

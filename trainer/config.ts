@@ -1,7 +1,7 @@
 /** What a trainer process is started with, and what an update is made of. Everything has a unit and, where one exists, a source. */
 import { hostname } from "node:os";
 import { z } from "zod";
-import { capabilitiesOf, type EngineSettings } from "../shared/engine.ts";
+import { capabilitiesOf, type EngineSettings, type TemplateArguments, templateArgumentsOf } from "../shared/engine.ts";
 import { LEASE_MS } from "../shared/lease.ts";
 import { ROW_TOKENS } from "./learn/lesson/rows.ts";
 import { Compute, DeviceChoice } from "./onnx/device.ts";
@@ -65,6 +65,20 @@ export type ActsOn = NonNullable<UpdateSettings["actsOn"]>;
 /** What new adapters act on where this engine answers: as the trainer was told, else what it can serve. */
 export function actsOnFor({ actsOn }: Pick<UpdateSettings, "actsOn">, engine: EngineSettings): ActsOn {
   return actsOn ?? (capabilitiesOf(engine).activated ? "answers" : "everything");
+}
+
+/** How an update is made for what answers with it, beside its settings. */
+export type MadeFor = { readonly actsOn: ActsOn; readonly templateArguments: TemplateArguments };
+
+export function madeFor(settings: Pick<UpdateSettings, "actsOn">, engine: EngineSettings): MadeFor {
+  return { actsOn: actsOnFor(settings, engine), templateArguments: templateArgumentsOf(engine) };
+}
+
+/** The same for a version's manifest, with which it can be made again. */
+export function recordOf(settings: UpdateSettings, engine: EngineSettings): Record<string, string> {
+  const { actsOn, templateArguments } = madeFor(settings, engine);
+  const update = JSON.stringify({ ...settings, actsOn });
+  return Object.keys(templateArguments).length === 0 ? { update } : { update, templateArguments: JSON.stringify(templateArguments) };
 }
 
 export const TrainerConfig = z.object({

@@ -5,13 +5,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorRecord } from "../shared/errors.ts";
-import { engineTitle } from "../shared/engine.ts";
+import { engineTitle, templateArgumentsOf } from "../shared/engine.ts";
 import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
-import { type ActsOn, actsOnFor, type TrainerConfig } from "./config.ts";
+import { type ActsOn, actsOnFor, madeFor, recordOf, type TrainerConfig } from "./config.ts";
 import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
@@ -277,7 +277,7 @@ export class LineLoop {
       carried: head.defaults,
       baseline,
       objective,
-      actsOn: actsOnFor(config.update, engine),
+      ...madeFor(config.update, engine),
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
@@ -293,8 +293,9 @@ export class LineLoop {
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const { defaults: before, stable } = batch.head;
-    return gate({ parent, candidate: adapter, suite, carried: { before, after: inheritDefaults<unknown>(before, defaults, stable) } });
+    const { defaults: before, stable, settings } = batch.head;
+    const carried = { before, after: inheritDefaults<unknown>(before, defaults, stable) };
+    return gate({ parent, candidate: adapter, suite, carried, templateArguments: templateArgumentsOf(settings.engine) });
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */
@@ -321,8 +322,8 @@ export class LineLoop {
     const faults = gate === null ? [] : gateFaults(gate, head.settings.release.gate.budgets);
     const used = usedOf(batch, outcome.refused);
     this.#progress.tell("publishing");
-    const update = { ...config.update, actsOn: actsOnFor(config.update, head.settings.engine) };
-    const manifest = manifestOf(batch, outcome, { ...made, runtime: { ...this.#deps.runtime, update: JSON.stringify(update) } });
+    const runtime = { ...this.#deps.runtime, ...recordOf(config.update, head.settings.engine) };
+    const manifest = manifestOf(batch, outcome, { ...made, runtime });
     const left = outcome.defaults.length - manifest.defaults.length;
     if (left > 0) metrics("defaults:left", { agent: head.agent, left, of: outcome.defaults.length });
     const handed = {
@@ -349,7 +350,8 @@ export class LineLoop {
       if (release === "refused") metrics("policy:refused", { ...about, faults });
       else metrics("policy:published", { ...about, release, seconds: outcome.metrics.seconds });
       this.#forget(toSeq);
-      if (release !== "refused") this.#deps.learner.prepare?.(version).catch((error: unknown) => this.#report(error));
+      const given = templateArgumentsOf(head.settings.engine);
+      if (release !== "refused") this.#deps.learner.prepare?.(version, given).catch((error: unknown) => this.#report(error));
     }
     return result.status;
   }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRequire } from "node:module";
 import { z } from "zod";
+import { type TemplateArguments, templateArgumentsOf } from "../shared/engine.ts";
 import { AppError, toErrorRecord } from "../shared/errors.ts";
 import { parseOptions } from "./command-line.ts";
 import { TrainerConfig, UpdateSettings } from "./config.ts";
@@ -22,10 +23,7 @@ import { followAgents, type FollowOptions } from "./follow.ts";
 import { importCommand } from "./import/command.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
-import { createGate } from "./gate/gate.ts";
-import { createLearner } from "./learn/update/update.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
-import { createNoteReview } from "./memory/absorption.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
 import { openJudge } from "./policy/answerer.ts";
@@ -38,9 +36,9 @@ import { rebuildCommand } from "./rebuild/command.ts";
 import { tinkerCommand } from "./tinker/command.ts";
 import { uploadCommand } from "./upload/command.ts";
 import { createWorkQueue } from "./work-queue.ts";
+import { createWorkbench } from "./workbench.ts";
 
 const PARENT_CHECK_MS = 1_000;
-const BARE_VERSION = 0; // what every new agent learns from
 const PREPARE_AFTER_MS = 10_000; // who starts a trainer and corrects at once has their note first
 
 async function main(): Promise<void> {
@@ -65,40 +63,24 @@ async function main(): Promise<void> {
     metrics("trainer:started", { url, name, base: folder, rowTokens: base.rowTokens, threads, seed });
     await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics, "agents") });
     const sampler = await openJudge(engine, base);
-    const learner = createLearner({
-      engine,
-      base,
-      settings: config.update,
-      now: () => performance.now(),
-      onTaught: (counts) => metrics("update:taught", counts),
-    });
     const loadAdapter = createParentLoader(edge, { base, folder });
-    const gate = createGate({ engine, base, onLeftOut: (cases) => metrics("gate:left", cases) });
     const queued = createWorkQueue();
+    const { prepare, ...workbench } = createWorkbench({ engine, base, settings: config.update, queued, metrics, loadAdapter });
     const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
     const shared: Omit<LoopDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
-      learner: {
-        ...learner,
-        // Another agent's update has more use for the time.
-        prepare: async (version) => {
-          if (queued.idle()) await queued(async () => learner.prepare?.(version));
-        },
-      },
+      ...workbench,
       queued,
       metrics,
       config,
       now: () => new Date(),
       loadAdapter,
-      gate: (request) => queued(() => gate.examine(request), { first: true }),
-      reviewNotes: createNoteReview({ engine, base, loadAdapter }),
       writeAdapter,
       runtime: describeRuntime(config, device),
     };
     // What this costs now the first update would wait for; whatever is wrong it meets again, and tells.
     sleep(PREPARE_AFTER_MS, undefined, { signal: stop.signal })
-      .then(() => queued(() => gate.prepare()))
-      .then(() => queued(async () => learner.prepare?.(BARE_VERSION)))
+      .then(async () => prepare(await firstArguments(edge, loadAdapter)))
       .catch((thrown: unknown) => {
         if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
       });
@@ -152,6 +134,18 @@ function createBaseCheck(
     told.add(name);
     return has;
   };
+}
+
+/** What the engine of the first agent of this base gives its template: it is most likely corrected first. */
+async function firstArguments(
+  edge: Pick<EdgePort, "listAgents" | "readHead">,
+  loadAdapter: LoopDependencies["loadAdapter"],
+): Promise<TemplateArguments> {
+  for (const line of await edge.listAgents()) {
+    const { baseDigest, settings } = await edge.readHead(line);
+    if (await hasBase(loadAdapter, { baseDigest })) return templateArgumentsOf(settings.engine);
+  }
+  return {};
 }
 
 /** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */

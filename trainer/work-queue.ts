@@ -1,5 +1,5 @@
 /** One work at a time, in the order in which it comes. Updates and gates of all lines share one engine so, a gate before every update that waits. */
-type WorkQueue = {
+export type WorkQueue = {
   /** A candidate that is finished and waits for its gate serves nobody, while an update that waits has cost nothing yet. @param options.first before all that waits without it */
   <T>(work: () => Promise<T>, options?: { readonly first?: boolean }): Promise<T>;
   /** Whether nothing is at work and nothing waits. */

@@ -123,6 +123,15 @@ function Server({ form, set }: Part) {
           onInput={(hostKeySecret) => set({ hostKeySecret })}
         />
       </div>
+      {form.flavour !== "generic" && (
+        <TextField
+          label="What the chat template is given, as JSON; empty: it is not to think"
+          path="engine.templateArguments"
+          placeholder='{"enable_thinking": false}'
+          value={form.templateArguments}
+          onInput={(templateArguments) => set({ templateArguments })}
+        />
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** A turn → what an OpenAI-compatible engine is asked. Every sampling setting is sent: engines take those left out from the model's own defaults. Pure. */
-import type { EngineSettings } from "../../shared/engine.ts";
+import { type EngineSettings, templateArgumentsOf } from "../../shared/engine.ts";
 import type { EngineTurn } from "./port.ts";
 import { isHeld } from "./report.ts";
 
@@ -28,6 +28,18 @@ export function chatBody(engine: Exclude<EngineSettings, { kind: "embedded" }>, 
 /** Whether the answer is free text that the client wants no log-probs of: all that native routes are used for. */
 export function isUntooled({ tools, sampling }: EngineTurn): boolean {
   return tools.length === 0 && !sampling.logprobs && !isHeld(sampling, tools);
+}
+
+/**
+ * What the engine's chat template is given, as vLLM, SGLang and llama.cpp's server take it, beside messages and where they render or encode them
+ * alone. Left out where there is nothing to give: other servers refuse members that they do not know.
+ * @see https://docs.vllm.ai/en/latest/serving/openai_compatible_server/ `chat_template_kwargs`
+ * @see https://docs.sglang.io/docs/advanced_features/thinking_budget; `/v1/tokenize`: https://github.com/sgl-project/sglang/pull/23981
+ * @see https://github.com/ggml-org/llama.cpp/pull/13196 builds of June 2025 and later; those before read past it
+ */
+export function templateMember(engine: EngineSettings): Record<string, unknown> {
+  const given = templateArgumentsOf(engine);
+  return Object.keys(given).length === 0 ? {} : { chat_template_kwargs: given };
 }
 
 export function toolsOf({ tools, sampling: { toolChoice, parallelToolCalls } }: EngineTurn): Record<string, unknown> {

@@ -7,7 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { adapterName, type OpenAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { answerEvents } from "./answer-events.ts";
-import { chatBody, drawn, isUntooled } from "./bodies.ts";
+import { chatBody, drawn, isUntooled, templateMember } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { loraList, llamaAdapters } from "./llama-adapters.ts";
 import { llamaChat, PLAIN_SAMPLING } from "./llama-chat.ts";
@@ -116,7 +116,7 @@ async function plan(
       return chat(engine, turn, { model: adapter ?? engine.model, extra });
     }
     case "sglang": {
-      const encoded = isUntooled(turn) ? await encodeForGenerate(upstream, { turn, model: engine.model, signal }) : NOT_ASKED;
+      const encoded = isUntooled(turn) ? await encodeForGenerate(upstream, { turn, engine, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return generate(engine, turn, { promptTokens: encoded, adapter });
       const model = adapter === undefined ? engine.model : `${engine.model}:${adapter}`;
       return chat(engine, turn, { model, extra: { top_k: -1, min_p: 0, repetition_penalty: 1 }, silence: encoded });
@@ -124,7 +124,7 @@ async function plan(
     case "llamacpp": {
       const present = await llamaAdapters(upstream, signal);
       const extra = { ...loraList(present, adapter), ...PLAIN_SAMPLING };
-      const encoded = isUntooled(turn) ? await encodeForCompletion(upstream, { turn, signal }) : NOT_ASKED;
+      const encoded = isUntooled(turn) ? await encodeForCompletion(upstream, { turn, engine, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return complete(engine, turn, { promptTokens: encoded, extra });
       return chat(engine, turn, { model: engine.model, extra: { ...extra, ...llamaChat(turn) }, silence: encoded });
     }
@@ -139,7 +139,7 @@ function chat(
   { model, extra, silence }: { model: string; extra: Readonly<Record<string, unknown>>; silence?: string },
 ): Plan {
   const { logprobs, topLogprobs } = turn.sampling;
-  const body = { ...chatBody(engine, turn), ...extra, model };
+  const body = { ...chatBody(engine, turn), ...templateMember(engine), ...extra, model };
   return { asked: { path: "/v1/chat/completions", body }, stream: new ChatStream(logprobs ? topLogprobs : undefined), silence };
 }
 

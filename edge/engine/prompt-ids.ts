@@ -3,6 +3,8 @@
  * what is returned is the reason why the turn has no ids.
  */
 import { z } from "zod";
+import type { OpenAiEngine } from "../../shared/engine.ts";
+import { templateMember } from "./bodies.ts";
 import type { EngineTurn } from "./port.ts";
 import { type Call, jsonBody, requestJson, type Upstream } from "./upstream.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -12,10 +14,10 @@ const Ids = z.object({ tokens: z.array(z.number().int().min(0)).min(1) });
 /** SGLang encodes messages. @see https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/protocol.py TokenizeRequest, `/v1/tokenize` */
 export async function encodeForGenerate(
   upstream: Upstream,
-  { turn, model, signal }: { turn: EngineTurn; model: string; signal: AbortSignal },
+  { turn, engine, signal }: { turn: EngineTurn; engine: OpenAiEngine; signal: AbortSignal },
 ): Promise<readonly number[] | string> {
   return orReason(async () => {
-    const body = jsonBody({ model, messages: turn.messages });
+    const body = jsonBody({ model: engine.model, messages: turn.messages, ...templateMember(engine) });
     return (await requestJson(upstream, reading("/v1/tokenize", body), { schema: Ids, signal })).tokens;
   });
 }
@@ -23,10 +25,10 @@ export async function encodeForGenerate(
 /** llama.cpp renders and encodes in two steps, as its chat completions do within. */
 export async function encodeForCompletion(
   upstream: Upstream,
-  { turn, signal }: { turn: EngineTurn; signal: AbortSignal },
+  { turn, engine, signal }: { turn: EngineTurn; engine: OpenAiEngine; signal: AbortSignal },
 ): Promise<readonly number[] | string> {
   return orReason(async () => {
-    const rendering = jsonBody({ messages: turn.messages });
+    const rendering = jsonBody({ messages: turn.messages, ...templateMember(engine) });
     const schema = z.object({ prompt: z.string() });
     const { prompt } = await requestJson(upstream, reading("/apply-template", rendering), { schema, signal });
     const body = jsonBody({ content: prompt, add_special: true, parse_special: true });

@@ -17,6 +17,7 @@ const ENGINES = [
     base: "0".repeat(64),
     answerTokens: 7,
     timeoutMs: 500,
+    templateArguments: { enable_thinking: true, thinking_budget: 512, style: null },
   },
   { kind: "workers-ai", model: "@cf/a/model" },
   { kind: "workers-ai", model: "@cf/a/model", adapters: { accountId: "a".repeat(32), keySecret: KEY, modelType: "gemma", slots: 3 } },
@@ -37,6 +38,9 @@ describe("an engine's form", () => {
       url: "http://127.0.0.1:8000",
       model: "a/model",
     });
+    expect(engineOf({ ...typed, kind: "openai", templateArguments: "{enable" })).toMatchObject({ templateArguments: "{enable" });
+    const generic = { ...typed, kind: "openai", flavour: "generic", templateArguments: "{}" } as const;
+    expect(engineOf(generic)).not.toHaveProperty("templateArguments");
     expect(engineOf({ ...typed, kind: "workers-ai", accountId: "x" })).toMatchObject({ adapters: { accountId: "x", keySecret: "" } });
   });
 });

@@ -18,7 +18,7 @@ import { ModelVllm } from "../edge/engine/model-vllm.ts";
 import { says, talkTo, turnsOf } from "../edge/session/talk.ts";
 import { call, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
-import { writeRandomBase } from "../helpers/random-base.ts";
+import { THINKING_TEMPLATE, writeRandomBase } from "../helpers/random-base.ts";
 import { runCommand } from "../trainer/run-command.ts";
 
 const AGENT = "far-desk";
@@ -37,7 +37,7 @@ let trainer: ChildProcess | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nextstate-engine-loop-"));
   // So little sure of anything that an update of the default size and drift changes what it says.
-  base = await writeRandomBase(join(folder, "engines"), 5, { finalNorm: 0.05 });
+  base = await writeRandomBase(join(folder, "engines"), 5, { finalNorm: 0.05, template: THINKING_TEMPLATE });
   const loaded = loadBase(base);
   engine = await Engine.start({ config: loaded.config, threads: 1, tokenizer: loaded.tokenizerFiles });
   await engine.loadCheckpoint(base);
@@ -78,6 +78,7 @@ it("learns an answer that a user supplies, which the engine gives from the next 
   const ask = () => talk.ask([says("Two rooms?")], { extra: { temperature: 0, max_tokens: 8 } });
   const first = await ask();
   expect([first.status, served.question.model]).toEqual([200, "Qwen/Qwen3-4B"]);
+  expect(served.question.chat_template_kwargs).toEqual({ enable_thinking: false });
   expect(first.message.content).not.toContain(WANTED);
   const answer = { role: "assistant", content: WANTED };
   expect((await call(edge, "client", "POST /v1/feedback", { completion_id: first.id, answer })).status).toBe(200);
@@ -97,6 +98,7 @@ it("learns an answer that a user supplies, which the engine gives from the next 
   ]);
   const loadedAs = `nextstate-${version.policyDigest}`;
   expect(served.moves).toEqual([`load ${loadedAs}`]);
+  expect(version.runtime.templateArguments).toBe('{"enable_thinking":false}');
 
   const second = await ask();
   expect([second.message.content, served.question.model]).toEqual([WANTED, loadedAs]);

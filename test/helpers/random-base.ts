@@ -8,10 +8,22 @@ import { type FloatTensor, writeSafetensors } from "../../shared/safetensors.ts"
 import { tokenizerJson, trainBpe } from "../../trainer/pretrain/bpe.ts";
 import { CHAT_TEMPLATE } from "../../trainer/pretrain/chat-template.ts";
 
+const OPENS = "{{- '<|im_start|>' + message.role + '\\n' -}}";
+const EMPTY_THOUGHT = "{{- '<think>\\n\\n</think>\\n\\n' -}}";
+/** Of a model that thinks before it answers unless its template is told otherwise; written down, the last answer has a thought, as with Qwen3's. */
+export const THINKING_TEMPLATE = [
+  CHAT_TEMPLATE.replace(OPENS, `${OPENS}{%- if loop.last and message.role == 'assistant' -%}${EMPTY_THOUGHT}{%- endif -%}`),
+  `{%- if add_generation_prompt and enable_thinking is defined and enable_thinking is false -%}${EMPTY_THOUGHT}{%- endif -%}`,
+].join("");
+
 const SIZES = { hidden: 32, layers: 2, heads: 2, kvHeads: 1, headDim: 32, intermediate: 64 };
 
 /** Writes the folder and returns its path; the same seed gives the same bytes. @param options.finalNorm what the last norm multiplies by: the smaller, the less sure it is of any token */
-export async function writeRandomBase(folder: string, seed = 1, { finalNorm = 1 }: { finalNorm?: number } = {}): Promise<string> {
+export async function writeRandomBase(
+  folder: string,
+  seed = 1,
+  { finalNorm = 1, template = CHAT_TEMPLATE }: { finalNorm?: number; template?: string } = {},
+): Promise<string> {
   await mkdir(folder, { recursive: true });
   const bytesOnly = trainBpe(new Map(), 0);
   const vocabSize = bytesOnly.vocabulary.size;
@@ -19,7 +31,7 @@ export async function writeRandomBase(folder: string, seed = 1, { finalNorm = 1 
     "config.json": JSON.stringify(modelConfig(vocabSize)),
     "model.safetensors": writeSafetensors(randomTensors(vocabSize, { seed, finalNorm }), { type: "BF16" }),
     "tokenizer.json": JSON.stringify(tokenizerJson(bytesOnly)),
-    "tokenizer_config.json": JSON.stringify({ chat_template: CHAT_TEMPLATE, eos_token: "<|im_end|>", pad_token: "<|pad|>" }),
+    "tokenizer_config.json": JSON.stringify({ chat_template: template, eos_token: "<|im_end|>", pad_token: "<|pad|>" }),
     "generation_config.json": JSON.stringify({ eos_token_id: 2, pad_token_id: 0 }),
   };
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)));

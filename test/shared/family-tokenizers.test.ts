@@ -60,6 +60,13 @@ describe.each(["qwen", "llama"] as const)("a tokenizer of %s's shape", (name) =>
     expect(write(...answered(text))).toContain("a <|im_end|> b");
   });
 
+  it("writes an empty thought where the template is told that there is to be none, and knows how", () => {
+    // By hand, as Qwen/Qwen3-0.6B's template ends; Llama's knows no such variable.
+    const prompt = { messages: [{ role: "user" as const, content: "Hi" }], addGenerationPrompt: true };
+    const told = tokenizer.withTemplateArguments({ enable_thinking: false }).renderPrompt(prompt).text;
+    expect(told).toBe(tokenizer.renderPrompt(prompt).text + (name === "qwen" ? "<think>\n\n</think>\n\n" : ""));
+  });
+
   it("knows what ends and opens an answer", () => {
     expect(tokenizer.decode([tokenizer.eosId])).toBe(name === "qwen" ? "<|im_end|>" : "<|eot_id|>");
     const opens = name === "qwen" ? "<|im_start|>assistant\n" : "<|start_header_id|>assistant<|end_header_id|>\n\n";

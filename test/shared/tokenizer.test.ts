@@ -120,6 +120,17 @@ describe("renderPrompt", () => {
   });
 });
 
+describe("withTemplateArguments", () => {
+  it("gives them to the template, and leaves the prompts of one that does not know them as they were", () => {
+    const prompt = { messages: [{ role: "user" as const, content: "tea" }], tools: [tool], addGenerationPrompt: true };
+    const unthinking = tokenizer.withTemplateArguments({ enable_thinking: false });
+    expect(unthinking.encodePrompt(prompt)).toEqual(tokenizer.encodePrompt(prompt));
+    const styled = new Tokenizer({ ...files, config: { ...files.config, chat_template: `${CHAT_TEMPLATE}{{- style -}}` } });
+    expect(styled.withTemplateArguments({ style: "curt" }).renderPrompt(prompt).text).toBe(`${tokenizer.renderPrompt(prompt).text}curt`);
+    expect(styled.withTemplateArguments({ style: "curt" }).invocation).toEqual(tokenizer.invocation);
+  });
+});
+
 describe("a tool's result", () => {
   it("is written in one form, however a client has spaced it", () => {
     const written = (content: string): string =>

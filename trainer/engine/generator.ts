@@ -143,16 +143,26 @@ export class Generator {
     return grammars.constraint(asked.tools, asked.form);
   }
 
-  /** What precedes each answer's opening, where that is the base's to read. @throws {input/invalid} where the adapter's invocation does not end every prompt */
+  /**
+   * What precedes each answer's opening, where that is the base's to read: an invocation, and what the template's arguments put behind it.
+   * @throws {input/invalid} where the adapter's invocation does not stand as far before the end of every prompt
+   */
   #prefixesOf(rows: readonly Row[]): Int32Array[] | undefined {
     const { invocation: own } = this.#context;
     const invocation = this.#adapter === undefined ? own : this.#adapter.invocation;
-    const starts = rows.map(({ prompt }) => (invocation === undefined ? undefined : activatedFrom(prompt, invocation)));
-    const opening = (invocation?.length ?? 0) - 1;
-    if (starts.every((start, row) => start !== undefined && start === at(rows, row).prompt.length - opening))
-      return rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening));
+    const openings = new Set(
+      rows.map(({ prompt }) => {
+        const start = invocation === undefined ? undefined : activatedFrom(prompt, invocation);
+        return start === undefined ? undefined : prompt.length - start;
+      }),
+    );
+    const [opening] = openings;
+    if (opening !== undefined && openings.size === 1) return rows.map(({ prompt }) => prompt.subarray(0, prompt.length - opening));
     if (this.#adapter?.invocation === undefined) return undefined;
-    throw new AppError("input/invalid", `prompts: an end in the adapter's invocation ${this.#adapter.invocation.join()} expected`);
+    throw new AppError(
+      "input/invalid",
+      `prompts: the adapter's invocation ${this.#adapter.invocation.join()} as far before the end of each expected`,
+    );
   }
 
   /** The logits after every prompt, of which what precedes the opening is known, and the opening alone computed. */

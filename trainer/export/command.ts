@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { templateArgumentsOf } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
 import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
@@ -14,7 +15,7 @@ import type { JobSampler } from "../judge/embedded.ts";
 import { LlmJudge } from "../judge/llm/judge.ts";
 import { createPanel } from "../judge/panel.ts";
 import { openJudge } from "../policy/answerer.ts";
-import { type Base, loadBase } from "../policy/base.ts";
+import { type Base, loadBase, underTemplate } from "../policy/base.ts";
 import { fetchBase } from "../policy/fetch-base.ts";
 import { compareBase, loadAdapterFiles } from "../policy/parent.ts";
 import { assembleExport, type Assembled } from "./assemble.ts";
@@ -80,7 +81,7 @@ type Preparing = Omit<Options, "format" | "out">;
 export async function prepareExport(options: Preparing): Promise<{ edge: EdgePort; base: Base; assembled: Assembled }> {
   const edge = createEdgeClient({ edge: options.url, key: keyOf(options) });
   const head = await edge.readHead({ agent: options.agent, line: SHARED_LINE });
-  const base = loadBase(await findBase(edge, head, options));
+  const base = underTemplate(loadBase(await findBase(edge, head, options)), templateArgumentsOf(head.settings.engine));
   return { edge, base, assembled: await assemble(edge, base, options) };
 }
 

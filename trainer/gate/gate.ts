@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { at, zipStrict } from "../../shared/assert.ts";
+import type { TemplateArguments } from "../../shared/engine.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
@@ -40,6 +41,8 @@ export type GateRequest = {
   readonly suite: readonly SuiteCase[];
   /** Defaults that each is served with. Absent: none. */
   readonly carried?: { readonly before: readonly CarriedDefault[]; readonly after: readonly CarriedDefault[] };
+  /** What the agent's engine gives its chat template. Absent: nothing. */
+  readonly templateArguments?: TemplateArguments;
 };
 export type Gate = (request: GateRequest) => Promise<GateReport>;
 export type OpenGate = {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { templateArgumentsOf } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { LEASE_MS } from "../../shared/lease.ts";
 import { MOST_ADAPTER_BYTES, SHARED_LINE } from "../../shared/policy.ts";
@@ -15,7 +16,7 @@ import type { EdgePort } from "../feed/edge-port.ts";
 import { createGate, type Gate } from "../gate/gate.ts";
 import { Lease } from "../lease.ts";
 import type { Metrics } from "../metrics.ts";
-import { loadBase } from "../policy/base.ts";
+import { loadBase, underTemplate } from "../policy/base.ts";
 import { fetchBase } from "../policy/fetch-base.ts";
 import { compareBase, loadAdapterFiles } from "../policy/parent.ts";
 import { importAdapter, type ImportDependencies, type Imported } from "./import.ts";
@@ -94,10 +95,10 @@ async function withDependencies(
   { agent, base: given, state, threads }: Options,
   work: (deps: ImportDependencies) => Promise<Imported>,
 ): Promise<Imported> {
-  const { baseDigest } = await edge.readHead({ agent, line: SHARED_LINE });
+  const { baseDigest, settings } = await edge.readHead({ agent, line: SHARED_LINE });
   tell("reading the base");
   const folder = given ?? (await fetchBase(edge, { digest: baseDigest, folder: join(state, "trainer", "bases") }));
-  const base = loadBase(folder);
+  const base = underTemplate(loadBase(folder), templateArgumentsOf(settings.engine));
   let engine: Engine | undefined;
   const gate: Gate = async (request) => {
     engine = await Engine.start({ config: base.config, threads, tokenizer: base.tokenizerFiles });

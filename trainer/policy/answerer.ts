@@ -1,4 +1,5 @@
 /** Does the base's jobs beside acting, through the engine. */
+import { UNTHINKING } from "../../shared/engine.ts";
 import type { Job, JobPrompt } from "../../shared/jobs.ts";
 import { AppError } from "../../shared/errors.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
@@ -26,7 +27,9 @@ export function createJobSampler(
   base: Pick<Base, "folder" | "tokenizer" | "config" | "rowTokens">,
   adapters: JobAdapters = {},
 ): JobSampler {
-  const { tokenizer, rowTokens } = base;
+  const { rowTokens } = base;
+  // These prompts no engine serves, and a thought would take all the tokens that an answer has.
+  const tokenizer = base.tokenizer.withTemplateArguments(UNTHINKING);
   const { contextTokens, vocabSize } = base.config;
   const underOf = (job: Job | undefined): { adapter?: string } => {
     const adapter = job === undefined ? undefined : adapters[job];

@@ -3,9 +3,12 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
+import { canonicalJson } from "../../shared/digest.ts";
+import type { TemplateArguments } from "../../shared/engine.ts";
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { BaseManifest } from "../../shared/policy.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
 import { rowTokensOf } from "../learn/lesson/rows.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
@@ -55,6 +58,27 @@ export function loadBase(folder: string, { rowTokens }: { rowTokens?: number } =
   const { config, tokenizer, tokenizerFiles } = readCheckpoint(folder);
   const grammars = new AnswerGrammars(tokenizerFiles, { tokenizer, vocabSize: config.vocabSize });
   return { name: baseNameOf(folder), folder, config, tokenizer, tokenizerFiles, grammars, rowTokens: rowTokensOf(config, rowTokens) };
+}
+
+/** The base whose chat template is given what an agent's engine gives its own: prompts are then the ones that it serves. */
+export function underTemplate<Held extends Pick<Base, "tokenizer">>(base: Held, templateArguments: TemplateArguments): Held {
+  return { ...base, tokenizer: base.tokenizer.withTemplateArguments(templateArguments) };
+}
+
+const MOST_KEPT = 4; // agents of one base rarely differ in them
+
+/** What is made of the base for agents whose engines give the template these arguments: once for each, until so many others were asked for. */
+export function perTemplate<Held extends Pick<Base, "tokenizer">, Made>(
+  base: Held,
+  make: (base: Held) => Made,
+): (templateArguments?: TemplateArguments) => Made {
+  const known = new Recent<string, Made>(MOST_KEPT);
+  return (templateArguments = {}) => {
+    const key = canonicalJson(templateArguments);
+    const made = known.get(key) ?? make(underTemplate(base, templateArguments));
+    known.set(key, made);
+    return made;
+  };
 }
 
 /** SHA-256 of a file that may be larger than memory. */

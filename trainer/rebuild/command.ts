@@ -1,5 +1,6 @@
 /** The command line of `rebuild`: finds the edge, the key and the base, and says whether the bytes are the same. */
 import { z } from "zod";
+import { TemplateArguments } from "../../shared/engine.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { EDGE_OPTIONS, keyOf } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
@@ -9,7 +10,7 @@ import { createEdgeClient } from "../feed/client.ts";
 import { createLearner } from "../learn/update/update.ts";
 import { Compute, COMPUTES, chooseDevice } from "../onnx/device.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
-import { loadBase } from "../policy/base.ts";
+import { loadBase, underTemplate } from "../policy/base.ts";
 import { createParentLoader } from "../policy/parent.ts";
 import { rebuildVersion, type Rebuilt } from "./rebuild.ts";
 
@@ -45,7 +46,8 @@ async function rebuild({ agent, version, line: name, url, state, base: folder, k
   const { runtime } = await edge.readVersion(line, version);
   // With the sizes and rates, and on as many threads, as it was made with.
   const settings = UpdateSettings.parse({ ...BEFORE_ROWS, ...JSON.parse(runtime["update"] ?? "{}") });
-  const base = loadBase(folder, settings);
+  // Its prompts, too, are written as they were then; versions of before that was kept had no arguments.
+  const base = underTemplate(loadBase(folder, settings), TemplateArguments.parse(JSON.parse(runtime["templateArguments"] ?? "{}")));
   // On the kind of device, too, where this machine has it; versions of before devices could be chosen are of the CPU.
   const { device } = await chooseDevice(runtime["device"] === "cuda" ? "auto" : "cpu");
   const made = Compute.catch("float32").parse(runtime["compute"]);

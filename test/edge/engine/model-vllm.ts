@@ -69,8 +69,8 @@ export class ModelVllm extends Vllm {
     await this.#engine.loadAdapter(name, readAdapterFiles(this.#base.config, { configBytes, weightBytes }));
   }
 
-  async #answer({ model, messages, tools = [], max_tokens, temperature, seed }: Json): Promise<Said> {
-    const { tokenizer } = this.#base;
+  async #answer({ model, messages, tools = [], max_tokens, temperature, seed, chat_template_kwargs = {} }: Json): Promise<Said> {
+    const tokenizer = this.#base.tokenizer.withTemplateArguments(chat_template_kwargs);
     const promptTokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
     const [answer] = await this.#engine.generate({
       ...{ prompts: [Int32Array.from(promptTokens)], maxTokens: max_tokens, stopTokens: [tokenizer.eosId], temperature, seed },

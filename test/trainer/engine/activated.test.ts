@@ -13,6 +13,8 @@ const rows = [
   { prompt: [...draw(7), ...INVOCATION], answer: draw(5) },
   { prompt: [...draw(2), ...INVOCATION, ...draw(4), ...INVOCATION], answer: draw(3) },
 ];
+/** What a template's arguments put behind it. */
+const BEHIND = [4, 9];
 
 /** Rows padded to the same length, positions to a multiple of four. */
 function toBatch(): PositionBatch {
@@ -70,7 +72,7 @@ describe("an activated adapter", () => {
     expect(activated).not.toEqual(plain);
     expect(activated).not.toEqual(everywhere);
     // Generation feeds a token at a time, after a prefill of its own: another way to the same numbers.
-    for (const { prompt } of rows) {
+    for (const prompt of rows.flatMap((row) => [row.prompt, [...row.prompt, ...BEHIND]])) {
       const [answer] = await engine.generate({
         prompts: [Int32Array.from(prompt)],
         maxTokens: 4,

@@ -9,7 +9,9 @@ import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import type { TrainerStatus } from "../../../shared/trainer-status.ts";
 import { at } from "../../../shared/assert.ts";
+import { EngineSettings } from "../../../shared/engine.ts";
 import { AppError } from "../../../shared/errors.ts";
+import { PASSING } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
 import { call, nextState, turn, user } from "../hotel.ts";
 import { ACCEPTS, judging, learning, type LoopParts, NAMES, REJECTS } from "./stand-ins.ts";
@@ -58,6 +60,28 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     await loop.step(0);
     expect(await headOf(agent)).toMatchObject({ stable: 1, latest: 1 });
     expect(learner.updates).toBe(1);
+  });
+
+  it("has updates, gates and what is read ahead made for what the agent's engine gives its template, and says so", async () => {
+    const agent = await correctedAgent();
+    const engine = EngineSettings.parse({ kind: "openai", flavour: "vllm", url: "http://127.0.0.1:9", model: "m" });
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const changed: Partial<EdgePort> = {
+      readHead: async (line) => {
+        const head = await client.readHead(line);
+        return { ...head, settings: { ...head.settings, engine } };
+      },
+    };
+    const given: unknown[] = [];
+    const learner = learning(shape);
+    const listening: Learner = {
+      update: (request) => (given.push(request.templateArguments), learner.update(request)),
+      prepare: async (_, templateArguments) => void given.push(templateArguments),
+    };
+    const gate: LoopParts["gate"] = async ({ templateArguments }) => (given.push(templateArguments), PASSING);
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner: listening, gate, changed }).step(2_000)).toBe("published");
+    expect(given).toEqual(Array(3).fill({ enable_thinking: false }));
+    expect((await versionsOf(agent))[0]?.runtime).toMatchObject({ templateArguments: '{"enable_thinking":false}' });
   });
 
   it("puts corrections in force as notes while an update still runs, those of meanwhile too", async () => {

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { AssistantMessage } from "../../../shared/chat.ts";
 import type { TurnCredit } from "../../../shared/credit.ts";
+import type { TemplateArguments } from "../../../shared/engine.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import type { HeldDefault, LearnedDefault } from "../../../shared/learned-defaults.ts";
 import type { SampleChange, UpdateMetrics } from "../../../shared/policy.ts";
@@ -68,6 +69,8 @@ export type UpdateRequest = {
   readonly objective: "hybrid" | "paper";
   /** Of a candidate that has no parent. Absent: as the settings say, else on answers. */
   readonly actsOn?: ActsOn;
+  /** What the agent's engine gives its chat template. Absent: nothing. */
+  readonly templateArguments?: TemplateArguments;
   readonly seed: number;
   /** Told of optimizer steps made, of how many: (0, n) as the update begins. */
   readonly onStep?: ((counted: Counted) => void) | undefined;
@@ -96,5 +99,5 @@ export type UpdateOutcome =
 export interface Learner {
   update(request: UpdateRequest): Promise<UpdateOutcome>;
   /** Reads ahead, seconds of work, what an update from this version needs whatever it is about. It comes out the same without. */
-  prepare?(parentVersion: number): Promise<void>;
+  prepare?(parentVersion: number, templateArguments?: TemplateArguments): Promise<void>;
 }
