@@ -148,6 +148,11 @@ export function templateArgumentsOf(engine: EngineSettings): TemplateArguments {
   return engine.templateArguments ?? UNTHINKING;
 }
 
+/** Whether any version but the bare base can answer there. */
+export function takesAdapters(engine: EngineSettings): boolean {
+  return engine.kind !== "openai" || engine.flavour !== "generic";
+}
+
 /** For people: `vllm Qwen/Qwen3-4B`. */
 export function engineTitle(engine: EngineSettings): string {
   if (engine.kind === "embedded") return "embedded";

@@ -66,6 +66,8 @@ export const EventLineage = z.object({
   liftNats: z.number().optional(),
   /** Its share of the loss weight of what its correction teaches, 0 to 1; absent in versions of before shares were weighed. */
   share: z.number().min(0).max(1).optional(),
+  /** Where the engine told no token ids of a turn that it is about: learned from its words, without the tokens that were sampled. */
+  reencoded: z.literal(true).optional(),
 });
 export type EventLineage = z.infer<typeof EventLineage>;
 

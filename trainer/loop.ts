@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorRecord } from "../shared/errors.ts";
-import { engineTitle, templateArgumentsOf } from "../shared/engine.ts";
+import { engineTitle, takesAdapters, templateArgumentsOf } from "../shared/engine.ts";
 import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -379,9 +379,10 @@ export class LineLoop {
     const { learning } = head.settings;
     const candidates = this.#signals.learnable(learning);
     const toSeq = last?.seq ?? head.cursor;
-    const batch = { head, toSeq, judged, learnable: learning.enabled ? candidates : [], refusals };
+    const learns = learning.enabled && takesAdapters(head.settings.engine);
+    const batch = { head, toSeq, judged, learnable: learns ? candidates : [], refusals };
     if (candidates.length > 0)
-      return signalsAmong(candidates) >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learning.enabled ? batch : undefined;
+      return signalsAmong(candidates) >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learns ? batch : undefined;
     return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
   }
 

@@ -56,19 +56,30 @@ export function onBase(assembled: Assembled, head: { baseDigest: string }): Asse
   return refuse(event, "turn/otherBase", `its turn is of base ${turn.payload.baseDigest}, and the line's is ${head.baseDigest} by now`);
 }
 
-/** Why a turn is never trained on, or undefined where it may be. */
+/** Why nothing is learned from a turn, or undefined where something may be. */
 export function untrainable(turn: TurnFinished): { code: RefusalCode; detail: string } | undefined {
-  const { responseTokens, rolloutLogProbs, promptTokens } = turn.rollout;
+  const { responseTokens, rolloutLogProbs, promptTokens, unusable } = turn.rollout;
   if (turn.turnKind === "side") return { code: "turn/side", detail: "a side turn is served and never trained" };
   if (turn.learning === false) return { code: "learning/disabled", detail: "learning was switched off when it was served" };
   if (turn.origin === "ambiguous") return { code: "turn/ambiguous", detail: "two sessions matched the request" };
-  if (turn.rollout.unusable !== undefined && responseTokens.length === 0)
-    return { code: "turn/untold", detail: turn.rollout.unusable.reason };
-  if (turn.messages.length === 0 || promptTokens.length === 0)
+  if (turn.messages.length === 0 || (promptTokens.length === 0 && unusable === undefined))
     return { code: "turn/notStored", detail: "store was false, so only digests were kept" };
-  if (turn.rollout.unusable === undefined && responseTokens.length !== rolloutLogProbs.length)
+  if (unusable === undefined && responseTokens.length !== rolloutLogProbs.length)
     return { code: "turn/lengths", detail: `${responseTokens.length} response tokens but ${rolloutLogProbs.length} rollout log-probs` };
   return undefined;
+}
+
+/**
+ * Why nothing with a ratio or an advantage on its sampled tokens is learned from a turn: nobody told which they were. Undefined where they
+ * are in the log. What is learned from words, such as a correction's, needs them not: see turn-text.ts.
+ */
+export function untold({ rollout: { responseTokens, unusable } }: TurnFinished): { code: "turn/untold"; detail: string } | undefined {
+  return unusable === undefined || responseTokens.length > 0 ? undefined : { code: "turn/untold", detail: unusable.reason };
+}
+
+/** The same of the first such turn among several. */
+export function firstUntold(turns: readonly Pick<LoggedTurn, "payload">[]): ReturnType<typeof untold> {
+  return turns.map(({ payload }) => untold(payload)).find((each) => each !== undefined);
 }
 
 function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { next: readonly ChatMessage[]; lookup: TurnLookup }): Signal {

@@ -6,6 +6,7 @@ export const REFUSAL_CODES = [
   "turn/unknown",
   "turn/notStored",
   "turn/untold",
+  "turn/template",
   "turn/otherBase",
   "turn/lengths",
   "turn/tooLong",
@@ -37,6 +38,7 @@ export const REFUSAL_CODES = [
   "update/rejected",
   "export/noRow",
   "learning/disabled",
+  "engine/noAdapters",
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

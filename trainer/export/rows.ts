@@ -15,7 +15,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { stepAdvantages } from "../advantage/steps.ts";
 import { stalenessOf } from "../advantage/staleness.ts";
-import { untrainable, type LoggedTurn } from "../data/exchange.ts";
+import { firstUntold, untrainable, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { AnswerRow } from "../learn/lesson/answer-rows.ts";
 import { callsTool, isAbout, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
@@ -66,7 +66,8 @@ export function correctionRows(
     });
     if (own.length === 0)
       refused.push(
-        noRow(eventId, "a turn with the corrected argument among its tokens, under nothing that speaks for the user, expected, got none"),
+        withoutTokens(eventId, turns) ??
+          noRow(eventId, "a turn with the corrected argument among its tokens, under nothing that speaks for the user, expected, got none"),
       );
     rows.push(...own.map((row) => weighted(row, weight / own.length)));
   }
@@ -84,7 +85,10 @@ export function creditedRows(
   for (const [{ eventId, turns, reward }, weight] of zipStrict(corrected, weights)) {
     const own = scored.filter(({ row }) => row.eventId === eventId);
     if (own.length === 0)
-      refused.push(noRow(eventId, "a turn with the corrected argument that the base's context holds expected, got none"));
+      refused.push(
+        withoutTokens(eventId, turns) ??
+          noRow(eventId, "a turn with the corrected argument that the base's context holds expected, got none"),
+      );
     for (const { row, credited } of own) {
       const turn = turns.find(({ turnId }) => turnId === row.turnId);
       if (turn !== undefined)
@@ -104,10 +108,15 @@ export function rewardRows(
   const refused: Refusal[] = [];
   const usable = rewarded.filter(({ eventId, steps }) => {
     const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn.payload, parent)));
-    const bad = steps.find(({ turn: { payload } }) => untrainable(payload) !== undefined || payload.rollout.responseTokens.length === 0);
+    const bad = steps.find(({ turn: { payload } }) => untrainable(payload) !== undefined);
+    const silent = withoutTokens(
+      eventId,
+      steps.map(({ turn }) => turn),
+    );
     if (behind > maxStaleness)
       refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
     else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
+    else if (silent !== undefined) refused.push(silent);
     else if (steps.some(({ turn }) => turn.payload.rollout.sampling.topP < 1))
       refused.push({ eventId, code: "turn/ratios", detail: "top_p 1 expected; ratios of other draws mean nothing" });
     else if (steps.some(({ turn }) => turn.payload.agreedTo !== undefined))
@@ -185,6 +194,12 @@ function weightsOf(each: readonly { readonly share: number }[]): number[] {
 
 function weighted(row: ExportRow, weight: number): ExportRow {
   return { ...row, advantages: row.advantages.map((advantage) => advantage * weight) };
+}
+
+/** Where nobody told the sampled tokens of a turn, which its row would be made of. */
+function withoutTokens(eventId: string, turns: readonly LoggedTurn[]): Refusal | undefined {
+  const silent = firstUntold(turns);
+  return silent && { eventId, ...silent };
 }
 
 function noRow(eventId: string, detail: string): Refusal {

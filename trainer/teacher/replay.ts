@@ -16,6 +16,8 @@ export type ReplayTurn = {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
   readonly called: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+  /** How many tokens its engine read, where it says no more of them. */
+  readonly stated?: number;
 };
 
 /**

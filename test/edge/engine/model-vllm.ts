@@ -1,41 +1,32 @@
-/**
- * The vLLM stand-in with a model behind it: the trainer's own engine answers, under the adapter that the request names, read from the
- * folder that it was told to load. So what comes back is what a server with these files would say, token by token.
- */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+/** The vLLM stand-in with a model behind it, under the adapter that the request names. */
 import type { ServerResponse } from "node:http";
 import type { Engine } from "../../../trainer/engine/engine.ts";
-import { readAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import type { Base } from "../../../trainer/policy/base.ts";
+import { ServedModel, type Said } from "./served-model.ts";
 import { chatChunks, type Json } from "./stand-in.ts";
 import { Vllm } from "./stand-ins.ts";
 
-type Said = { promptTokens: number[]; tokens: number[]; logProbs: number[] };
-
 export class ModelVllm extends Vllm {
-  readonly #base: Base;
-  readonly #engine: Engine;
+  readonly #model: ServedModel;
   /** By the body of the request. */
   readonly #said = new WeakMap<object, Said>();
 
   constructor(base: Base, engine: Engine) {
     super();
-    this.#base = base;
-    this.#engine = engine;
+    this.#model = new ServedModel(base, engine);
   }
 
   protected override async route(path: string, body: Json, response: ServerResponse): Promise<boolean> {
-    if (path === "/v1/load_lora_adapter") await this.#load(body.lora_name, body.lora_path);
-    if (path === "/v1/unload_lora_adapter") await this.#engine.dropAdapter(body.lora_name);
-    if (path === "/v1/chat/completions") this.#said.set(body, await this.#answer(body));
+    if (path === "/v1/load_lora_adapter") await this.#model.load(body.lora_name, body.lora_path);
+    if (path === "/v1/unload_lora_adapter") await this.#model.unload(body.lora_name);
+    if (path === "/v1/chat/completions") this.#said.set(body, await this.#model.answer(body, body.model));
     return super.route(path, body, response);
   }
 
   protected override events(_path: string, body: Json): unknown[] {
     const said = this.#said.get(body);
     if (said === undefined) throw new Error("an answer expected before its events");
-    const { tokenizer } = this.#base;
+    const { tokenizer } = this.#model.base;
     const { promptTokens, tokens, logProbs } = said;
     const ended = tokens.at(-1) === tokenizer.eosId;
     const shown = ended ? tokens.slice(0, -1) : tokens;
@@ -59,24 +50,5 @@ export class ModelVllm extends Vllm {
       return { ...chunk, choices: [{ ...choice, token_ids: [token], logprobs: { content: [logprob] } }] };
     };
     return chatChunks({ text, finish: ended ? "stop" : "length" }, { model: body.model, decorate });
-  }
-
-  async #load(name: string, folder: string): Promise<void> {
-    const [configBytes, weightBytes] = await Promise.all(
-      ["adapter_config.json", "adapter_model.safetensors"].map(async (file) => new Uint8Array(await readFile(join(folder, file)))),
-    );
-    if (configBytes === undefined || weightBytes === undefined) throw new Error("both files of an adapter expected");
-    await this.#engine.loadAdapter(name, readAdapterFiles(this.#base.config, { configBytes, weightBytes }));
-  }
-
-  async #answer({ model, messages, tools = [], max_tokens, temperature, seed, chat_template_kwargs = {} }: Json): Promise<Said> {
-    const tokenizer = this.#base.tokenizer.withTemplateArguments(chat_template_kwargs);
-    const promptTokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-    const [answer] = await this.#engine.generate({
-      ...{ prompts: [Int32Array.from(promptTokens)], maxTokens: max_tokens, stopTokens: [tokenizer.eosId], temperature, seed },
-      ...(this.adapters.has(model) && { adapter: model }),
-    });
-    if (answer === undefined) throw new Error("an answer expected");
-    return { promptTokens, tokens: [...answer.tokens], logProbs: [...answer.logProbs] };
   }
 }

@@ -1,13 +1,19 @@
 /** What a next state is paired with, and which turns are never trained on. */
 import { describe, expect, it } from "vitest";
-import type { TurnFinished } from "../../../shared/events.ts";
-import { assembleSignal, onBase } from "../../../trainer/data/exchange.ts";
+import type { Rollout, TurnFinished } from "../../../shared/events.ts";
+import { assembleSignal, onBase, untold } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
 
 const ASK = user("A hotel in Porto, please.");
 const CALL = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
 const REPLY = { role: "assistant", content: "I found one." } as const;
+
+const UNTOLD: Rollout = {
+  ...{ promptTokens: [], responseTokens: [], rolloutLogProbs: [] },
+  sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
+  unusable: { reason: "it told none", promptTokens: 4, responseTokens: 2 },
+};
 
 describe("assembleSignal", () => {
   it("gives a correction the whole exchange: request, call, result and reply", () => {
@@ -92,21 +98,26 @@ describe("assembleSignal", () => {
       code: "turn/lengths",
     },
     {
-      name: "a turn of an engine that told no tokens",
-      changes: {
-        rollout: {
-          ...{ promptTokens: [], responseTokens: [], rolloutLogProbs: [] },
-          sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
-          unusable: { reason: "it told none", promptTokens: 4, responseTokens: 2 },
-        },
-      },
-      code: "turn/untold",
+      name: "a turn of an engine that told no tokens, and was not stored",
+      changes: { messages: [], rollout: UNTOLD },
+      code: "turn/notStored",
     },
   ])("refuses $name", ({ changes, code }) => {
     const cache = new EventCache(10);
     const bad = turn([ASK], CALL, changes);
     cache.add(bad);
     expect(assembleSignal(nextState(bad, [user("No")]), cache)).toMatchObject({ status: "refused", refusal: { code } });
+  });
+
+  it("hears what follows a turn whose tokens nobody told, and says so of the turn", () => {
+    const cache = new EventCache(10);
+    const called = turn([ASK], CALL, { rollout: UNTOLD });
+    const replied = turn([ASK, CALL, result("{}")], REPLY, { rollout: UNTOLD });
+    [called, replied].forEach((event) => cache.add(event));
+    const assembled = assembleSignal(nextState(replied, [user("No, two rooms.")]), cache);
+    expect(assembled).toMatchObject({ status: "signal", signal: { turns: [called, replied] } });
+    expect(untold(called.payload)).toEqual({ code: "turn/untold", detail: "it told none" });
+    expect(untold(turn([ASK], CALL).payload)).toBeUndefined();
   });
 
   it("refuses a turn of another base than the line's, whose tokens are other words", () => {

@@ -16,13 +16,17 @@ const sampling = { seed: 1, temperature: 1, topP: 1, masked: false };
 function exchange(
   eventId: string,
   outcome: -1 | 0 | 1,
-  changes: { share?: number; sampling?: object; version?: number; agreedTo?: string } = {},
+  changes: { share?: number; sampling?: object; version?: number; agreedTo?: string; untold?: boolean } = {},
 ): RewardedExchange {
   const rollout = {
     promptTokens: [1, 2],
     responseTokens: [3, 4, 5],
     rolloutLogProbs: [-0.25, -0.5, -1],
     sampling: { ...sampling, ...changes.sampling },
+    ...(changes.untold === true && {
+      ...{ promptTokens: [], responseTokens: [], rolloutLogProbs: [] },
+      unusable: { reason: "it told none", promptTokens: 2, responseTokens: 3 },
+    }),
   };
   const answered = turn(
     [user("Hello.")],
@@ -69,12 +73,13 @@ describe("rewardRows", () => {
     expect(rows.map(({ rolloutLogProbs }) => rolloutLogProbs)).toEqual([null, [-0.25, -0.5, -1]]);
   });
 
-  it("leaves out what was drawn from a part of the distribution or after a yes that nobody gave, is too old, or tells nothing, with the reason", () => {
+  it("leaves out what was drawn from a part of the distribution or after a yes that nobody gave, is too old, or has no tokens that anybody told, with the reason", () => {
     const { rows, refused } = rewardRows(
       [
         exchange("part", 1, { sampling: { topP: 0.9 } }),
         exchange("unasked", 1, { agreedTo: "A greeting, is that right?" }),
         exchange("old", 1, { version: 20 }),
+        exchange("untold", 1, { untold: true }),
         exchange("a", 1),
         exchange("b", -1),
       ],
@@ -84,6 +89,7 @@ describe("rewardRows", () => {
       ["part", "turn/ratios"],
       ["unasked", "turn/ratios"],
       ["old", "turn/stale"],
+      ["untold", "turn/untold"],
     ]);
     expect(new Set(rows.map(({ eventId }) => eventId))).toEqual(new Set(["a", "b"]));
   });

@@ -6,7 +6,8 @@ import type { ChatMessage } from "../../../shared/chat.ts";
 import type { EventLineage } from "../../../shared/policy.ts";
 import { placeOf, type Expectation, type LearnedCase } from "../../../shared/suite.ts";
 import { findTool, readableCalls } from "../../../shared/speech/calls.ts";
-import { untrainable, type LoggedTurn, type Signal } from "../../data/exchange.ts";
+import { untold, untrainable, type LoggedTurn, type Signal } from "../../data/exchange.ts";
+import { statedPrompt } from "../../data/turn-text.ts";
 import { wordsBy } from "../../../shared/speech/mention.ts";
 import { findParameter } from "../../../shared/speech/parameters.ts";
 import { heldText, lastCall } from "../../judge/ground.ts";
@@ -37,7 +38,7 @@ export function toCorrected(
 }
 
 export function toLineage(
-  { event }: Signal,
+  { event, turns }: Signal,
   { reward, votes, judge, hint }: Verdict,
   { liftNats, share }: { liftNats: number | undefined; share: number | undefined },
 ): EventLineage {
@@ -53,6 +54,7 @@ export function toLineage(
     ...(hint === undefined ? {} : { hint: hint.text }),
     ...(liftNats === undefined ? {} : { liftNats }),
     ...(share === undefined ? {} : { share }),
+    ...(turns.some(({ payload }) => untold(payload) !== undefined) ? { reencoded: true as const } : {}),
   };
 }
 
@@ -60,7 +62,11 @@ export function toLineage(
 export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
   return turns
     .filter(({ payload }) => untrainable(payload) === undefined)
-    .map(({ turnId, payload: { messages, tools, answer } }) => ({ turnId, messages, tools, called: readableCalls(answer) }));
+    .map(({ turnId, payload }) => {
+      const { messages, tools, answer } = payload;
+      const stated = statedPrompt(payload);
+      return { turnId, messages, tools, called: readableCalls(answer), ...(stated !== undefined && { stated }) };
+    });
 }
 
 /** Of the turns, those that an update looks at: the learned exchanges' own, and as many of the last others as it may replay, those `approved` of before the rest. */

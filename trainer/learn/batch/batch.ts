@@ -1,4 +1,5 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
+import { engineTitle, takesAdapters } from "../../../shared/engine.ts";
 import { eventIdOf, hintIdOf } from "../../../shared/hint-id.ts";
 import type { LineHead } from "../../../shared/policy.ts";
 import { SHARED_LINE } from "../../../shared/shared-line.ts";
@@ -76,13 +77,13 @@ export function usedOf({ learnable }: Batch, refused: readonly { readonly eventI
  * while an update runs, the edge may decide otherwise.
  */
 export function refusalsOf(
-  { head: { line }, judged, refusals, carried }: Batch,
+  { head, judged, refusals, carried }: Batch,
   { refused, used, takesPlace = true }: { refused: readonly Refusal[]; used: readonly Judged[]; takesPlace?: boolean },
 ): Refusal[] {
   const told = new Set([...refusals, ...refused].map(({ eventId }) => eventId));
   const learned = new Set(used.map(({ signal }) => signal.event.eventId));
   const rest = judged.filter(({ signal: { event } }) => !told.has(event.eventId) && !learned.has(event.eventId));
-  const all = [...refusals, ...refused, ...rest.map((each) => toUnlearned(each, line))];
+  const all = [...refusals, ...refused, ...rest.map((each) => toUnlearned(each, head))];
   return all
     .filter(({ eventId }) => takesPlace || carried?.has(eventId) !== true)
     .map((refusal) => ({ ...refusal, detail: refusal.detail.slice(0, DETAIL_CHARS) }));
@@ -94,11 +95,14 @@ export function isForOthers({ verdict: { hint } }: Judged, line: string): boolea
 }
 
 /** Why a judged signal was consumed without an update. */
-function toUnlearned({ signal, verdict }: Judged, line: string): Refusal {
+function toUnlearned({ signal, verdict }: Judged, { line, settings: { engine, learning } }: LineHead): Refusal {
   const { eventId } = signal.event;
   if (verdict.refused !== undefined) return { eventId, ...verdict.refused };
   if (isForOthers({ signal, verdict }, line))
     return { eventId, code: "hint/ofOneUser", detail: "a policy that users share learns of nobody what they are called" };
+  const teaches = verdict.hint !== undefined || signal.feedback?.answer !== undefined;
+  if (teaches && learning.enabled && !takesAdapters(engine))
+    return { eventId, code: "engine/noAdapters", detail: `an engine that takes adapters expected, got ${engineTitle(engine)}` };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
   if (signal.feedback?.answer !== undefined)
     return { eventId, code: "learning/disabled", detail: "learning, or learning.signals.answers, is switched off for this agent" };

@@ -10,6 +10,7 @@ import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { preferenceAdvantage } from "../../advantage/preference.ts";
 import { findTool, readCalls, sameAnswer } from "../../../shared/speech/calls.ts";
 import type { Refusal } from "../../data/refusal.ts";
+import { encodeAnswer, givenTokens, readOtherwise, statedPrompt } from "../../data/turn-text.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
 import type { SuppliedAnswer } from "../update/learner.ts";
@@ -44,7 +45,8 @@ export function answerRows(supplied: readonly SuppliedAnswer[], base: Base): { r
 
 function toRow(supplied: SuppliedAnswer, { tokenizer, grammars, rowTokens }: Base): AnswerRow | Refusal {
   const { eventId, answer } = supplied;
-  const { messages, tools, answer: given, rollout } = supplied.turn.payload;
+  const { payload } = supplied.turn;
+  const { tools, answer: given } = payload;
   const unfit = (detail: string): Refusal => ({ eventId, code: "answer/unfit", detail });
   if (sameAnswer(answer, given))
     return { eventId, code: "answer/held", detail: "another answer than the one given expected, got the same" };
@@ -55,20 +57,20 @@ function toRow(supplied: SuppliedAnswer, { tokenizer, grammars, rowTokens }: Bas
     return call.status === "read" ? checkArguments(tool, call.arguments) : [`arguments of ${call.name} that are a JSON object expected`];
   });
   if (faults.length > 0) return unfit(faults.join("; "));
-  const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-  const whole = tokenizer.encodePrompt({ messages: [...messages, answer], tools, addGenerationPrompt: false });
-  const end = whole.lastIndexOf(tokenizer.eosId);
-  const tokens = whole.slice(prompt.length, end + 1);
-  if (prompt.some((token, index) => whole[index] !== token) || tokens.length === 0)
+  const other = readOtherwise(tokenizer, payload, statedPrompt(payload));
+  if (other !== undefined) return { eventId, ...other };
+  const chosen = encodeAnswer(tokenizer, payload, answer);
+  const rejected = givenTokens(tokenizer, payload);
+  if (chosen === undefined || rejected === undefined)
     return unfit("a chat template that writes an answer where it asks for one expected, got another");
+  const { prompt, answer: tokens } = chosen;
   // Calls are sampled under their tools' schemas: what those never let through would be taught in vain.
   if (answerMasks(grammars, { tools, form: FREE_FORM, tokens }) === undefined)
     return unfit("an answer that the tools' schemas let through expected, got another");
-  const rejected = rollout.responseTokens;
   const longest = Math.max(tokens.length, rejected.length);
   if (!fits({ rowTokens }, prompt.length, longest))
     return { eventId, code: "turn/tooLong", detail: tooLong({ rowTokens }, prompt.length, longest) };
-  return { supplied, tools, chosen: { prompt, answer: tokens }, rejected: { prompt, answer: rejected } };
+  return { supplied, tools, chosen, rejected: { prompt, answer: rejected } };
 }
 
 /** ln π(chosen) − ln π(rejected) of each row, nats. */

@@ -17,6 +17,7 @@ import { chooseHints, mixTeachers, type HintChoice } from "../../advantage/hint-
 import { readCalls } from "../../../shared/speech/calls.ts";
 import { argumentSpan } from "../../../shared/argument-span.ts";
 import { mentions } from "../../../shared/speech/mention.ts";
+import { untold } from "../../data/exchange.ts";
 import { sentencesOf } from "../../data/sentences.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -43,8 +44,8 @@ export type CorrectedRow = {
 
 /**
  * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the
- * argument in its prompt. Turns drawn with top_p < 1, or under a mask that the log does not tell, carry no reward: their
- * ratios mean nothing.
+ * argument in its prompt. A turn whose sampled tokens nobody told has none: hindsight and reward are about what was
+ * sampled. Turns drawn with top_p < 1, or under a mask that the log does not tell, carry no reward: their ratios mean nothing.
  */
 export async function correctedRows(
   engine: Scoring,
@@ -62,13 +63,13 @@ export async function correctedRows(
     objective: Objective;
     baseline: number;
     hints: SignalSettings["hints"];
-    /** Told how many turns are too long for a row, where any is. */
+    /** Told how many turns are too long for a row, and of how many nobody told the tokens, where any is. */
     onTaught?: LearnerDependencies["onTaught"];
   },
 ): Promise<CorrectedRow[]> {
   const { tokenizer, grammars, config } = base;
   const { vocabSize } = config;
-  let leftOut = 0;
+  const leftOut = { long: 0, untold: 0 };
   // Aspects are learned from answers, not from the tokens of one argument.
   const turns = corrected
     .filter(({ correction: { parameter } }) => !isAspect(parameter.name))
@@ -82,7 +83,12 @@ export async function correctedRows(
     // Nobody gave the yes in its prompt: to push against what it agreed to would teach the policy to overrule who says yes.
     if (payload.agreedTo !== undefined) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
-    const argument = callsTool(payload.answer, correction) ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
+    const calls = callsTool(payload.answer, correction);
+    if (untold(payload) !== undefined) {
+      leftOut.untold += calls || objective.credit === "all" ? 1 : 0;
+      return [];
+    }
+    const argument = calls ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
     if (span === undefined) return [];
     const teacherPrompts = wordings
@@ -92,7 +98,7 @@ export async function correctedRows(
       })
       .filter((prompt) => fits(base, prompt.length, responseTokens.length));
     if (teacherPrompts.length === 0 || !fits(base, promptTokens.length, responseTokens.length)) {
-      leftOut += 1;
+      leftOut.long += 1;
       return [];
     }
     const masks = sampling.masked ? masksOf(payload, grammars) : [];
@@ -110,7 +116,8 @@ export async function correctedRows(
       },
     ];
   });
-  if (leftOut > 0) onTaught?.({ "corrected too long": leftOut });
+  if (leftOut.long > 0) onTaught?.({ "corrected too long": leftOut.long });
+  if (leftOut.untold > 0) onTaught?.({ "corrected untold": leftOut.untold });
   const choosing = pairs.some(({ teachers }) => teachers.length > 1);
   const students = await scoreRows(
     engine,

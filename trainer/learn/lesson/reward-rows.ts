@@ -6,7 +6,7 @@ import { at, zipStrict } from "../../../shared/assert.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { importanceWeights, stalenessOf } from "../../advantage/staleness.ts";
 import { stepAdvantages } from "../../advantage/steps.ts";
-import { untrainable } from "../../data/exchange.ts";
+import { firstUntold, untrainable } from "../../data/exchange.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -54,10 +54,14 @@ export function usableExchanges(
     const long = steps
       .map(({ turn }) => turn.payload.rollout)
       .find((each) => !fits(base, each.promptTokens.length, each.responseTokens.length));
+    const silent = firstUntold(steps.map(({ turn }) => turn));
+    const drawnOtherwise = steps.find(({ turn: { payload } }) => payload.rollout.unusable !== undefined)?.turn.payload.rollout.unusable;
     const bad = steps.find(({ turn }) => untrainable(turn.payload) !== undefined);
     if (behind > maxStaleness)
       refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
     else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
+    else if (silent !== undefined) refused.push({ eventId, ...silent });
+    else if (drawnOtherwise !== undefined) refused.push({ eventId, code: "turn/ratios", detail: drawnOtherwise.reason });
     else if (long !== undefined)
       refused.push({ eventId, code: "turn/tooLong", detail: tooLong(base, long.promptTokens.length, long.responseTokens.length) });
     else if (masks.some((each) => each === undefined))

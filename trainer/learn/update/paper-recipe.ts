@@ -2,6 +2,7 @@
  * The recipe of the paper (arXiv:2603.10165), for comparison: the judged turns alone, some eight of them a step, every token, a fixed number of
  * steps, nothing confirmed.
  */
+import { firstUntold } from "../../data/exchange.ts";
 import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
 import { correctedRows } from "../lesson/corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
@@ -22,7 +23,10 @@ export async function learnByPaper(deps: LearnerDependencies, { group, adapters,
     hints: request.signals.hints,
     onTaught: deps.onTaught,
   });
-  if (corrected.length === 0) return refuse("update/failed", "a corrected turn that can be trained on expected, got none");
+  if (corrected.length === 0) {
+    const silent = firstUntold(group.flatMap(({ turns }) => turns));
+    return refuse(silent?.code ?? "update/failed", silent?.detail ?? "a corrected turn that can be trained on expected, got none");
+  }
   const training: Training = { engine, adapter: adapters.candidate, objective, vocabSize, lr: settings.lr };
   const losses: number[] = [];
   for (let step = 0; step < settings.maxSteps; step += 1) {

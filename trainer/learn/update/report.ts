@@ -1,5 +1,7 @@
 /** What a version says about itself: how far it has moved, and the corrected turns answered again. */
 import { zipStrict } from "../../../shared/assert.ts";
+import { untold } from "../../data/exchange.ts";
+import { givenTokens } from "../../data/turn-text.ts";
 import type { ChatMessage } from "../../../shared/chat.ts";
 import { readCalls } from "../../../shared/speech/calls.ts";
 import { isReplyAspect, repliedTool } from "../../../shared/wording.ts";
@@ -37,17 +39,15 @@ export async function describeChanges(
     ),
   );
   // Without the notes of then: what is shown is what the version does.
-  const asked = turns.map(({ payload: { messages, tools, notes, heldTo, agreedTo, rollout } }) => ({
-    prompt:
-      notes === undefined && heldTo === undefined && agreedTo === undefined
-        ? rollout.promptTokens
-        : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }),
-    tools,
-  }));
+  const asked = turns.map(({ payload }) => {
+    const { messages, tools, notes, heldTo, agreedTo, rollout } = payload;
+    const isPlain = notes === undefined && heldTo === undefined && agreedTo === undefined && untold(payload) === undefined;
+    return { prompt: isPlain ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }), tools };
+  });
   const answers = await ask(asked);
   return turns.map(({ payload }, index) => ({
     prompt: lastWords(payload.messages),
-    before: writtenText(tokenizer, payload.rollout.responseTokens),
+    before: writtenText(tokenizer, givenTokens(tokenizer, payload) ?? tokenizer.encode(payload.answer.content ?? "")),
     after: writtenText(tokenizer, answers[index] ?? []),
   }));
 }

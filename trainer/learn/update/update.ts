@@ -11,6 +11,7 @@ import { sampledBy } from "../../../shared/events.ts";
 import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import { linearNames } from "../../../shared/lora.ts";
 import type { UpdateMetrics } from "../../../shared/policy.ts";
+import { readOtherwise, statedPrompt } from "../../data/turn-text.ts";
 import { keepApart } from "../../engine/engine.ts";
 import { refuseFor } from "../../engine/training-port.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
@@ -46,11 +47,12 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
   let updates = 0;
   return {
     prepare: (version) => errandPools.prepare(version),
-    async update(request) {
+    async update(asked) {
       updates += 1;
       const started = deps.now();
+      const { request, refused: misread } = withoutMisread(deps, asked);
       request.onStep?.({ done: 0, of: deps.settings.maxSteps });
-      const refused: Refused[] = [];
+      const refused: Refused[] = [...misread];
       const learned: LearnedCorrection[] = [];
       const defaults: LearnedDefault[] = [];
       let current = request.parent;
@@ -83,6 +85,21 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       };
     },
   };
+}
+
+/** A request without corrections and replayed turns whose prompts were others where they were answered; supplied answers are looked at as rows (answer-rows.ts). */
+function withoutMisread(
+  { base: { tokenizer }, onTaught }: LearnerDependencies,
+  request: UpdateRequest,
+): { request: UpdateRequest; refused: Refused[] } {
+  const refused = request.corrected.flatMap(({ eventId, turns }): Refused[] => {
+    const other = turns.map(({ payload }) => readOtherwise(tokenizer, payload, statedPrompt(payload))).find((each) => each !== undefined);
+    return other === undefined ? [] : [{ eventId, ...other }];
+  });
+  const out = new Set(refused.map(({ eventId }) => eventId));
+  const replay = request.replay.filter((turn) => readOtherwise(tokenizer, turn, turn.stated) === undefined);
+  if (replay.length < request.replay.length) onTaught?.({ "replayed otherwise": request.replay.length - replay.length });
+  return { request: { ...request, corrected: request.corrected.filter(({ eventId }) => !out.has(eventId)), replay }, refused };
 }
 
 /** What one set of adapters is loaded for. */

@@ -25,26 +25,38 @@ function drawn(changes: Partial<TurnFinished> = {}, form: typeof FREE_FORM | nul
 }
 
 describe("correctedRows", () => {
-  it("takes no turn that was answered after a yes that nobody gave", async () => {
+  const parameter = at(
+    readParameters(SEARCH).filter(({ name }) => name === "city"),
+    0,
+  );
+
+  /** Rows of one corrected turn, over an engine that scores nothing. */
+  async function rowsOf(changes: Partial<TurnFinished>) {
     const asked: unknown[] = [];
-    const parameter = at(
-      readParameters(SEARCH).filter(({ name }) => name === "city"),
-      0,
-    );
-    const rowsOf = (changes: Partial<TurnFinished>) => {
-      const { eventId, turnId } = turn([user("A hotel in Porto.")], call("SearchHotel", ARGS));
-      const own = { eventId, turnId, payload: drawn(changes) };
-      const correction = { tool: SEARCH, parameter, hint: { parameter: "city", value: "Faro" } };
-      const corrected = [{ eventId: "e", correction, turns: [own], reward: -1, share: 1, words: "No, Faro." }] as never;
-      const base = { tokenizer, grammars, config, rowTokens: 2048 } as never;
-      const engine = { score: (batch: unknown) => asked.push(batch) && Promise.reject(new Error("no score expected")) } as never;
-      const hints = { candidates: 1, choice: "overlap" } as never;
-      return correctedRows(engine, corrected, { base, parent: undefined, objective: OBJECTIVES.hybrid, baseline: 0, hints });
-    };
+    const counted: Record<string, number>[] = [];
+    const { eventId, turnId } = turn([user("A hotel in Porto.")], call("SearchHotel", ARGS));
+    const own = { eventId, turnId, payload: drawn(changes) };
+    const correction = { tool: SEARCH, parameter, hint: { parameter: "city", value: "Faro" } };
+    const corrected = [{ eventId: "e", correction, turns: [own], reward: -1, share: 1, words: "No, Faro." }] as never;
+    const base = { tokenizer, grammars, config, rowTokens: 2048 } as never;
+    const engine = { score: (batch: unknown) => asked.push(batch) && Promise.reject(new Error("no score expected")) } as never;
+    const rows = await correctedRows(engine, corrected, {
+      ...{ base, parent: undefined, objective: OBJECTIVES.hybrid, baseline: 0, hints: { candidates: 1, choice: "overlap" } as never },
+      onTaught: (counts) => counted.push(counts),
+    });
+    return { rows, asked, counted };
+  }
+
+  it("takes no turn that was answered after a yes that nobody gave", async () => {
     await expect(rowsOf({})).rejects.toThrow("no score expected");
-    asked.length = 0;
-    expect(await rowsOf({ agreedTo: "A hotel in Porto, is that right?" })).toEqual([]);
-    expect(asked).toEqual([]);
+    expect(await rowsOf({ agreedTo: "A hotel in Porto, is that right?" })).toEqual({ rows: [], asked: [], counted: [] });
+  });
+
+  it("takes none whose sampled tokens nobody told, and counts it", async () => {
+    const { sampling } = drawn().rollout;
+    const unusable = { reason: "it told none", promptTokens: 4, responseTokens: 2 };
+    const rollout = { promptTokens: [], responseTokens: [], rolloutLogProbs: [], sampling, unusable };
+    expect(await rowsOf({ rollout })).toEqual({ rows: [], asked: [], counted: [{ "corrected untold": 1 }] });
   });
 });
 

@@ -122,6 +122,28 @@ describe("createLearner, with supplied answers", { timeout: 120_000 }, () => {
     expect(await learner().update(request)).toEqual(first);
   });
 
+  it("learns what was supplied in the place of an answer whose tokens nobody told, from its text", async () => {
+    const each = supplied(WORDS, {});
+    const { payload } = each.turn;
+    const { promptTokens, responseTokens, sampling } = payload.rollout;
+    const without = (prompt: number): SuppliedAnswer => {
+      const unusable = { reason: "it told none", promptTokens: prompt, responseTokens: responseTokens.length };
+      const rollout = { promptTokens: [], responseTokens: [], rolloutLogProbs: [], sampling, unusable };
+      return { ...each, eventId: `${each.eventId}/${prompt}`, turn: { ...each.turn, payload: { ...payload, rollout } } };
+    };
+    // The tokens are the same ones here, so what is learned is, too.
+    const told = await learner().update(requestOf([each], { answers: "both" }));
+    const outcome = await learner().update(requestOf([without(promptTokens.length)], { answers: "both" }));
+    expect(outcome).toEqual(told);
+    const otherwise = without(promptTokens.length + 1);
+    expect(await learner().update(requestOf([otherwise]))).toMatchObject({
+      status: "refused",
+      refused: [
+        { eventId: otherwise.eventId, code: "turn/template", detail: expect.stringContaining(`${promptTokens.length + 1} tokens`) },
+      ],
+    });
+  });
+
   it("learns what was asked in more than a thousand tokens, as the base's context has them, and refuses what is longer still", async () => {
     const long = (words: number): SuppliedAnswer => {
       const each = supplied(WORDS);

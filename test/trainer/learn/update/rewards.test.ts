@@ -73,6 +73,30 @@ describe("usableExchanges", () => {
   });
 });
 
+describe("usableExchanges, of engines", () => {
+  const limits = { parentVersion: 0, maxStaleness: 8 };
+  const unusable = { reason: "drawn at another temperature", promptTokens: 4, responseTokens: 2 };
+
+  async function refusedWith(changes: object) {
+    const exchange = await rewarded("Yes", 1);
+    const { turn: made, votes } = at(exchange.steps, 0);
+    const rollout = { ...made.payload.rollout, rolloutLogProbs: [], unusable, ...changes };
+    const steps = [{ turn: { ...made, payload: { ...made.payload, rollout } }, votes }];
+    return usableExchanges([{ ...exchange, steps }], { base: tiny.base, ...limits });
+  }
+
+  it("refuses a turn whose sampled tokens nobody told", async () => {
+    expect(await refusedWith({ promptTokens: [], responseTokens: [] })).toMatchObject({
+      usable: [],
+      refused: [{ code: "turn/untold", detail: unusable.reason }],
+    });
+  });
+
+  it("refuses one whose log-probs are of another distribution than it was drawn from", async () => {
+    expect(await refusedWith({})).toMatchObject({ usable: [], refused: [{ code: "turn/ratios", detail: unusable.reason }] });
+  });
+});
+
 describe("rewardRows", { timeout: 60_000 }, () => {
   it("gives the tokens of each answer its advantage, by how likely the parent still is to draw them", async () => {
     // r = 1 + 1 and −1 − 1: mean 0, deviation 2 → +1 and −1. The second was drawn at e^0.5 times the parent's probability: e^−0.5.
