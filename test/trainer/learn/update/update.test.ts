@@ -48,6 +48,18 @@ function correctedTo(value: string): CorrectedExchange {
   };
 }
 
+/** A correction of a turn whose engine told no tokens. @param stated how many it says its prompt had; 0 where it does not */
+function untold(stated: number): CorrectedExchange {
+  const corrected = correctedTo("2");
+  const unusable = { reason: "it told none", promptTokens: stated, responseTokens: 2 };
+  const turns = corrected.turns.map((each) => {
+    const { sampling } = each.payload.rollout;
+    const rollout = { promptTokens: [], responseTokens: [], rolloutLogProbs: [], sampling, unusable };
+    return { ...each, payload: { ...each.payload, rollout } };
+  });
+  return { ...corrected, turns };
+}
+
 function requestOf(corrected: readonly CorrectedExchange[], objective: UpdateRequest["objective"]): UpdateRequest {
   return { ...NO_SIGNALS, corrected, replay: [], parent: null, parentVersion: 0, baseline: 0, objective, seed: 7 };
 }
@@ -64,6 +76,23 @@ describe("createLearner", { timeout: 60_000 }, () => {
     const [first, second] = [await learner.update(requestOf(corrected, "paper")), await learner.update(requestOf(corrected, "paper"))];
     expect(first.status).toBe("learned");
     expect(second).toEqual(first);
+  });
+
+  it("gives the published recipe nothing of turns whose sampled tokens nobody told, and says so", async () => {
+    const outcome = await createLearner({ ...tiny, settings: SETTINGS, now: () => 0 }).update(requestOf([untold(0)], "paper"));
+    expect(outcome).toMatchObject({ status: "refused", refused: [{ code: "turn/untold", detail: "it told none" }] });
+  });
+
+  it("leaves out corrections and replayed turns whose prompts their engine counted otherwise, and counts those", async () => {
+    const counted: Record<string, number>[] = [];
+    const learner = createLearner({ ...tiny, settings: SETTINGS, now: () => 0, onTaught: (counts) => counted.push(counts) });
+    const replay = [{ turnId: "t", messages: [user("A hotel in Faro.")], tools: [SEARCH], called: [], stated: 3 }];
+    const outcome = await learner.update({ ...requestOf([untold(5)], "hybrid"), replay });
+    expect(outcome).toMatchObject({
+      status: "refused",
+      refused: [{ code: "turn/template", detail: expect.stringMatching(/^a prompt of 5 tokens expected, .* writes one of \d+$/) }],
+    });
+    expect(counted).toEqual([{ "replayed otherwise": 1 }]);
   });
 
   it("goes on from its parent's adapter", async () => {
