@@ -378,9 +378,8 @@ export class LineLoop {
     if (last === undefined && judged.length + refusals.length === 0) return undefined;
     const { learning } = head.settings;
     const candidates = this.#signals.learnable(learning);
-    const toSeq = last?.seq ?? head.cursor;
     const learns = learning.enabled && takesAdapters(head.settings.engine);
-    const batch = { head, toSeq, judged, learnable: learns ? candidates : [], refusals };
+    const batch = { head, toSeq: last?.seq ?? head.cursor, judged, learnable: learns ? candidates : [], refusals };
     if (candidates.length > 0)
       return signalsAmong(candidates) >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learns ? batch : undefined;
     return judged.length + refusals.length > 0 || pending.length >= QUIET_EVENTS ? batch : undefined;
