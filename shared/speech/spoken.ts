@@ -37,9 +37,8 @@ export function isNumberWord(word: string): boolean {
 
 /** The value and the plain forms in which a person may write it. */
 export function writtenForms(value: string): string[] {
-  return [value, value.replaceAll("_", " "), numberWord(value), ...dateForms(value), ...timeForms(value), ...codeForms(value)].filter(
-    (form) => form !== undefined,
-  );
+  const plain = CODE_WORDS.has(value) ? [] : [value, value.replaceAll("_", " ")];
+  return [...plain, numberWord(value), ...dateForms(value), ...timeForms(value), ...codeForms(value)].filter((form) => form !== undefined);
 }
 
 /** Those, and all others by which it is known: times with the part of the day. */
@@ -49,8 +48,12 @@ export function knownForms(value: string): string[] {
 
 const NAMES = (["language", "currency"] as const).map((type) => new Intl.DisplayNames("en", { type, fallback: "none" }));
 
-/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1) and of currencies (ISO 4217) are called. */
+/** Codes of languages that are words of nearly every sentence. */
+const CODE_WORDS = new Set(["he", "is", "it"]);
+
+/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1), of currencies (ISO 4217) and of temperatures are called. */
 function codeForms(value: string): string[] {
+  if (value === "C" || value === "F") return [value === "C" ? "Celsius" : "Fahrenheit"];
   if (!/^(?:[a-z]{2}|[A-Z]{3})$/.test(value)) return [];
   const name = NAMES[value.length === 2 ? 0 : 1]?.of(value);
   return name === undefined ? [] : [...new Set([name, ...(value.length === 3 ? [name.split(" ").at(-1) ?? name] : [])])];

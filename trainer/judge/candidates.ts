@@ -1,7 +1,7 @@
 /** Every hint that the schema allows and the user's words support. */
 import type { Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
@@ -34,19 +34,43 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   if (allowed.length > 0) return [...allowed];
   const form = writtenFormOf(parameter, example);
   if (kind === "date") return datesIn(words, form === "date" ? example?.slice(0, 4) : undefined);
-  if (kind === "time") return timesIn(words);
+  if (kind === "time") return [...new Set([...timesIn(words), ...QUARTERS.filter((value) => mentions(words, { parameter, value }))])];
   if (form === "number" || kind === "number") return numbersIn(words);
   return [
+    ...codesIn(words, parameter, example),
     ...capitalisedSpans(words),
     ...marked(words, `${parameter.words} ${parameter.description} ${example ?? ""}`),
     ...numbersIn(words),
   ];
 }
 
-/** What is written as no word is, where such is looked for: an e-mail address, or what has the strokes of the example ("release/2.x"). */
+/** Times that people put in words: "quarter to seven in the morning". */
+const QUARTERS = Array.from(
+  { length: 96 },
+  (_, at) => `${String(Math.floor(at / 4)).padStart(2, "0")}:${String((at % 4) * 15).padStart(2, "0")}`,
+);
+
+const CODES = {
+  language:
+    "ar bg bn cs da de el en es et fa fi fr ga he hi hr hu id is it ja ko lt lv ms nl no pl pt ro ru sk sl sr sv th tr uk ur vi zh".split(
+      " ",
+    ),
+  currency:
+    "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW MXN MYR NOK NZD PLN RON SEK SGD THB TRY UAH USD VND ZAR".split(
+      " ",
+    ),
+};
+
+/** Codes of the languages or currencies that the words name, where the example is such a code. */
+function codesIn(words: string, parameter: Parameter, example = ""): string[] {
+  const codes = /^[a-z]{2}$/.test(example) ? CODES.language : /^[A-Z]{3}$/.test(example) ? CODES.currency : [];
+  return codes.includes(example) ? codes.filter((value) => mentions(words, { parameter, value })) : [];
+}
+
+/** What is written as no word is, where such is looked for: an e-mail address, or what has strokes ("release/2.x"). */
 function marked(words: string, about: string): string[] {
   const found = words.match(/(?<![\p{L}\p{N}@/_.-])[\p{L}\p{N}]+(?:[@/_.-]+[\p{L}\p{N}]+)+/gu) ?? [];
-  const fits = (each: string): boolean => (each.includes("@") ? /mail|@/i.test(about) : /[/_]/.test(each) && /[/_]/.test(about));
+  const fits = (each: string): boolean => (each.includes("@") ? /mail|@/i.test(about) : /[/_]/.test(each));
   return found.filter(fits);
 }
 
@@ -76,12 +100,26 @@ function capitalisedSpans(words: string): string[] {
   const word =
     "(?!I\\b)(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt)\\.(?=[^\\S\\n]+\\p{Lu})|\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{M}\\p{N}'&-]*))"; // or an initial, but not "I"
   // Within a name, words of scripts without capitals, too.
-  const pattern = new RegExp(`(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}`, "gu");
-  // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
-  const spans = [...words.matchAll(pattern)].flatMap(([text]) =>
-    isStarter(text) ? [] : [withoutOrder(words, text), withoutStarters(text)],
+  const pattern = new RegExp(
+    `(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}(?:[^\\S\\n]+\\d[\\d-]*)?`,
+    "gu",
   );
+  // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
+  const spans = [...words.matchAll(pattern)].flatMap(({ 0: text, index }) => {
+    const bare = text.replace(/\s+\d[\d-]*$/, "");
+    if (isStarter(bare) || (!/\s/.test(bare) && opensOtherwise(words, { at: index, end: index + text.length }))) return [];
+    return [text, bare].flatMap((each) => [withoutOrder(words, each), withoutStarters(each)]);
+  });
   return [...new Set(spans.filter((text) => text !== ""))];
+}
+
+/** Whether a word that a sentence begins with goes on as no name that is wished for would: "Everything from …", not "Sequoia, please". */
+function opensOtherwise(words: string, { at, end }: { at: number; end: number }): boolean {
+  if (!/(?:^|[.!?\n]["'“(]?\s*)$/.test(words.slice(0, at))) return false;
+  return (
+    /^[^\S\n]+\p{Ll}/u.test(words.slice(end)) &&
+    !/^[^\S\n]+(?:please|pls|plz|instead|is|would|will|not|rather|thanks|thx|it|has|and)\b/.test(words.slice(end))
+  );
 }
 
 /** `Use San Jose` → `San Jose`. */

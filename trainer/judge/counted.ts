@@ -2,6 +2,7 @@
  * What a number is said of: "3 suitcases" are no passengers, "six of us" are, and "20 minutes" are no hours. Whatever names a thing behind a number that no word of
  * a parameter's name or description does speaks against that parameter.
  */
+import { escapeRegExp } from "../../shared/regexp.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { numberWord } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
@@ -27,6 +28,8 @@ export function countedBy(text: string, value: string, { words, description }: P
     word === value || word === numberWord(value) ? [isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own)] : [],
   );
   if (uses.includes("own")) return "own";
+  if (new RegExp(`(?<![\\d.,])${escapeRegExp(value)} ?%`).test(text) && !own.some((word) => /^(?:percent|rate|share)/.test(word)))
+    return "other";
   return uses.length > 0 && uses.every((use) => use === "other") ? "other" : "nothing";
 }
 

@@ -16,6 +16,7 @@ import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
 import { askedElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
 import { wishfulWords } from "./wishful.ts";
+import { ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 export type Found = Extract<Grounded, { status: "grounded" }>;
@@ -72,16 +73,28 @@ function fittingOf(hint: Hint, { words, signal }: { words: string; signal: Heard
   if (spokenBefore(signal, found) !== undefined || askedElsewhere(signal, found) !== undefined) return undefined;
   const counted =
     parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
-  if (counted === "other") return undefined;
+  if (counted === "other" || (found.hint.value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return undefined;
+  if (!namesTopic(words, parameter) && isOrdinalAside(words, found.hint.value)) return undefined;
   const isOld = held !== undefined && parameter.kind !== "boolean" && mentions(words, { parameter, value: held });
   const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
   return { found, frame, told: counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone" };
 }
 
-/** Whether values written so are what the parameter holds, as its schema or the value that it has tells. */
+/** Whether values written so are what the parameter holds, as its schema or the value that it has tells: no name where that is a code or has strokes. */
 function holds({ kind, allowed }: Parameter, { held, value }: { held: string | undefined; value: string }): boolean {
   if (kind === "boolean" || allowed.length > 0) return true;
   const form = writtenForm(value);
   if (kind === "number" || kind === "date" || kind === "time") return form === kind;
-  return form === (held === undefined ? undefined : writtenForm(held));
+  if (held === undefined) return form === undefined;
+  const looks = [/^(?:[a-z]{2}|[A-Z]{3})$/, /^\S*[/_@]\S*$/].filter((look) => look.test(held));
+  return form === writtenForm(held) && looks.every((look) => look.test(value));
+}
+
+// "One" is a number where it is counted: "only one", not "one with a motor".
+const COUNTED_ONE =
+  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?! (?:with|that|which|who|of|in|from|where)\b)|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}:.])/iu;
+
+/** An ordinal is the option where its class is spoken of, or it is wished for: "first class", "second is fine", not "the kids to school first". */
+function isOrdinalAside(words: string, value: string): boolean {
+  return ORDINALS.has(value.toLowerCase()) && !new RegExp(`\\b${value}(?:[ -]class| (?:is|please|pls|instead|would))\\b`, "i").test(words);
 }

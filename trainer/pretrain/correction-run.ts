@@ -16,8 +16,8 @@ import { Sources } from "./sources.ts";
 import { readUnnamed, type Wording } from "./unnamed.ts";
 import { spokenName } from "./values.ts";
 
-const SHARES = { unnamed: 0.35, mention: 0.27, named: 0.06 } as const; // the rest are of the data
-const NAMED = 0.2; // of wordings: the argument is named behind the value
+const SHARES = { unnamed: 0.35, mention: 0.27, named: 0.06, bare: 0.01 } as const; // the rest are of the data
+const NAMED = { correction: 0.2, mention: 0.4 } as const; // of wordings: the argument is named behind the value
 const BESIDE = 0.2; // of wordings: with something else said before or behind
 
 export function trainCorrections(sgd: Sgd, run: LinearRun): ReactionWeights {
@@ -27,13 +27,14 @@ export function trainCorrections(sgd: Sgd, run: LinearRun): ReactionWeights {
 
 function drawExample(sources: Sources, random: Random): Reaction | undefined {
   const draw = random.next();
-  const { unnamed, mention, named } = SHARES;
+  const { unnamed, mention, named, bare } = SHARES;
   if (draw < unnamed) return { text: voiced(random.pick(wordings(false)), random), reward: -1 };
   if (draw < unnamed + mention) {
     const text = voiced(random.pick(wordings(true)), random);
     return { text, reward: THANKS.test(text) ? 1 : 0 };
   }
   if (draw < unnamed + mention + named) return { text: namedCorrection(random), reward: -1 };
+  if (draw < unnamed + mention + named + bare) return { text: `${FRAME.choice}${random.pick(BARE_ENDS)}`, reward: -1 };
   return natural(sources.conversation(random), random);
 }
 
@@ -50,12 +51,15 @@ function wordings(areMentions: boolean): readonly Wording[] {
   return areMentions ? parted.mentions : parted.corrections;
 }
 
+// Behind a value that is all that somebody says.
+const BARE_ENDS = ["", ".", "!", "!!", " please", " pls", "...", ", thanks"];
+
 const FRAMES = [FRAME.choice, FRAME.choice, FRAME.count, FRAME.time];
 
 /** A wording with stand-ins, as people type: capitals, apostrophes and full stops come and go. */
 function voiced({ about, said }: Wording, random: Random): string {
   const value = about === "mention" ? random.pick(FRAMES) : ({ count: FRAME.count, time: FRAME.time }[about as string] ?? FRAME.choice);
-  const named = random.chance(NAMED) ? `${value} ${FRAME.unit}` : value;
+  const named = random.chance(about === "mention" ? NAMED.mention : NAMED.correction) ? `${value} ${FRAME.unit}` : value;
   const text = said.replaceAll("{value}", named).replaceAll("{old}", FRAME.old).replaceAll("{unit}", FRAME.unit);
   const plain = random.chance(0.1) ? text.replaceAll(/['’]/g, "") : text;
   const ended = random.chance(0.1) ? plain.replace(/[.!]$/, "") : plain;
