@@ -94,4 +94,18 @@ describe("the shipped base", { timeout: 60_000 }, () => {
     const [two, three, wifi] = ["number_of_rooms should be 2.", "number_of_rooms should be 3.", "has_wifi should be True."];
     expect(texts).toEqual([[wifi, two], [wifi, three], [two]]);
   });
+
+  it("hears corrections that name no argument, and none where a value is only spoken of", async () => {
+    const made = call("SearchHotel", PORTO);
+    const verdicts = await withJudge(async (judge) => [
+      await heard(judge, made, "Wrong, we need 2."),
+      await heard(judge, made, "not 1, three!"),
+      await heard(judge, made, "how come only 1? make that 3 please"),
+      await heard(judge, made, "Thanks! My brother always takes 3."),
+      await heard(judge, made, "Is 3 the most that they have?"),
+      await heard(judge, made, "haha my boss would have said 3"),
+    ]);
+    const [two, three] = ["number_of_rooms should be 2.", "number_of_rooms should be 3."];
+    expect(verdicts.map((verdict) => verdict?.hint?.text)).toEqual([two, three, three, undefined, undefined, undefined]);
+  });
 });
