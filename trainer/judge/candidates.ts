@@ -61,10 +61,15 @@ const CODES = {
     ),
 };
 
+/** Whether a value is a code of a language or a currency. */
+export function isCode(value: string): boolean {
+  return CODES.language.includes(value) || CODES.currency.includes(value);
+}
+
 /** Codes of the languages or currencies that the words name, where the example is such a code. */
 function codesIn(words: string, parameter: Parameter, example = ""): string[] {
-  const codes = /^[a-z]{2}$/.test(example) ? CODES.language : /^[A-Z]{3}$/.test(example) ? CODES.currency : [];
-  return codes.includes(example) ? codes.filter((value) => mentions(words, { parameter, value })) : [];
+  const codes = Object.values(CODES).find((known) => known.includes(example)) ?? [];
+  return codes.filter((value) => mentions(words, { parameter, value }));
 }
 
 /** What is written as no word is, where such is looked for: an e-mail address, or what has strokes ("release/2.x"). */

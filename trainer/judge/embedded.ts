@@ -201,10 +201,11 @@ async function chooseHint(texts: readonly string[], { signal, sampler }: { signa
   // Who names the argument of what the hint job wrote means it.
   if (written.status === "grounded" && isNamed(written, signal)) return written;
   const fit = await findFit(signal, sampler);
-  const least = written.status === "grounded" ? LEAST_CHANCE.over : LEAST_CHANCE.rejected;
+  if (fit === undefined) return written;
   // Without a model of corrections a value alone tells too little.
-  const chance = fit?.chance ?? (fit === undefined || fit.told === "alone" ? 0 : 1);
-  return fit !== undefined && chance >= least ? fit.found : written;
+  const chance = fit.chance ?? (fit.told === "alone" ? 0 : 1);
+  const least = written.status === "grounded" ? LEAST_CHANCE.over : LEAST_CHANCE.rejected;
+  return chance >= least ? fit.found : written;
 }
 
 /** Whether the user names the parameter of a hint. */

@@ -8,7 +8,7 @@ import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Signal } from "../data/exchange.ts";
-import { groundedCandidates } from "./candidates.ts";
+import { groundedCandidates, isCode } from "./candidates.ts";
 import { countedBy } from "./counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
@@ -54,12 +54,14 @@ function chanceOf(frame: string, { corrections }: JobSampler): number | undefine
   return corrections && Math.exp(corrections.logProbs(frame)[REWARDS.indexOf(-1)] ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Those that the words tell best. */
+/** Those that the words tell best; of arguments that the request had told only where nothing else fits, so that it is said why nothing is learned. */
 function fitting(signal: Heard): Fitting[] {
   const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
   const fits = groundedCandidates(signal).flatMap((hint) => fittingOf(hint, { words, signal }) ?? []);
-  const best = TELLS.find((tell) => fits.some(({ told }) => told === tell));
-  return fits.filter(({ told }) => told === best);
+  const standing = fits.filter(({ found }) => spokenBefore(signal, found) === undefined && askedElsewhere(signal, found) === undefined);
+  const known = standing.length > 0 ? standing : fits;
+  const best = TELLS.find((tell) => known.some(({ told }) => told === tell));
+  return known.filter(({ told }) => told === best);
 }
 
 function fittingOf(hint: Hint, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
@@ -70,7 +72,6 @@ function fittingOf(hint: Hint, { words, signal }: { words: string; signal: Heard
   if (parameter === undefined) return undefined;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
   if (!holds(parameter, { held, value: found.hint.value })) return undefined;
-  if (spokenBefore(signal, found) !== undefined || askedElsewhere(signal, found) !== undefined) return undefined;
   const counted =
     parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
   if (counted === "other" || (found.hint.value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return undefined;
@@ -86,8 +87,8 @@ function holds({ kind, allowed }: Parameter, { held, value }: { held: string | u
   const form = writtenForm(value);
   if (kind === "number" || kind === "date" || kind === "time") return form === kind;
   if (held === undefined) return form === undefined;
-  const looks = [/^(?:[a-z]{2}|[A-Z]{3})$/, /^\S*[/_@]\S*$/].filter((look) => look.test(held));
-  return form === writtenForm(held) && looks.every((look) => look.test(value));
+  const isMarked = (text: string): boolean => /^\S*[/_@]\S*$/.test(text);
+  return form === writtenForm(held) && (!isCode(held) || isCode(value)) && (!isMarked(held) || isMarked(value));
 }
 
 // "One" is a number where it is counted: "only one", not "one with a motor".
