@@ -82,10 +82,9 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   }
 
   /**
-   * A rejection that the votes did not see: "Could you redo this with 2 for the number of rooms?" The hint job, which says `none` to
-   * nearly everything that is no correction, says what should have been different, and the user names that parameter; or they will
-   * never have what the call had: "Anything but Standard as type!" Of what the votes take for an approval only a wish is believed: "Run it
-   * by me first, please", "Thanks, but keep it short."
+   * A rejection that the votes did not see: "Could we sit outside instead?" What fits the words sounds like a correction; or the hint job, which says `none` to
+   * nearly everything that is none, says what should have been different, and the user names that parameter; or they will never have what the call had:
+   * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, and a wish: "Thanks, but keep it short."
    */
   async function findUntold(
     signal: Signal,
