@@ -115,6 +115,8 @@ export const EMBEDDED: EngineSettings = { kind: "embedded" };
 export type Reported = "always" | "untooled" | "never";
 
 export type EngineCapabilities = {
+  /** Another version than the bare base can answer. */
+  readonly adapters: boolean;
   /** Adapters come while it runs. */
   readonly loadAtRuntime: boolean;
   /** Adapters go while it runs. */
@@ -128,14 +130,14 @@ export type EngineCapabilities = {
 };
 
 const CAPABILITIES: Record<EngineFlavour | "embedded" | "workers-ai", EngineCapabilities> = {
-  embedded: { loadAtRuntime: true, unload: true, activated: true, tokenIds: "always", logProbs: "always" },
-  vllm: { loadAtRuntime: true, unload: true, activated: false, tokenIds: "always", logProbs: "always" },
+  embedded: { adapters: true, loadAtRuntime: true, unload: true, activated: true, tokenIds: "always", logProbs: "always" },
+  vllm: { adapters: true, loadAtRuntime: true, unload: true, activated: false, tokenIds: "always", logProbs: "always" },
   // Chat completions that stream report no ids there, so free text is asked for by the native route.
-  sglang: { loadAtRuntime: true, unload: true, activated: false, tokenIds: "untooled", logProbs: "untooled" },
+  sglang: { adapters: true, loadAtRuntime: true, unload: true, activated: false, tokenIds: "untooled", logProbs: "untooled" },
   // Adapters are named when the server starts, and a stream with tools reports no log-probs.
-  llamacpp: { loadAtRuntime: false, unload: false, activated: true, tokenIds: "untooled", logProbs: "untooled" },
-  generic: { loadAtRuntime: false, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
-  "workers-ai": { loadAtRuntime: true, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
+  llamacpp: { adapters: true, loadAtRuntime: false, unload: false, activated: true, tokenIds: "untooled", logProbs: "untooled" },
+  generic: { adapters: false, loadAtRuntime: false, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
+  "workers-ai": { adapters: true, loadAtRuntime: true, unload: false, activated: false, tokenIds: "never", logProbs: "never" },
 };
 
 export function capabilitiesOf(engine: EngineSettings): EngineCapabilities {
@@ -146,11 +148,6 @@ export function capabilitiesOf(engine: EngineSettings): EngineCapabilities {
 export function templateArgumentsOf(engine: EngineSettings): TemplateArguments {
   if (engine.kind !== "openai" || engine.flavour === "generic") return {};
   return engine.templateArguments ?? UNTHINKING;
-}
-
-/** Whether any version but the bare base can answer there. */
-export function takesAdapters(engine: EngineSettings): boolean {
-  return engine.kind !== "openai" || engine.flavour !== "generic";
 }
 
 /** For people: `vllm Qwen/Qwen3-4B`. */

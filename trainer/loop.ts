@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorRecord } from "../shared/errors.ts";
-import { engineTitle, takesAdapters, templateArgumentsOf } from "../shared/engine.ts";
+import { capabilitiesOf, engineTitle, templateArgumentsOf } from "../shared/engine.ts";
 import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
@@ -378,7 +378,7 @@ export class LineLoop {
     if (last === undefined && judged.length + refusals.length === 0) return undefined;
     const { learning } = head.settings;
     const candidates = this.#signals.learnable(learning);
-    const learns = learning.enabled && takesAdapters(head.settings.engine);
+    const learns = learning.enabled && capabilitiesOf(head.settings.engine).adapters;
     const batch = { head, toSeq: last?.seq ?? head.cursor, judged, learnable: learns ? candidates : [], refusals };
     if (candidates.length > 0)
       return signalsAmong(candidates) >= learning.minSignals || this.#patienceMs(learning) <= 0 || !learns ? batch : undefined;

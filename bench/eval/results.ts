@@ -1,9 +1,9 @@
 /** What the policy makes of tools' results in the shapes that people's own tools have, written by somebody who had not seen what training draws (`given-results.jsonl`). */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { readJsonLines } from "../../trainer/pretrain/json-lines.ts";
 import { plainSystem } from "../../trainer/pretrain/conversation.ts";
 import { type EvaluatedPolicy, parseCall } from "./policy.ts";
 import { type Share, share } from "./share.ts";
@@ -29,10 +29,7 @@ const TROUBLE = /\b(?:sorry|fail|failed|error|not|unfortunately|problem|wrong|co
  * number or a name that stands nowhere in the conversation.
  */
 export async function evaluateResults(policy: EvaluatedPolicy, encode: Tokenizer["encodePrompt"]) {
-  const cases = readFileSync(GIVEN, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => GivenResult.parse(JSON.parse(line)));
+  const cases = readJsonLines(GIVEN, GivenResult);
   const tools = cases.map((given) => [definitionOf(given)]);
   const prompts = cases.map((given, index) =>
     encode({ messages: conversationOf(given), tools: tools[index] ?? [], addGenerationPrompt: true }),

@@ -2,12 +2,12 @@
  * Corrections that name no argument, and messages that correct nothing, about calls of products that nobody has built. Each set was written for this project by somebody who
  * had seen neither what the judge is trained on nor its rules. All have been looked at since; what was heard of `c` and `d` before is in docs/measured.md.
  */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { sameText } from "../../shared/speech/calls.ts";
 import type { JobSampler } from "../../trainer/judge/embedded.ts";
+import { readJsonLines } from "../../trainer/pretrain/json-lines.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { say } from "../bench.ts";
 import { signalIn } from "../sim/logbook.ts";
@@ -36,14 +36,9 @@ const FILE = new URL("unnamed-cases.jsonl", import.meta.url);
 
 /** By set: corrections heard as they are meant, those taken for another, and messages without one that were taken for one. */
 export async function evaluateUnnamed(sampler: JobSampler): Promise<Record<string, { heard: Share; misread: Share; madeUp: Share }>> {
-  const lines = readFileSync(FILE, "utf8")
-    .trim()
-    .split("\n")
-    .map((line): unknown => JSON.parse(line));
-  const tools = lines.flatMap((line) => ToolLine.safeParse(line).data ?? []);
-  const cases = lines.flatMap((line) => CaseLine.safeParse(line).data ?? []);
-  if (tools.length + cases.length !== lines.length)
-    throw new Error(`${FILE.pathname}: ${lines.length - tools.length - cases.length} lines are neither tool nor case`);
+  const lines = readJsonLines(FILE, z.union([ToolLine, CaseLine]));
+  const tools = lines.filter((line) => "tool" in line);
+  const cases = lines.filter((line) => "said" in line);
   const panel = createPanel(sampler);
   const outcomes: { set: string; isCorrection: boolean; outcome: "right" | "wrong" | "none" }[] = [];
   for (const [index, each] of cases.entries()) {

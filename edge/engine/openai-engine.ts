@@ -4,7 +4,7 @@
  * that the turn is bound to.
  */
 import { AppError } from "../../shared/errors.ts";
-import { adapterName, type OpenAiEngine } from "../../shared/engine.ts";
+import { adapterName, capabilitiesOf, type OpenAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { answerEvents } from "./answer-events.ts";
 import { chatBody, drawn, isUntooled, templateMember } from "./bodies.ts";
@@ -172,14 +172,15 @@ function complete(
 }
 
 /** What an engine would answer otherwise than it was asked to. @throws {input/unsupported} */
-function checkTurn({ flavour }: OpenAiEngine, { tools, sampling, policy }: EngineTurn): void {
+function checkTurn(engine: OpenAiEngine, { tools, sampling, policy }: EngineTurn): void {
+  const { flavour } = engine;
   if (flavour === "llamacpp" && sampling.logprobs && tools.length > 0)
     throw new AppError("input/unsupported", "logprobs: llama.cpp's server reports none beside tools; leave one of them out", {
       details: { param: "logprobs" },
     });
-  if (flavour === "generic" && policy.adapter !== null)
+  if (!capabilitiesOf(engine).adapters && policy.adapter !== null)
     throw new AppError(
       "upstream/invalid",
-      "the agent's engine: a flavour that loads adapters expected, got generic, and the version has one",
+      `the agent's engine: a flavour that loads adapters expected, got ${flavour}, and the version has one`,
     );
 }

@@ -21,8 +21,9 @@ export function mayBeMeant(
   return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
 }
 
-const PEOPLE =
-  /^(?:(?:number|num|count|amount) (?:of )?)?(?:passenger|guest|people|person|travell?er|adult|rider|diner|attendee|visitor)s?(?: count)?$|^(?:party|group) size$/i;
+/** What parameters that count people are called, as an expression. */
+export const COUNTED_PEOPLE = "passenger|guest|people|person|travell?er|adult|rider|diner|attendee|visitor";
+const PEOPLE = new RegExp(`^(?:(?:number|num|count|amount) (?:of )?)?(?:${COUNTED_PEOPLE})s?(?: count)?$|^(?:party|group) size$`, "i");
 const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 

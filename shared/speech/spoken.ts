@@ -46,7 +46,14 @@ export function knownForms(value: string): string[] {
   return [...writtenForms(value), ...partForms(value)];
 }
 
-const NAMES = (["language", "currency"] as const).map((type) => new Intl.DisplayNames("en", { type, fallback: "none" }));
+const namers = new Map<"language" | "currency", Intl.DisplayNames>();
+
+/** Made at first use: making one takes ten milliseconds, which a Worker that starts has no need for. */
+function namerOf(type: "language" | "currency"): Intl.DisplayNames {
+  const namer = namers.get(type) ?? new Intl.DisplayNames("en", { type, fallback: "none" });
+  namers.set(type, namer);
+  return namer;
+}
 
 /** Codes of languages that are words of nearly every sentence. */
 const CODE_WORDS = new Set(["he", "is", "it"]);
@@ -55,7 +62,7 @@ const CODE_WORDS = new Set(["he", "is", "it"]);
 function codeForms(value: string): string[] {
   if (value === "C" || value === "F") return [value === "C" ? "Celsius" : "Fahrenheit"];
   if (!/^(?:[a-z]{2}|[A-Z]{3})$/.test(value)) return [];
-  const name = NAMES[value.length === 2 ? 0 : 1]?.of(value);
+  const name = namerOf(value.length === 2 ? "language" : "currency").of(value);
   return name === undefined ? [] : [...new Set([name, ...(value.length === 3 ? [name.split(" ").at(-1) ?? name] : [])])];
 }
 

@@ -4,7 +4,7 @@ import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts
 import { type MentionedValue, mentions, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { knownForms, writtenForm } from "./spoken.ts";
-import { phrasesIn, sameStem, tellingWords, wordsOf } from "./words.ts";
+import { phrasesIn, sameStem, tellingWords, TITLES, wordsOf } from "./words.ts";
 
 /**
  * Whether the text speaks of the value otherwise than to refuse it: "not Economy" and "rather than Economy" do not. Of a truth what is said of its topic
@@ -42,14 +42,14 @@ const ASKING_ANYWAY =
 export const PRONOUN =
   /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;
 
+const CLAUSE_ENDS = new RegExp(
+  `[,;!?\\n–—]|:(?!\\d)|(?<!\\b(?:\\p{L}|${TITLES}))\\.(?=\\s|$)| - |(?<!\\b(?:any\\w*|every\\w*|nothing|all|whatever)(?: \\w+)?) but `,
+  "iu",
+);
+
 /** Parts of sentences, each of which refuses or asks for itself. */
 export function clausesOf(text: string): string[] {
-  return text
-    .replaceAll("’", "'")
-    .replaceAll(ASKING_ANYWAY, " ")
-    .split(
-      /[,;!?\n–—]|:(?!\d)|(?<!\b(?:\p{L}|dr|mrs?|ms|prof|st))\.(?=\s|$)| - |(?<!\b(?:any\w*|every\w*|nothing|all|whatever)(?: \w+)?) but /iu,
-    );
+  return text.replaceAll("’", "'").replaceAll(ASKING_ANYWAY, " ").split(CLAUSE_ENDS);
 }
 
 const DENIED =

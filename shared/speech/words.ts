@@ -1,5 +1,8 @@
 /** Words of a text, and phrases among them: in lower case, whatever ending a plural or a date has. */
 
+/** What stands before a name with a full stop that ends no sentence, as an expression. */
+export const TITLES = "Dr|Mrs?|Ms|Prof|St|Mt";
+
 const ARTICLES = new Set(["a", "an", "the"]);
 
 /** Without articles. */

@@ -2,7 +2,8 @@
 import { openingTurn } from "../../bench/sim/logbook.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import type { LoggedEvent, TurnFinished } from "../../shared/events.ts";
-import type { LoggedTurn } from "../../trainer/data/exchange.ts";
+import { assembleSignal, type LoggedTurn, type Signal } from "../../trainer/data/exchange.ts";
+import { EventCache } from "../../trainer/feed/cache.ts";
 
 export const SEARCH: ToolDefinition = {
   type: "function",
@@ -63,4 +64,21 @@ export function nextState(of: LoggedTurn, messages: readonly ChatMessage[]): Log
 
 function header(): Omit<LoggedEvent, "seq" | "payload" | "eventId" | "turnId"> {
   return { agent: "assistant", line: "shared", sessionId: "s1", user: "u1", createdAt: "2026-01-01T00:00:00.000Z" };
+}
+
+export const ASK = user("A hotel in Porto, please.");
+
+/** What a trainer makes of a turn and of what followed it. */
+export function signalOf(
+  answer: Parameters<typeof turn>[1],
+  next: Parameters<typeof nextState>[1],
+  asked = ASK,
+  changes: Parameters<typeof turn>[2] = {},
+): Signal {
+  const cache = new EventCache(10);
+  const made = turn([asked], answer, changes);
+  cache.add(made);
+  const assembled = assembleSignal(nextState(made, next), cache);
+  if (assembled?.status !== "signal") throw new Error("a signal expected");
+  return assembled.signal;
 }

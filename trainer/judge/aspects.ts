@@ -13,13 +13,12 @@ import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speec
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
-import type { Grounded } from "./ground.ts";
+import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, saysAskFirst, saysUnasked } from "./asking-said.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
-type Stands = Extract<Grounded, { status: "grounded" }>;
 
 // Tools that change nothing, by how they are named: hardly anybody wants to be asked before one, and after their results people say most of all.
 const READS = /^(?:browse|check|fetch|find|get|list|look|lookup|query|read|retrieve|search|see|show|view)\b/;

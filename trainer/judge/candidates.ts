@@ -1,18 +1,20 @@
 /** Every hint that the schema allows and the user's words support. */
-import type { Hint } from "../../shared/jobs.ts";
+import { hintText } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
+import { TITLES } from "../../shared/speech/words.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
-import { exampleOf, writtenFormOf, groundHint, heldText, lastCall } from "./ground.ts";
+import { exampleOf, writtenFormOf, groundHint, heldText, lastCall, type Stands } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
+const MOST_TRIED = 64; // each is looked for in all of the words
 const SPAN_WORDS = 4;
 
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named. */
-export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): Hint[] {
+export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): Stands[] {
   const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
   const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
@@ -21,7 +23,11 @@ export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): H
       (value) => ({ parameter: parameter.name, value }),
     ),
   );
-  return hints.filter((hint) => groundHint(hint, signal).status === "grounded").slice(0, MOST);
+  const distinct = [...new Map(hints.map((hint) => [hintText(hint), hint])).values()].slice(0, MOST_TRIED);
+  return distinct
+    .map((hint) => groundHint(hint, signal))
+    .filter((each) => each.status === "grounded")
+    .slice(0, MOST);
 }
 
 /**
@@ -34,7 +40,7 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   if (allowed.length > 0) return [...allowed];
   const form = writtenFormOf(parameter, example);
   if (kind === "date") return datesIn(words, form === "date" ? example?.slice(0, 4) : undefined);
-  if (kind === "time") return [...new Set([...timesIn(words), ...QUARTERS.filter((value) => mentions(words, { parameter, value }))])];
+  if (kind === "time") return [...new Set([...timesIn(words), ...quartersIn(words, parameter)])];
   if (form === "number" || kind === "number") return numbersIn(words);
   return [
     ...codesIn(words, parameter, example),
@@ -44,11 +50,21 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   ];
 }
 
-/** Times that people put in words: "quarter to seven in the morning". */
-const QUARTERS = Array.from(
-  { length: 96 },
-  (_, at) => `${String(Math.floor(at / 4)).padStart(2, "0")}:${String((at % 4) * 15).padStart(2, "0")}`,
-);
+/** Times that people put in words: "quarter to seven in the morning". Only those are looked for of which the words have the hour. */
+function quartersIn(words: string, parameter: Parameter): string[] {
+  if (!PART_OF_DAY.test(words)) return [];
+  const hours = new Set(numbersIn(words).map((hour) => Number(hour) % 12));
+  const isNear = (hour: number): boolean => hours.has(hour % 12) || hours.has((hour + 1) % 12) || hour === 12;
+  return Array.from({ length: 24 }, (_, hour) => hour)
+    .filter(isNear)
+    .flatMap((hour) => ["00", "15", "30", "45"].map((minute) => `${String(hour).padStart(2, "0")}:${minute}`))
+    .filter((value) => mentions(value.endsWith(":00") ? words.replaceAll(QUARTER, " ") : words, { parameter, value }));
+}
+
+/** What is no whole hour: of "quarter to seven in the evening" seven is none. */
+const QUARTER = /\b(?:quarter|half)\b(?: (?:to|past|after))? \S+/gi;
+
+const PART_OF_DAY = /\b(?:morning|afternoon|evening|night|noon|half|quarter|o'?clock|[ap]\.?m)\b/i;
 
 const CODES = {
   language:
@@ -102,8 +118,7 @@ function isStarter(word: string): boolean {
 
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
-  const word =
-    "(?!I\\b)(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt)\\.(?=[^\\S\\n]+\\p{Lu})|\\p{Lu}(?:\\.(?=[^\\S\\n]+\\p{Lu})|[\\p{L}\\p{M}\\p{N}'&-]*))"; // or an initial, but not "I"
+  const word = `(?!I\\b)(?:(?:${TITLES}|\\p{Lu})\\.(?=[^\\S\\n]+\\p{Lu})|\\p{Lu}[\\p{L}\\p{M}\\p{N}'&-]*)`; // or a title or an initial, but not "I"
   // Within a name, words of scripts without capitals, too.
   const pattern = new RegExp(
     `(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}(?:[^\\S\\n]+\\d[\\d-]*)?`,

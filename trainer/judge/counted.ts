@@ -4,15 +4,15 @@
  */
 import { escapeRegExp } from "../../shared/regexp.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
+import { COUNTED_PEOPLE } from "../../shared/speech/given.ts";
 import { numberWord } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 
-const PEOPLE =
-  /\b(?:adults?|attendees?|diners?|friends|guests?|group|heads?|mates|members?|party|passengers?|people|persons?|players?|riders?|seats?|travell?ers?|visitors?)\b/i;
+const PEOPLE = new RegExp(`\\b(?:(?:${COUNTED_PEOPLE}|friend|head|mate|member|player|seat)s?|group|party)\\b`, "i");
 const US = /^(?:of us|of them|people|persons?|folks|heads|in (?:all|total)|altogether)\b/i;
 // Words that end in s and name no thing.
 const NO_THINGS = new Set(
-  "always as at has his is its less minus perhaps plus please pls plus pls s sometimes thanks this tops unless us vs was yes does hers ours yours theirs".split(
+  "always as at has his is its less minus perhaps please pls plus s sometimes thanks this tops unless us vs was yes does hers ours yours theirs".split(
     " ",
   ),
 );

@@ -13,9 +13,9 @@ import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
-import { findFit, type Found } from "./fit.ts";
+import { findFit, type Fit } from "./fit.ts";
 import { withFurther } from "./further.ts";
-import { type Grounded, heldText, lastCall } from "./ground.ts";
+import { type Grounded, heldText, lastCall, type Stands } from "./ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
 import type { ReactionModel } from "./reaction-model.ts";
@@ -94,7 +94,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       const fit = await findFit(signal, sampler);
       const least = reward > 0 ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
-      return reward > 0 ? {} : findNamed(signal, seed);
+      return reward > 0 ? {} : findNamed(signal, { seed, fit });
     };
     const { hint, further } =
       reward > 0
@@ -114,11 +114,11 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
     return hearWish(signal, { sampler, seed, least: UNTOLD_WISH });
   }
 
-  async function findNamed(signal: Signal, seed: number): Promise<Partial<Verdict>> {
+  async function findNamed(signal: Signal, { seed, fit }: { seed: number; fit: Fit | undefined }): Promise<Partial<Verdict>> {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const isWritten = texts.some((text) => parseHint(text).kind === "hint");
     if (!isWritten && rejections(signal).length === 0) return {};
-    const found = await chooseHint(texts, { signal, sampler });
+    const found = chooseHint(texts, { signal, fit });
     const counts = found.status === "grounded" && ((isWritten && isNamed(found, signal)) || isOther(found, signal));
     return counts ? standingHint(found, signal) : {};
   }
@@ -131,7 +131,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
       Array.from({ length: votes - 1 }, () => prompt),
       { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
     );
-    return standingHint(await chooseHint([...greedy, ...drawn], { signal, sampler }), signal);
+    return standingHint(chooseHint([...greedy, ...drawn], { signal, fit: await findFit(signal, sampler) }), signal);
   }
 }
 
@@ -188,18 +188,17 @@ async function hearWish(signal: Signal, asking: Parameters<typeof findAskWish>[1
 export function createHintNamer(sampler: JobSampler): (signal: Heard, options: { seed: number }) => Promise<Grounded> {
   return async (signal, { seed }) => {
     const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    return chooseHint(texts, { signal, sampler });
+    return chooseHint(texts, { signal, fit: await findFit(signal, sampler) });
   };
 }
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 
 /** The hint of a rejected answer: what fits the words and sounds like a correction, else the most frequent grounded text. */
-async function chooseHint(texts: readonly string[], { signal, sampler }: { signal: Heard; sampler: JobSampler }): Promise<Grounded> {
+function chooseHint(texts: readonly string[], { signal, fit }: { signal: Heard; fit: Fit | undefined }): Grounded {
   const written = chooseWritten(texts, signal);
   // Who names the argument of what the hint job wrote means it.
   if (written.status === "grounded" && isNamed(written, signal)) return written;
-  const fit = await findFit(signal, sampler);
   if (fit === undefined) return written;
   // Without a model of corrections a value alone tells too little.
   const chance = fit.chance ?? (fit.told === "alone" ? 0 : 1);
@@ -208,13 +207,13 @@ async function chooseHint(texts: readonly string[], { signal, sampler }: { signa
 }
 
 /** Whether the user names the parameter of a hint. */
-function isNamed(found: Found, signal: Heard): boolean {
+function isNamed(found: Stands, signal: Heard): boolean {
   const parameter = parameterOf(found, signal);
   return parameter !== undefined && namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter);
 }
 
 /** Whether its value is one that the schema lists and the user does not, who is against the one that the call had. */
-function isOther(found: Found, signal: Heard): boolean {
+function isOther(found: Stands, signal: Heard): boolean {
   const parameter = parameterOf(found, signal);
   if (parameter === undefined || parameter.allowed.length === 0) return false;
   const used = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
@@ -222,7 +221,7 @@ function isOther(found: Found, signal: Heard): boolean {
   return rejections(signal).some((clause) => mentions(clause, { parameter, value: used }));
 }
 
-function parameterOf({ hint, toolName }: Found, { exchange: { tools } }: Heard): Parameter | undefined {
+function parameterOf({ hint, toolName }: Stands, { exchange: { tools } }: Heard): Parameter | undefined {
   const tool = findTool(tools, toolName);
   return tool === undefined ? undefined : findParameter(tool, hint.parameter);
 }

@@ -2,7 +2,7 @@
  * Which argument a user means who names none: "Wrong, it's for 4." Of the grounded hints those that fit: a number only an argument that holds numbers, a name none
  * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
  */
-import { type Hint, hintPrompt, hintText } from "../../shared/jobs.ts";
+import { hintPrompt, hintText } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
@@ -12,22 +12,26 @@ import { groundedCandidates, isCode } from "./candidates.ts";
 import { countedBy } from "./counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
-import { type Grounded, groundHint, heldText, lastCall } from "./ground.ts";
+import { heldText, lastCall, type Stands } from "./ground.ts";
 import { askedElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
 import { wishfulWords } from "./wishful.ts";
 import { ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
-export type Found = Extract<Grounded, { status: "grounded" }>;
 
 /** How the words tell which argument is meant: by its name, by the value that it had, or by the new value alone. */
 const TELLS = ["named", "old", "alone"] as const;
-type Fitting = { readonly found: Found; readonly told: (typeof TELLS)[number]; /** The words without the value. */ readonly frame: string };
+type Fitting = {
+  readonly found: Stands;
+  readonly told: (typeof TELLS)[number];
+  /** The words without the value. */ readonly frame: string;
+};
 
 /** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
 export type Fit = Pick<Fitting, "found" | "told"> & { readonly chance: number | undefined };
 
+const MOST_SAID = 2_000; // characters: who says more is about much else, and each value is looked for in all of it
 const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
 
 /** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
@@ -54,19 +58,19 @@ function chanceOf(frame: string, { corrections }: JobSampler): number | undefine
   return corrections && Math.exp(corrections.logProbs(frame)[REWARDS.indexOf(-1)] ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Those that the words tell best; of arguments that the request had told only where nothing else fits, so that it is said why nothing is learned. */
+/** Those that short enough words tell best; of arguments that the request had told only where nothing else fits, so that it is said why nothing is learned. */
 function fitting(signal: Heard): Fitting[] {
-  const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
-  const fits = groundedCandidates(signal).flatMap((hint) => fittingOf(hint, { words, signal }) ?? []);
+  const said = wordsBy(signal.exchange.nextState, "user");
+  if (said.length > MOST_SAID) return [];
+  const words = wishfulWords(said);
+  const fits = groundedCandidates(signal).flatMap((found) => fittingOf(found, { words, signal }) ?? []);
   const standing = fits.filter(({ found }) => spokenBefore(signal, found) === undefined && askedElsewhere(signal, found) === undefined);
   const known = standing.length > 0 ? standing : fits;
   const best = TELLS.find((tell) => known.some(({ told }) => told === tell));
   return known.filter(({ told }) => told === best);
 }
 
-function fittingOf(hint: Hint, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
-  const found = groundHint(hint, signal);
-  if (found.status === "refused") return undefined;
+function fittingOf(found: Stands, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
   const tool = findTool(signal.exchange.tools, found.toolName);
   const parameter = tool === undefined ? undefined : findParameter(tool, found.hint.parameter);
   if (parameter === undefined) return undefined;

@@ -10,7 +10,8 @@ import { sentencesOf } from "../data/sentences.ts";
 import { findWording } from "./aspects.ts";
 import { standingHint } from "./hints.ts";
 import type { HeardHint, Verdict } from "./judge.ts";
-import { correctionsIn, hearing, type Stands } from "./parts.ts";
+import type { Stands } from "./ground.ts";
+import { correctionsIn, hearing } from "./parts.ts";
 
 /**
  * The same with every hint of the message. What was found first, in the whole of it, is believed of an argument only where a part says so, too, or no part says

@@ -21,6 +21,8 @@ export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
   | { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
 
+export type Stands = Extract<Grounded, { status: "grounded" }>;
+
 export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">): Grounded {
   const { exchange } = signal;
   const owner = exchange.tools.findLast((tool) => findParameter(tool, hint.parameter) !== undefined);

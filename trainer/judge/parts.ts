@@ -12,12 +12,11 @@ import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
 import { groundedCandidates } from "./candidates.ts";
-import { groundHint, type Grounded } from "./ground.ts";
+import { groundHint, type Grounded, type Stands } from "./ground.ts";
 import { openingVerb } from "./standing.ts";
 import { isOnce, wishfulWords } from "./wishful.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
-export type Stands = Extract<Grounded, { status: "grounded" }>;
 
 /** The same with a part of the user's words in the place of all that followed. */
 export function hearing<Any extends Heard>(signal: Any, words: string): Any {
@@ -101,7 +100,7 @@ const BESIDE = new Set(
 /** Whether every word of a part is small, or one of the called tools' schemas, a number, or of a value that the part gives. */
 function saysNothingElse(part: string, signal: Heard): boolean {
   const { tools } = signal.exchange;
-  const values = groundedCandidates(hearing(signal, part)).flatMap(({ value }) => wordsOf(value));
+  const values = groundedCandidates(hearing(signal, part)).flatMap(({ hint }) => wordsOf(hint.value));
   const schema = tools.flatMap((tool) => [
     ...wordsOf(humanise(tool.function.name)),
     ...readParameters(tool).flatMap(({ words, description, allowed }) => [words, description, ...allowed].flatMap(wordsOf)),
@@ -117,7 +116,7 @@ type Candidate = { readonly found: Stands; readonly parameter: Parameter };
 
 /** What a piece corrects: each parameter of which it gives one value, which of several parameters that have it the piece names whole. */
 function correctionsOf(piece: string, signal: Heard): Stands[] {
-  const candidates = groundedCandidates(hearing(signal, piece)).flatMap((hint) => candidateIn(piece, hint, signal) ?? []);
+  const candidates = groundedCandidates(hearing(signal, piece)).flatMap((found) => candidateIn(piece, found, signal) ?? []);
   const isOne = ({ found, parameter }: Candidate): boolean =>
     candidates.every(
       (other) =>
@@ -128,9 +127,7 @@ function correctionsOf(piece: string, signal: Heard): Stands[] {
   return candidates.filter(isOne).map(({ found }) => found);
 }
 
-function candidateIn(part: string, hint: Hint, signal: Heard): Candidate | undefined {
-  const found = groundHint(hint, hearing(signal, part));
-  if (found.status === "refused") return undefined;
+function candidateIn(part: string, found: Stands, signal: Heard): Candidate | undefined {
   const tool = findTool(signal.exchange.tools, found.toolName);
   const parameter = tool === undefined ? undefined : findParameter(tool, found.hint.parameter);
   return parameter !== undefined && isSaid(part, { parameter, value: found.hint.value }) ? { found, parameter } : undefined;

@@ -2,6 +2,7 @@
  * Which of a user's sentences can wish for something: none that asks what there is ("Why economy?"), tells what others like or said, what would be if, or
  * what was last year. And whether what is wished for is meant this once.
  */
+import { TITLES } from "../../shared/speech/words.ts";
 
 // "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
 const ASKS_WHAT =
@@ -39,7 +40,7 @@ export function wishfulWords(words: string): string {
 }
 
 // Between sentences, not after an initial or a title: "Port S. John", "Dr. Patel".
-const SENTENCES = /(?<=(?<!\b(?:\p{L}|Dr|Mrs?|Ms|Prof|St))[.!?])(?=[^\S\n])|(?<=\n)/u;
+const SENTENCES = new RegExp(`(?<=(?<!\\b(?:\\p{L}|${TITLES}))[.!?])(?=[^\\S\\n])|(?<=\\n)`, "u");
 
 /** Whether a sentence asks how something is. Who asks why it is not otherwise wishes that it were. */
 export function asksWhat(sentence: string): boolean {

@@ -2,8 +2,8 @@
  * Reactions to an answer in general words as people of many places and ages put them (`sayings.jsonl`, written for this project): a small judge knows no
  * idiom that it was not shown. Evaluation has sayings of its own (`bench/eval/spoken.ts`), and a test keeps the two apart.
  */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { readJsonLines } from "./json-lines.ts";
 import { REWARDS, type Reward } from "../judge/vote.ts";
 
 const Saying = z.strictObject({ reward: z.literal(REWARDS), text: z.string().min(1) });
@@ -16,10 +16,7 @@ const byReward = new Map<Reward, readonly Saying[]>();
 
 /** All of them, read once. @throws z.ZodError where a line is none */
 export function readSayings(): readonly Saying[] {
-  known ??= readFileSync(FILE, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => Saying.parse(JSON.parse(line)));
+  known ??= readJsonLines(FILE, Saying);
   return known;
 }
 

@@ -2,8 +2,8 @@
  * How people correct a call without naming the argument, "Wrong, it's for 4.", and how they speak of a value and correct nothing: "does 4 cost more?" The wordings
  * (`unnamed.jsonl`, written for this project) stand apart from those of evaluation.
  */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { readJsonLines } from "./json-lines.ts";
 
 /** What a wording is about: a value of one of these kinds, something that is to be there or not, or a value that it only speaks of. */
 const KINDS = ["choice", "count", "name", "time", "yes", "no", "mention"] as const;
@@ -16,9 +16,6 @@ let known: readonly Wording[] | undefined;
 
 /** All of them, read once. @throws z.ZodError where a line is none */
 export function readUnnamed(): readonly Wording[] {
-  known ??= readFileSync(FILE, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => Wording.parse(JSON.parse(line)));
+  known ??= readJsonLines(FILE, Wording);
   return known;
 }

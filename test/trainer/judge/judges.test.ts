@@ -1,30 +1,12 @@
 /** What judges make of a next state: reward, grounded hint, or the reason why there is none. */
 import { describe, expect, it } from "vitest";
-import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
-import { EventCache } from "../../../trainer/feed/cache.ts";
 import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
 import { hintText } from "../../../shared/jobs.ts";
 import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
 import { groundHint } from "../../../trainer/judge/ground.ts";
 import { failed, type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../../../edge/tools/outcome.ts";
 import { verifiableJudge } from "../../../trainer/judge/verifiable.ts";
-import { call, nextState, result, SEARCH, turn, user } from "../hotel.ts";
-
-const ASK = user("A hotel in Porto, please.");
-
-function signalOf(
-  answer: Parameters<typeof turn>[1],
-  next: Parameters<typeof nextState>[1],
-  asked = ASK,
-  changes: Parameters<typeof turn>[2] = {},
-): Signal {
-  const cache = new EventCache(10);
-  const made = turn([asked], answer, changes);
-  cache.add(made);
-  const assembled = assembleSignal(nextState(made, next), cache);
-  if (assembled?.status !== "signal") throw new Error("a signal expected");
-  return assembled.signal;
-}
+import { ASK, call, result, SEARCH, signalOf, user } from "../hotel.ts";
 
 /** The parameters with more said of one of them, or with one more. */
 function withMore(parameters: object | undefined, name: string, more: object): Record<string, unknown> {
@@ -140,17 +122,19 @@ describe("groundHint", () => {
     (said) => {
       const signal = signalOf(called, [user(said)]);
       expect(groundHint({ parameter: "city", value: "Remo" }, signal)).toMatchObject({ status: "grounded" });
-      expect(groundedCandidates(signal).map(hintText)).toContain("city should be Remo.");
+      expect(groundedCandidates(signal).map(({ hint }) => hintText(hint))).toContain("city should be Remo.");
     },
   );
 
   it("offers whole names and what an option names", () => {
     const named = signalOf(called, [user("I meant Port S. John.")]);
-    expect(groundedCandidates(named).map(hintText)).toContain("city should be Port S. John.");
+    expect(groundedCandidates(named).map(({ hint }) => hintText(hint))).toContain("city should be Port S. John.");
     const { function: search } = SEARCH;
     const parameters = withMore(search.parameters, "extras", { type: "string", enum: ["Spa", "Pool"] });
     const option = signalOf(called, [user("I was hoping for Spa.")], ASK, { tools: [{ ...SEARCH, function: { ...search, parameters } }] });
-    expect(groundedCandidates(option).filter(({ parameter }) => parameter === "extras")).toEqual([{ parameter: "extras", value: "Spa" }]);
+    expect(groundedCandidates(option).flatMap(({ hint }) => (hint.parameter === "extras" ? [hint] : []))).toEqual([
+      { parameter: "extras", value: "Spa" },
+    ]);
   });
 
   describe("where the user names what the call had, and nothing else", () => {
@@ -323,6 +307,16 @@ describe("createEmbeddedJudge", () => {
     expect(verdict?.hint).toBeUndefined();
   });
 
+  it("looks for values in no more than 2,000 characters", async () => {
+    const heard = async (said: string) => {
+      const told = signalOf(call("SearchHotel", { city: "Porto" }), [user(said)]);
+      return (await createEmbeddedJudge(saying("-1", "nonsense")).judge(told, { votes: 1, seed: 0 }))?.hint?.text;
+    };
+    const said = "No, the number of rooms should be 2.";
+    expect(await heard(said.padEnd(2_000))).toBe("number_of_rooms should be 2.");
+    expect(await heard(said.padEnd(2_001))).toBeUndefined();
+  });
+
   it("keeps the reason where no hint could be grounded", async () => {
     const vague = signalOf(call("SearchHotel", { city: "Porto" }), [user("No, that is not what I want.")]);
     const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(vague, { votes: 1, seed: 0 });
@@ -347,54 +341,5 @@ describe("createEmbeddedJudge", () => {
       reward: 0,
       refused: { code: "judge/unparsable" },
     });
-  });
-});
-
-describe("groundedCandidates", () => {
-  const answered = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
-
-  it.each([
-    { said: "No, I need three rooms.", hints: ["number_of_rooms should be 3."] },
-    { said: "My choice of city is San Jose.", hints: ["city should be San Jose."] },
-    { said: "You picked the wrong city. Lisbon would be correct.", hints: ["city should be Lisbon."] },
-    { said: "Oops, the city needs fixing: Lisbon.", hints: ["city should be Lisbon."] },
-    { said: "Use Oakland for the city.", hints: ["city should be Oakland."] },
-    { said: "Prefer Oakland as the city from now on.", hints: ["city should be Oakland."] },
-    { said: "Pick San Jose as my city.", hints: ["city should be San Jose."] },
-    { said: "No, the city should be The Dalles.", hints: ["city should be The Dalles.", "city should be Dalles."] },
-    { said: "The wifi matters to me.", hints: ["has_wifi should be True."] },
-    { said: "The city should be Ōsaka 大阪.", hints: ["city should be Ōsaka 大阪."] },
-    { said: "My city is Ñuñoa, as ever.", hints: ["city should be Ñuñoa."] },
-    { said: "I want 2 rooms, see ~/notes/3.md.", hints: ["number_of_rooms should be 2."] },
-    { said: "The number of rooms should be -2.", hints: [] },
-    { said: "That is wrong.", hints: [] },
-  ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
-    expect(groundedCandidates(signalOf(answered, [user(said)])).map(hintText)).toEqual(hints);
-  });
-
-  it("writes dates, times and numbers as the call wrote them", () => {
-    const tool = {
-      type: "function" as const,
-      function: {
-        name: "Visit",
-        parameters: { type: "object", properties: { visit_date: { type: "string" }, visit_time: { type: "string" } } },
-      },
-    };
-    const visit = call("Visit", { visit_date: "2019-03-01", visit_time: "12:00" });
-    const found = (said: string): string[] => groundedCandidates(signalOf(visit, [user(said)], ASK, { tools: [tool] })).map(hintText);
-    for (const day of ["March 8th", "the 8th of March", "on 8 March", "2019-03-08"])
-      expect(found(`No, the visit date is ${day}.`)).toEqual(["visit_date should be 2019-03-08."]);
-    expect(found("No, the visit time is 2:30 p.m.")).toEqual(["visit_time should be 14:30."]);
-    expect(found("No, the time is 2:30 pm.")).toEqual(["visit_time should be 14:30."]);
-  });
-
-  it("writes a day that the call left out as the conversation writes days, else as it was said, and never a part of it", () => {
-    const tool = { type: "function" as const, function: { name: "Visit", parameters: { properties: { visit_date: { type: "string" } } } } };
-    const found = (asked: string): string[] =>
-      groundedCandidates(
-        signalOf(call("Visit", {}), [user("Oops, the visit date needs fixing: March 8th.")], user(asked), { tools: [tool] }),
-      ).map(hintText);
-    expect(found("A visit, please. Today is 2019-03-01.")).toEqual(["visit_date should be 2019-03-08."]);
-    expect(found("A visit, please.")).toEqual(["visit_date should be March 8th."]);
   });
 });

@@ -1,5 +1,5 @@
 /** A batch of the loop: the pending events up to one `seq`, judged, and what becomes of those that teach nothing. */
-import { engineTitle, takesAdapters } from "../../../shared/engine.ts";
+import { capabilitiesOf, engineTitle } from "../../../shared/engine.ts";
 import { eventIdOf, hintIdOf } from "../../../shared/hint-id.ts";
 import type { LineHead } from "../../../shared/policy.ts";
 import { SHARED_LINE } from "../../../shared/shared-line.ts";
@@ -101,7 +101,7 @@ function toUnlearned({ signal, verdict }: Judged, { line, settings: { engine, le
   if (isForOthers({ signal, verdict }, line))
     return { eventId, code: "hint/ofOneUser", detail: "a policy that users share learns of nobody what they are called" };
   const teaches = verdict.hint !== undefined || signal.feedback?.answer !== undefined;
-  if (teaches && learning.enabled && !takesAdapters(engine))
+  if (teaches && learning.enabled && !capabilitiesOf(engine).adapters)
     return { eventId, code: "engine/noAdapters", detail: `an engine that takes adapters expected, got ${engineTitle(engine)}` };
   if (verdict.hint !== undefined) return { eventId, code: "learning/disabled", detail: "learning is switched off for this agent" };
   if (signal.feedback?.answer !== undefined)

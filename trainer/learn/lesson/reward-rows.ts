@@ -55,7 +55,7 @@ export function usableExchanges(
       .map(({ turn }) => turn.payload.rollout)
       .find((each) => !fits(base, each.promptTokens.length, each.responseTokens.length));
     const silent = firstUntold(steps.map(({ turn }) => turn));
-    const drawnOtherwise = steps.find(({ turn: { payload } }) => payload.rollout.unusable !== undefined)?.turn.payload.rollout.unusable;
+    const drawnOtherwise = steps.map(({ turn }) => turn.payload.rollout.unusable).find((each) => each !== undefined);
     const bad = steps.find(({ turn }) => untrainable(turn.payload) !== undefined);
     if (behind > maxStaleness)
       refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
