@@ -20,8 +20,8 @@ import { ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 
-/** How the words tell which argument is meant: by its name, by the value that it had, or by the new value alone. */
-const TELLS = ["named", "old", "alone"] as const;
+/** How the words tell which argument is meant: by its whole name, by a word of it, by the value that it had, or by the new value alone. */
+const TELLS = ["whole", "named", "old", "alone"] as const;
 type Fitting = {
   readonly found: Stands;
   readonly told: (typeof TELLS)[number];
@@ -82,7 +82,9 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
   if (!namesTopic(words, parameter) && isOrdinalAside(words, found.hint.value)) return undefined;
   const isOld = held !== undefined && parameter.kind !== "boolean" && mentions(words, { parameter, value: held });
   const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
-  return { found, frame, told: counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone" };
+  const isWhole = namesTopic(words, parameter, { whole: true });
+  const told = isWhole ? "whole" : counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone";
+  return { found, frame, told };
 }
 
 /** Whether values written so are what the parameter holds, as its schema or the value that it has tells: no name where that is a code or has strokes. */
@@ -97,7 +99,7 @@ function holds({ kind, allowed }: Parameter, { held, value }: { held: string | u
 
 // "One" is a number where it is counted: "only one", not "one with a motor".
 const COUNTED_ONE =
-  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?! (?:with|that|which|who|of|in|from|where)\b)|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}:.])/iu;
+  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?! (?:with|that|which|who|of|in|from|where)\b)|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}]|[:.]\d)/iu;
 
 /** An ordinal is the option where its class is spoken of, or it is wished for: "first class", "second is fine", not "the kids to school first". */
 function isOrdinalAside(words: string, value: string): boolean {
