@@ -7,7 +7,8 @@ import { Adapter } from "../../trainer/engine/adapters.ts";
 import { backwardLayers, forwardLayers } from "../../trainer/engine/layers.ts";
 import { type Placement, SessionCache } from "../../trainer/engine/session-cache.ts";
 import { targetedLayers } from "../../trainer/model/adapter.ts";
-import { listParameters, type Parameter, ParameterBuffer } from "../../trainer/model/parameters.ts";
+import { BaseWeights } from "../../trainer/model/base-weights.ts";
+import type { Parameter } from "../../trainer/model/parameters.ts";
 import { encodeModel, graphInputs } from "../../trainer/onnx/encode.ts";
 import type { Device } from "../../trainer/onnx/device.ts";
 import { GraphSession } from "../../trainer/onnx/session.ts";
@@ -90,15 +91,15 @@ type LayersRun = { readonly device: Device; readonly placement: Placement; reado
 async function runLayers({ device, placement, compute, cotangents }: LayersRun): Promise<Outputs> {
   const config = parseModelConfig({ ...QWEN3_0_6B, num_hidden_layers: 2, vocab_size: 512 });
   const random = new Random(6);
-  const parameters = new ParameterBuffer(listParameters(config));
-  for (const parameter of parameters.parameters) fill(parameters.view(parameter), parameter, random);
+  const base = new BaseWeights(config);
+  for (const parameter of base.parameters) fill(base.buffer.view(parameter), parameter, random);
   const adapter = new Adapter(config, { rank: 16, alpha: 32, layers: targetedLayers(config, TARGETS) }, undefined);
   for (const parameter of adapter.parameters.parameters) fill(adapter.parameters.view(parameter), parameter, random);
   const tokens = Int32Array.from({ length: LENGTH }, () => Math.floor(random.next() * config.vocabSize));
   const cotangent = Float32Array.from({ length: LENGTH * config.hiddenSize }, () => cotangents * random.normal());
   const sessions = new SessionCache({ threads: 2, device, placement });
   const pass = {
-    context: { config, parameters, sessions, byLayer: undefined, compute },
+    context: { config, base, sessions, byLayer: undefined, compute },
     bucket: { rows: 1, length: LENGTH, positions: 1 },
     feeds: { tokens: { values: tokens, shape: [LENGTH] } },
     adapter,

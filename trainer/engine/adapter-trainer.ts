@@ -70,7 +70,7 @@ type Differentiated = PreparedBatch<LossBatch> & { readonly terms: TermOptions; 
 
 /** Outputs of `buildAdapterTraining`. */
 function differentiateWhole(
-  { config, parameters, sessions }: EngineContext,
+  { config, base, sessions }: EngineContext,
   adapter: Adapter,
   { bucket, feeds, terms, inverse }: Differentiated,
 ): Promise<Record<string, Float32Array>> {
@@ -78,7 +78,7 @@ function differentiateWhole(
     `adapter ${Object.values(bucket)} ${JSON.stringify(terms)} ${adapterKey(adapter.shape)}`,
     () => buildAdapterTraining(config, bucket, { adapter: adapter.shape, terms }),
     {
-      ...tensorFeeds(parameters),
+      ...tensorFeeds(base.buffer),
       ...tensorFeeds(adapter.parameters),
       ...feeds,
       inverse: { values: inverse, shape: [inverse.length] },

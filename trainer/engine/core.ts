@@ -1,8 +1,8 @@
 /** The engine itself, on whatever thread it is made: it owns the parameters and every session over them. */
 import { AnswerGrammars } from "../../shared/grammar/answer-grammars.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
-import { loadWeights } from "../model/load-weights.ts";
-import { ParameterBuffer, initialiseParameters, listParameters } from "../model/parameters.ts";
+import { BaseWeights } from "../model/base-weights.ts";
+import { initialiseParameters } from "../model/parameters.ts";
 import { checkCompute } from "../onnx/device.ts";
 import { SharedPool } from "../onnx/pool.ts";
 import { Random } from "../random.ts";
@@ -40,8 +40,8 @@ export class EngineCore implements EngineCalls {
     // Layers come one after the other, and are large enough for all threads.
     const lanes = layers === undefined && device === "cpu" && placement !== "device" ? Math.min(threads, MOST_LANES) : 1;
     const sessions = new SessionCache({ threads, lanes, device, ...(placement && { placement }) });
-    const parameters = new ParameterBuffer(listParameters(config), { shared: true });
-    const parts = { config, parameters, sessions, byLayer: layers, compute };
+    const base = new BaseWeights(config, { leaves: layers !== undefined && sessions.residents !== undefined });
+    const parts = { config, base, sessions, byLayer: layers, compute };
     const opens = reader?.invocation ?? [];
     // Of one token alone nothing would be left to compute the answer's first token from.
     this.#context = {
@@ -68,21 +68,21 @@ export class EngineCore implements EngineCalls {
 
   async initialise({ seed }: { seed: number }): Promise<void> {
     await this.#forgetAll();
-    initialiseParameters(this.#context.parameters, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
+    initialiseParameters(this.#context.base.buffer, { layerCount: this.#context.config.layerCount, random: new Random(seed) });
   }
 
   async loadCheckpoint(folder: string): Promise<void> {
     await this.#forgetAll();
-    loadWeights(folder, this.#context.config, this.#context.parameters);
+    this.#context.base.load(folder);
   }
 
   async loadWeights(weights: ReadonlyMap<string, Float32Array>): Promise<void> {
     await this.#forgetAll();
-    this.#context.parameters.load(weights);
+    this.#context.base.buffer.load(weights);
   }
 
   async readWeights(): Promise<Map<string, Float32Array>> {
-    return this.#context.parameters.read();
+    return this.#context.base.read();
   }
 
   accumulate(batch: TokenBatch): Promise<BatchLoss> {
@@ -130,9 +130,10 @@ export class EngineCore implements EngineCalls {
     this.#in(scope).prefixes.clear();
   }
 
-  /** Closes every session. */
-  close(): Promise<void> {
-    return this.#context.sessions.close();
+  /** Closes every session, and the files of the base. */
+  async close(): Promise<void> {
+    await this.#context.sessions.close();
+    this.#context.base.close();
   }
 
   /** The context with the keys and values of a scope. */

@@ -4,6 +4,7 @@ import type { FloatType } from "../autodiff/shape.ts";
 import type { AdapterShape } from "../model/adapter.ts";
 import { layerOf, sharedName } from "../model/layered.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
+import type { BaseWeights } from "../model/base-weights.ts";
 import type { ParameterBuffer } from "../model/parameters.ts";
 import type { Invocation } from "../../shared/lora.ts";
 import type { SharedPool } from "../onnx/pool.ts";
@@ -22,7 +23,7 @@ export type LayerOptions = {
 
 export type EngineContext = {
   readonly config: ModelConfig;
-  readonly parameters: ParameterBuffer;
+  readonly base: BaseWeights;
   readonly sessions: SessionCache;
   readonly prefixes: PrefixStore;
   /** For what one call needs. */

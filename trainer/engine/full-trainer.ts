@@ -39,7 +39,7 @@ export class FullTrainer {
 
   /** Adds the gradient of Σ weight · cross-entropy. @throws {train/nonFinite} before the gradient buffer is touched. */
   async accumulate(batch: TokenBatch): Promise<BatchLoss> {
-    const { config, parameters, sessions } = this.#context;
+    const { config, base, sessions } = this.#context;
     const { weights } = batch;
     checkPositions(batch, config);
     expectLength("weights", weights.length, batch.positions.length);
@@ -51,7 +51,7 @@ export class FullTrainer {
       shares.map(({ batch: share }) => {
         const bucket = bucketOf(share);
         const feeds: Feeds = {
-          ...tensorFeeds(parameters),
+          ...tensorFeeds(base.buffer),
           ...positionFeeds(share),
           inverse: { values: inversePositions(share, share.weights), shape: [share.tokens.length] },
           weights: { values: share.weights, shape: [share.weights.length] },
@@ -84,14 +84,14 @@ export class FullTrainer {
 
   /** `fresh`: in place of what an earlier step was made from. */
   #add(outputs: Readonly<Record<string, Float32Array>>, { tokens, fresh }: { tokens: Int32Array; fresh: boolean }): void {
-    this.#gradient ??= new ParameterBuffer(this.#context.parameters.parameters, { shared: true });
-    for (const parameter of this.#context.parameters.parameters) {
+    this.#gradient ??= new ParameterBuffer(this.#context.base.parameters, { shared: true });
+    for (const parameter of this.#context.base.parameters) {
       const part = outputs[gradientOf(parameter.name)];
       invariant(part !== undefined || parameter.name === EMBEDDING, `gradient expected for ${parameter.name}`);
       if (fresh) this.#gradient.view(parameter).set(part ?? new Float32Array(parameter.size));
       else if (part !== undefined) this.#gradient.add(parameter, part);
     }
-    const [embedding] = this.#context.parameters.parameters;
+    const [embedding] = this.#context.base.parameters;
     invariant(embedding?.name === EMBEDDING, "the embedding comes first");
     addRows(this.#gradient.view(embedding), { tokens, rows: outputs[EMBEDDED_GRADIENT] ?? new Float32Array(0) });
   }
@@ -107,7 +107,7 @@ export class FullTrainer {
     const updates = gradient.parameters.flatMap((parameter): AdamWUpdate[] => {
       if (matrices.includes(parameter)) return [];
       const buffers = {
-        values: this.#context.parameters.view(parameter),
+        values: this.#context.base.buffer.view(parameter),
         gradient: gradient.view(parameter),
         first: first.view(parameter),
         second: second.view(parameter),
@@ -144,7 +144,7 @@ export class FullTrainer {
     );
     invariant(orthogonal !== undefined, "orthogonal expected");
     group.forEach((parameter, index) => {
-      muonUpdate({ values: this.#context.parameters.view(parameter), direction: part(orthogonal, index) }, { shape, options });
+      muonUpdate({ values: this.#context.base.buffer.view(parameter), direction: part(orthogonal, index) }, { shape, options });
     });
     discard({ directions, orthogonal });
   }

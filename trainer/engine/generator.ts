@@ -242,7 +242,7 @@ export class Generator {
   }
 
   #weights(): Feeds {
-    return { ...tensorFeeds(this.#context.parameters), ...(this.#adapter ? tensorFeeds(this.#adapter.parameters) : {}) };
+    return { ...tensorFeeds(this.#context.base.buffer), ...(this.#adapter ? tensorFeeds(this.#adapter.parameters) : {}) };
   }
 
   /** [B·J, slots]: a large negative number over the left padding of each row and over slots not yet filled. */

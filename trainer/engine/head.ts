@@ -43,7 +43,7 @@ export async function logProbsAfter(context: HeadContext, rows: Float32Array): P
   return full;
 }
 
-export type HeadContext = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
+export type HeadContext = Pick<EngineContext, "config" | "base" | "sessions" | "byLayer" | "compute">;
 
 type Graph = {
   readonly key: string;
@@ -53,19 +53,23 @@ type Graph = {
 };
 
 async function overChunks(
-  { config, parameters, sessions, byLayer }: HeadContext,
+  { config, base, sessions, byLayer }: HeadContext,
   { rows, feeds }: HeadRows,
   graphOf: (count: number) => Graph,
 ): Promise<Record<string, Float32Array>> {
   const total = rows.length / config.hiddenSize;
   const size = chunkSize(config, { total, bytes: byLayer?.logitBytes ?? Infinity });
   const { key, build, wanted } = graphOf(size);
-  const weights = tensorFeeds(parameters, (name) => ([EMBEDDING, FINAL_NORM, HEAD].includes(name) ? name : undefined));
+  const ownName = (name: string): string | undefined => ([EMBEDDING, FINAL_NORM, HEAD].includes(name) ? name : undefined);
   const { residents } = sessions;
   const run = (own: Feeds): Promise<Record<string, Float32Array>> =>
     residents === undefined
-      ? sessions.run(key, build, { ...weights, ...own })
-      : residents.run(key, () => [build()], { ...(wanted && { wanted }), feeds: own, resident: { id: "head", tensors: [weights] } });
+      ? sessions.run(key, build, { ...tensorFeeds(base.buffer, ownName), ...own })
+      : residents.run(key, () => [build()], {
+          ...(wanted && { wanted }),
+          feeds: own,
+          resident: { id: "head", tensors: [base.stored(ownName)] },
+        });
   const all = { ...feeds, [HIDDEN]: { values: rows, shape: [total, config.hiddenSize] } };
   const joined: Record<string, Float32Array> = {};
   for (let start = 0; start < total; start += size) {

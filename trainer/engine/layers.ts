@@ -50,7 +50,7 @@ export type LayerPass = {
   readonly adapter: Adapter | undefined;
 };
 
-export type LayerContext = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
+export type LayerContext = Pick<EngineContext, "config" | "base" | "sessions" | "byLayer" | "compute">;
 
 /** What a forward pass leaves for the backward pass, which takes it apart as it goes. */
 export type Trail = {
@@ -133,7 +133,7 @@ function graphOf({ bucket, adapter }: LayerPass, layer: number): { key: string; 
 function feedsOf({ context, feeds, adapter }: LayerPass, layer: number): Feeds {
   const [keys, values] = [feeds[cachedKeysOf(layer)], feeds[cachedValuesOf(layer)]];
   return {
-    ...ofLayer(context.parameters, layer),
+    ...ofLayer(context.base.buffer, layer),
     ...feeds,
     ...(keys && values && { [cachedKeysOf(0)]: keys, [cachedValuesOf(0)]: values }),
     ...(adapter && ofLayer(adapter.parameters, layer)),
@@ -141,12 +141,8 @@ function feedsOf({ context, feeds, adapter }: LayerPass, layer: number): Feeds {
 }
 
 /** Rows of the embedding by tokens → [M, D]. */
-function embed({ context: { config, parameters }, feeds }: LayerPass): Float32Array {
+function embed({ context: { base }, feeds }: LayerPass): Float32Array {
   const tokens = feeds["tokens"]?.values;
-  const embedding = parameters.parameters.find(({ name }) => name === EMBEDDING);
-  invariant(tokens instanceof Int32Array && embedding !== undefined, "tokens and their embedding expected");
-  const [rows, width] = [parameters.view(embedding), config.hiddenSize];
-  const hidden = new Float32Array(tokens.length * width);
-  tokens.forEach((token, row) => hidden.set(rows.subarray(token * width, (token + 1) * width), row * width));
-  return hidden;
+  invariant(tokens instanceof Int32Array, "tokens expected");
+  return base.rows(EMBEDDING, tokens);
 }

@@ -28,7 +28,7 @@ const EMPTY: Prefix = { tokens: new Int32Array(0), head: undefined, shared: 0, k
 /** What is to be read. */
 type Start = Beginning & { readonly tokens: Int32Array };
 
-type Parts = Pick<EngineContext, "config" | "parameters" | "sessions" | "byLayer" | "compute">;
+type Parts = Pick<EngineContext, "config" | "base" | "sessions" | "byLayer" | "compute">;
 
 export class PrefixStore {
   readonly #parts: Parts;
@@ -167,7 +167,7 @@ export class PrefixStore {
     group: readonly Start[],
     { rows, length, slots, lane, feeds }: { rows: number; length: number; slots: number; lane: number; feeds: Feeds },
   ): Promise<Record<string, Float32Array>> {
-    const { config, parameters, sessions, byLayer } = this.#parts;
+    const { config, base, sessions, byLayer } = this.#parts;
     const heads = group.map(({ tokens, head, shared }) => ({ ...(head ?? EMPTY), tokens: tokens.subarray(0, shared) }));
     const cached = slots === 0 ? {} : this.feeds(heads, { rows, slots, lane });
     if (byLayer) {
@@ -175,7 +175,7 @@ export class PrefixStore {
       const pass = { context: this.#parts, bucket, feeds: { ...feeds, ...cached }, adapter: undefined };
       return (await forwardLayers(pass, { caches: true })).cache;
     }
-    const all = { ...tensorFeeds(parameters), ...feeds };
+    const all = { ...tensorFeeds(base.buffer), ...feeds };
     if (slots > 0)
       return sessions.run(`decode ${rows} ${slots} ${length} base`, () => buildDecodeStep(config, { rows, slots, steps: length }, {}), {
         ...all,

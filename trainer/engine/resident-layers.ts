@@ -1,5 +1,4 @@
 /** Layers whose frozen tensors stay on a device: every batch in the one form that `buildAnyLayer` has, through sessions of several layers each. */
-import { sizeOf } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { listAdapterParameters } from "../model/adapter.ts";
 import { type AnyBucket, buildAnyLayer, linearNames, SCALE } from "../model/any-layer.ts";
@@ -78,14 +77,14 @@ function anyBucket(bucket: Bucket): AnyBucket {
 }
 
 /** The layer's tensors among those of its session. */
-function residentOf({ config, parameters, byLayer }: LayerContext, layer: number): Resident {
-  const layerBytes = 4 * Object.values(ofLayer(parameters, layer)).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+function residentOf({ config, base, byLayer }: LayerContext, layer: number): Resident {
+  const layerBytes = 4 * Object.values(base.layer(layer)).reduce((sum, { size }) => sum + size, 0);
   const most = Math.max(1, Math.floor((byLayer?.groupBytes ?? GROUP_BYTES) / layerBytes));
   const first = layer - (layer % most);
   const count = Math.min(most, config.layerCount - first);
   return {
     id: `layers ${first}`,
-    tensors: Array.from({ length: count }, (_, index) => ofLayer(parameters, first + index)),
+    tensors: Array.from({ length: count }, (_, index) => base.layer(first + index)),
     layer: layer - first,
   };
 }

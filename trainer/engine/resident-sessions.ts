@@ -8,13 +8,14 @@ import { encodeBfloat16, encodeFloat16 } from "../../shared/float16.ts";
 import type { Node } from "../autodiff/graph.ts";
 import type { ElementType } from "../autodiff/shape.ts";
 import { BRANCH, encodeOpenModel, LAYER, type OpenModel, resultOf } from "../onnx/open-model.ts";
-import { type Feeds, GraphSession, type OpenGraph, type SessionOptions, type TensorValues } from "../onnx/session.ts";
+import type { StoredTensor, StoredTensors } from "../model/base-weights.ts";
+import { discard, type Feeds, GraphSession, type OpenGraph, type SessionOptions } from "../onnx/session.ts";
 
 /** Tensors that stay: `id` says which. */
 export type Resident = {
   readonly id: string;
-  /** Views of the tensors under the names that the graph has them by: of each layer that is held, or once where there are none. */
-  readonly tensors: readonly Feeds[];
+  /** The tensors under the names that the graph has them by: of each layer that is held, or once where there are none. Read when a session is opened. */
+  readonly tensors: readonly StoredTensors[];
   /** Which of several layers a run is of. */
   readonly layer?: number;
 };
@@ -136,7 +137,9 @@ export class ResidentSessions {
     const open = async (): Promise<OpenGraph> => {
       await Promise.all(closed);
       const external = new Map([...elements].map(([name, element]) => [name, bytesAs(element, tensors, name)]));
-      return GraphSession.open(model, { ...this.#options, external });
+      const session = await GraphSession.open(model, { ...this.#options, external });
+      discard(Object.fromEntries(external));
+      return session;
     };
     const bytes = [...elements].reduce((sum, [name, element]) => sum + tensors.length * bytesOf(element, at(tensors, 0), name), 0);
     const entry = { id, session: open(), bytes, running: 0 };
@@ -161,31 +164,26 @@ function resultIn(results: Readonly<Record<string, Float32Array>>, place: number
 
 const widthOf = (element: ElementType): number => (element === "float16" || element === "bfloat16" ? 2 : 4);
 
-function bytesOf(element: ElementType, tensors: Feeds, name: string): number {
-  return floatsOf(tensors, name).length * widthOf(element);
+function bytesOf(element: ElementType, tensors: StoredTensors, name: string): number {
+  return tensorIn(tensors, name).size * widthOf(element);
 }
 
-function floatsOf(tensors: Feeds, name: string): Float32Array {
-  const values: TensorValues | undefined = tensors[name]?.values;
-  invariant(values instanceof Float32Array, `resident float32 values expected for ${name}`);
-  return values;
+function tensorIn(tensors: StoredTensors, name: string): StoredTensor {
+  const tensor = tensors[name];
+  invariant(tensor !== undefined, `a resident tensor expected for ${name}`);
+  return tensor;
 }
 
-/** A tensor of every layer one after another, as a graph that computes in `element` holds them. */
-function bytesAs(element: ElementType, layers: readonly Feeds[], name: string): Uint8Array {
+/** A tensor of every layer one after another, freshly written as a graph that computes in `element` holds them: one layer's at a time is read. */
+function bytesAs(element: ElementType, layers: readonly StoredTensors[], name: string): Uint8Array {
   const narrow = { float16: encodeFloat16, bfloat16: encodeBfloat16 };
-  const parts = layers.map((tensors): Uint8Array => {
-    const values = floatsOf(tensors, name);
-    const held = element === "float16" || element === "bfloat16" ? narrow[element](values) : values;
-    return new Uint8Array(held.buffer, held.byteOffset, held.byteLength);
-  });
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  const whole = new Uint8Array(layers.reduce((sum, tensors) => sum + bytesOf(element, tensors, name), 0));
   let end = 0;
-  for (const part of parts) {
-    whole.set(part, end);
-    end += part.byteLength;
+  for (const tensors of layers) {
+    const values = tensorIn(tensors, name).read();
+    const held = element === "float16" || element === "bfloat16" ? narrow[element](values) : values;
+    whole.set(new Uint8Array(held.buffer, held.byteOffset, held.byteLength), end);
+    end += held.byteLength;
   }
   return whole;
 }

@@ -50,7 +50,7 @@ type Run = { readonly adapter: Adapter | undefined; readonly full: boolean };
 
 /** Outputs of `buildScoring`. */
 function runWhole(
-  { config, parameters, sessions }: EngineContext,
+  { config, base, sessions }: EngineContext,
   { bucket, feeds }: PreparedBatch<PositionBatch>,
   { adapter, full }: Run,
 ): Promise<Record<string, Float32Array>> {
@@ -58,7 +58,7 @@ function runWhole(
   return sessions.run(
     `score ${Object.values(bucket)} ${full} ${adapterKey(shape)}`,
     () => buildScoring(config, bucket, { adapter: shape, full }),
-    { ...tensorFeeds(parameters), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...feeds },
+    { ...tensorFeeds(base.buffer), ...(adapter ? tensorFeeds(adapter.parameters) : {}), ...feeds },
   );
 }
 

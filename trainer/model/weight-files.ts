@@ -14,17 +14,21 @@ const INDEX = "model.safetensors.index.json";
 const CHUNK = 2 ** 22; // elements read at a time: 8 MiB of 16 bits
 const EXPONENT = 0x7f800000; // all ones in what is infinite or no number
 
-type StoredTensor = TensorPlace & { readonly file: number; readonly fileName: string };
+type FilePlace = TensorPlace & {
+  readonly file: number;
+  readonly fileName: string;
+  /** Of the file when it was opened. */ readonly changedMs: number;
+};
 
 const Index = z.object({ weight_map: z.record(z.string(), z.string()) });
 
 /** Open files: close them. */
 export class WeightFiles {
-  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  readonly tensors: ReadonlyMap<string, FilePlace>;
   readonly #files: readonly number[];
   readonly #halves = new Uint16Array(CHUNK);
 
-  private constructor(tensors: ReadonlyMap<string, StoredTensor>, files: readonly number[]) {
+  private constructor(tensors: ReadonlyMap<string, FilePlace>, files: readonly number[]) {
     this.tensors = tensors;
     this.#files = files;
   }
@@ -35,14 +39,15 @@ export class WeightFiles {
     const names = index === undefined ? [WHOLE] : [...new Set(Object.values(index))].sort();
     const files: number[] = [];
     try {
-      const tensors = new Map<string, StoredTensor>();
+      const tensors = new Map<string, FilePlace>();
       for (const fileName of names) {
         const file = openWeights(folder, fileName);
         files.push(file);
+        const changedMs = fstatSync(file).mtimeMs;
         for (const [name, place] of readPlaces(file, fileName)) {
           if (index !== undefined && index[name] !== fileName)
             refuse(`${INDEX}: tensor ${name} in ${fileName} expected, got ${index[name] ?? "none"}`);
-          tensors.set(name, { ...place, file, fileName });
+          tensors.set(name, { ...place, file, fileName, changedMs });
         }
       }
       const missing = Object.keys(index ?? {}).find((name) => !tensors.has(name));
@@ -54,17 +59,23 @@ export class WeightFiles {
     }
   }
 
-  /** Fills `target` with a tensor's elements. @throws {policy/refused} for a file that ends early or a value that is no number */
-  readInto(name: string, target: Float32Array): void {
-    for (let at = 0; at < target.length; at += CHUNK) this.#readPart(name, at, target.subarray(at, at + CHUNK));
+  /** Fills `target` with a tensor's elements from `first` on. @throws {policy/refused} for a file that ends early or was changed, or a value that is no number */
+  readInto(name: string, target: Float32Array, first = 0): void {
+    for (let at = 0; at < target.length; at += CHUNK) this.#readPart(name, first + at, target.subarray(at, at + CHUNK));
   }
 
-  /** Whether a tensor's elements are `values`. */
-  holds(name: string, values: Float32Array): boolean {
-    const part = new Float32Array(Math.min(CHUNK, values.length));
-    for (let at = 0; at < values.length; at += CHUNK) {
-      const expected = values.subarray(at, at + CHUNK);
-      const read = this.#readPart(name, at, part.subarray(0, expected.length));
+  /** Reads a tensor of `size` elements, and keeps none. @throws {policy/refused} as `readInto` */
+  check(name: string, size: number): void {
+    const part = new Float32Array(Math.min(CHUNK, size));
+    for (let at = 0; at < size; at += CHUNK) this.#readPart(name, at, part.subarray(0, size - at));
+  }
+
+  /** Whether two tensors of `size` elements are the same. */
+  areEqual(one: string, other: string, size: number): boolean {
+    const [left, right] = [new Float32Array(Math.min(CHUNK, size)), new Float32Array(Math.min(CHUNK, size))];
+    for (let at = 0; at < size; at += CHUNK) {
+      const expected = this.#readPart(one, at, left.subarray(0, size - at));
+      const read = this.#readPart(other, at, right.subarray(0, size - at));
       if (read.some((value, index) => value !== expected[index])) return false;
     }
     return true;
@@ -78,7 +89,8 @@ export class WeightFiles {
   #readPart(name: string, first: number, target: Float32Array): Float32Array {
     const tensor = this.tensors.get(name);
     invariant(tensor !== undefined, `a stored tensor expected, got ${name}`);
-    const { type, start, end, fileName } = tensor;
+    const { type, start, end, file, fileName, changedMs } = tensor;
+    if (fstatSync(file).mtimeMs !== changedMs) refuse(`${fileName}: the file that was opened expected, got one that was written since`);
     if (type === "F32") readFully(tensor, start + first * target.BYTES_PER_ELEMENT, bytesOf(target));
     else {
       const halves = this.#halves.subarray(0, target.length);

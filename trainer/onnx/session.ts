@@ -24,7 +24,7 @@ export function sharedFloats(length: number): Float32Array {
 }
 
 /** Gives back the memory of arrays that nobody reads any more, each the only one in its buffer: V8 counts little of it, and would keep that of several runs. */
-export function discard(arrays: Readonly<Record<string, Float32Array>>): void {
+export function discard(arrays: Readonly<Record<string, Float32Array | Uint8Array>>): void {
   for (const { buffer } of Object.values(arrays)) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 

@@ -12,6 +12,7 @@ import { ResidentSessions } from "../../../trainer/engine/resident-sessions.ts";
 import { SessionCache } from "../../../trainer/engine/session-cache.ts";
 import { type AnyBucket, buildAnyLayer } from "../../../trainer/model/any-layer.ts";
 import { buildLayerGradients, COTANGENT } from "../../../trainer/model/layered.ts";
+import type { StoredTensors } from "../../../trainer/model/base-weights.ts";
 import { graphInputs } from "../../../trainer/onnx/encode.ts";
 import { encodeOpenModel } from "../../../trainer/onnx/open-model.ts";
 import type { Feeds } from "../../../trainer/onnx/session.ts";
@@ -38,6 +39,15 @@ function draw(seed: number, cotangents = 0.3): Drawn {
   return { frozen: part(true), moving: part(false) };
 }
 
+function storedOf(feeds: Feeds): StoredTensors {
+  return Object.fromEntries(
+    Object.entries(feeds).map(([name, { values }]) => [
+      name,
+      { size: values.length, read: () => Float32Array.from(values as Float32Array) },
+    ]),
+  );
+}
+
 const bytesOf = (feeds: Feeds): number => Object.values(feeds).reduce((sum, { values }) => sum + values.byteLength, 0);
 
 type Ran = { readonly outputs: Record<string, Float32Array>; readonly bytesMoved: number };
@@ -52,7 +62,10 @@ async function fed({ frozen, moving }: Drawn): Promise<Ran> {
 
 async function held({ frozen, moving }: Drawn, compute: FloatType): Promise<Ran> {
   const sessions = new ResidentSessions({ threads: 1 });
-  const outputs = await sessions.run("layer", () => [graph(compute)], { feeds: moving, resident: { id: "0", tensors: [frozen] } });
+  const outputs = await sessions.run("layer", () => [graph(compute)], {
+    feeds: moving,
+    resident: { id: "0", tensors: [storedOf(frozen)] },
+  });
   const { bytesMoved } = sessions;
   await sessions.close();
   return { outputs, bytesMoved };
@@ -72,7 +85,7 @@ describe("tensors that stay on the device", () => {
     const sessions = new ResidentSessions({ threads: 1 });
     const [{ frozen, moving }, other] = [draw(1), draw(2).frozen];
     const ask = (id: string, tensors: Feeds): Promise<Record<string, Float32Array>> =>
-      sessions.run("layer", () => [graph("float32")], { feeds: moving, resident: { id, tensors: [tensors] } });
+      sessions.run("layer", () => [graph("float32")], { feeds: moving, resident: { id, tensors: [storedOf(tensors)] } });
     const first = await ask("0", frozen);
     const second = await ask("1", other);
     expect(second).not.toEqual(first);
@@ -83,7 +96,7 @@ describe("tensors that stay on the device", () => {
 
   it("are there three times at most, whatever graphs ask for them, and in the branch and the layer that is asked for", async () => {
     const sessions = new ResidentSessions({ threads: 1 });
-    const tensors = [Float32Array.of(1, 2), Float32Array.of(3, 4)].map((values): Feeds => ({ w: { values, shape: [2] } }));
+    const tensors = [Float32Array.of(1, 2), Float32Array.of(3, 4)].map((values) => storedOf({ w: { values, shape: [2] } }));
     const ask = async (terms: number, branch: number, layer: number): Promise<number[]> => {
       const build = (): [Record<string, ReturnType<typeof add>>, Record<string, ReturnType<typeof add>>] => {
         const made = new Graph();

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { PrefixStore } from "../../../trainer/engine/prefixes.ts";
 import { SessionCache } from "../../../trainer/engine/session-cache.ts";
-import { initialiseParameters, listParameters, ParameterBuffer } from "../../../trainer/model/parameters.ts";
+import { BaseWeights } from "../../../trainer/model/base-weights.ts";
+import { initialiseParameters } from "../../../trainer/model/parameters.ts";
 import { Random } from "../../../trainer/random.ts";
 import { relativeError, spreadWeights, tinyConfig } from "../tiny.ts";
 
@@ -12,11 +13,11 @@ const config = tinyConfig({ max_position_embeddings: 512 });
 const SLOTS = 384;
 
 it("goes on from what begins alike, over and over, and gives what a reading from the start gives", async () => {
-  const parameters = new ParameterBuffer(listParameters(config));
-  initialiseParameters(parameters, { layerCount: config.layerCount, random: new Random(1) });
-  parameters.load(spreadWeights(parameters.read()));
+  const base = new BaseWeights(config);
+  initialiseParameters(base.buffer, { layerCount: config.layerCount, random: new Random(1) });
+  base.buffer.load(spreadWeights(base.read()));
   const sessions = new SessionCache({ threads: 1 });
-  const parts = { config, parameters, sessions, byLayer: undefined, compute: "float32" as const };
+  const parts = { config, base, sessions, byLayer: undefined, compute: "float32" as const };
   // 300 tokens; 160 of them and 60 others; 190 of those and 40 others; and 140, which the first begin with.
   const first = draw(300);
   const second = [...first.slice(0, 160), ...draw(60)];
