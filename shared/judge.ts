@@ -1,6 +1,6 @@
 /** Who judges an agent's answers: the base, or a model behind any server that speaks OpenAI's chat completions. */
 import { z } from "zod";
-import type { EngineSettings } from "./engine.ts";
+import { type EngineSettings, type TemplateArguments, templateArgumentsOf } from "./engine.ts";
 import { AppError } from "./errors.ts";
 
 export const JudgeSettings = z.object({
@@ -24,7 +24,13 @@ export const JudgeSettings = z.object({
 });
 export type JudgeSettings = z.infer<typeof JudgeSettings>;
 
-export type JudgeServer = { readonly url: string; readonly model: string; readonly secret: string | null };
+export type JudgeServer = {
+  readonly url: string;
+  readonly model: string;
+  readonly secret: string | null;
+  /** What its chat template is given, of the agent's own engine; a server that was named for the judge alone is given nothing. */
+  readonly templateArguments?: TemplateArguments;
+};
 
 /** What a judge needs to know of an agent. */
 type Judged = { readonly engine: EngineSettings; readonly learning: { readonly judge: JudgeSettings } };
@@ -38,7 +44,9 @@ export function judgeServerOf({ engine, learning: { judge } }: Judged): JudgeSer
     });
   const own = engineServerOf(engine);
   const [url, model] = [judge.url ?? own?.url, judge.model ?? own?.model];
-  if (url !== undefined && model !== undefined) return { url, model, secret: judge.secret };
+  const templateArguments = judge.url === null ? templateArgumentsOf(engine) : {};
+  if (url !== undefined && model !== undefined)
+    return { url, model, secret: judge.secret, ...(Object.keys(templateArguments).length > 0 && { templateArguments }) };
   throw new AppError(
     "input/invalid",
     `learning.judge.url: a URL expected, got null, and the agent's engine ${engine.kind} is no server that could judge`,

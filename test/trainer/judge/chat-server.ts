@@ -25,6 +25,8 @@ const Request = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().positive().optional(),
   max_completion_tokens: z.int().positive().optional(),
+  // Of vLLM, SGLang and llama.cpp's server: https://docs.vllm.ai/en/latest/serving/openai_compatible_server/
+  chat_template_kwargs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
 export type ChatRequest = z.infer<typeof Request>;
 

@@ -277,6 +277,18 @@ describe("a server that takes less of the wire", () => {
     if (gone === "max_tokens") expect(server.heard.at(-1)?.request.max_completion_tokens).toBeGreaterThan(0);
   });
 
+  it("and refuses a template's arguments is asked without them from then on, and one that takes them is always given them", async () => {
+    const given = serverOf({ templateArguments: { enable_thinking: false } });
+    const { heard } = server;
+    server.answer = () => votes(-1);
+    await judgeWith().judge(REJECTED, { server: given, votes: 1, seed: 0 });
+    expect(heard.at(-1)?.request.chat_template_kwargs).toEqual({ enable_thinking: false });
+    server.answer = ({ chat_template_kwargs: sent }) =>
+      sent === undefined ? votes(-1) : { status: 400, body: refusal("Unknown parameter: 'chat_template_kwargs'", "chat_template_kwargs") };
+    expect(await judgeWith().judge(REJECTED, { server: given, votes: 1, seed: 0 })).toMatchObject({ reward: -1, poll: { requests: 2 } });
+    expect(heard.at(-1)?.request).toMatchObject({ response_format: { type: "json_schema" } });
+  });
+
   it("and will not have one request is asked the next one in full again", async () => {
     server.answer = () => ({ status: 400, body: refusal("maximum context length exceeded") });
     const judge = judgeWith();

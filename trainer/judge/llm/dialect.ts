@@ -2,16 +2,17 @@
 import { z } from "zod";
 import { parseObject } from "../../../shared/speech/calls.ts";
 import { JUDGE_TEMPERATURE } from "../judge.ts";
+import type { TemplateArguments } from "../../../shared/engine.ts";
 import type { PromptMessage } from "./prompt.ts";
 
 /** Parameters that a vote is better with and possible without, in the order in which they are given up where the server does not say which. */
-const OPTIONAL = ["response_format", "seed", "temperature", "max_tokens", "max_completion_tokens"] as const;
+const OPTIONAL = ["response_format", "seed", "temperature", "max_tokens", "max_completion_tokens", "chat_template_kwargs"] as const;
 type Optional = (typeof OPTIONAL)[number];
 
 export type Dialect = ReadonlySet<Optional>;
 
 /** Every server of this wire took `max_tokens` first; OpenAI's reasoning models take the other name only, and say so. */
-export const FULL_DIALECT: Dialect = new Set(["response_format", "seed", "temperature", "max_tokens"]);
+export const FULL_DIALECT: Dialect = new Set(["response_format", "seed", "temperature", "max_tokens", "chat_template_kwargs"]);
 
 const Refusal = z.object({
   error: z.union([z.string(), z.object({ message: z.string().optional(), param: z.string().nullish() })]).optional(),
@@ -32,17 +33,24 @@ export function withoutRefused(dialect: Dialect, body: string): Dialect | undefi
   return param === "" && dialect.has("response_format") ? without(dialect, "response_format") : undefined;
 }
 
+type Asked = {
+  readonly model: string;
+  readonly messages: readonly PromptMessage[];
+  readonly seed: number;
+  readonly schema: unknown;
+  /** Sent where there are any: most servers refuse what they do not know. */
+  readonly templateArguments?: TemplateArguments | undefined;
+};
+
 /** @see https://platform.openai.com/docs/api-reference/chat/create */
-export function requestBody(
-  dialect: Dialect,
-  { model, messages, seed, schema }: { model: string; messages: readonly PromptMessage[]; seed: number; schema: unknown },
-): Record<string, unknown> {
+export function requestBody(dialect: Dialect, { model, messages, seed, schema, templateArguments }: Asked): Record<string, unknown> {
   const optional: Record<Optional, unknown> = {
     response_format: { type: "json_schema", json_schema: { name: "ballot", strict: true, schema } },
     seed,
     temperature: JUDGE_TEMPERATURE,
     max_tokens: MOST_TOKENS,
     max_completion_tokens: MOST_TOKENS,
+    chat_template_kwargs: templateArguments,
   };
   return {
     model,

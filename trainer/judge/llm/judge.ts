@@ -94,9 +94,9 @@ export class LlmJudge {
     const name = JSON.stringify(server);
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
-    const { url, model } = server;
+    const { url, model, templateArguments } = server;
     const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-    const made = new ChatServer({ url, model, key, random: new Random(process.pid), now, ...limits });
+    const made = new ChatServer({ url, model, key, templateArguments, random: new Random(process.pid), now, ...limits });
     this.#servers.set(name, made);
     return made;
   }

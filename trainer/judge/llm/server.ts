@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import type { TemplateArguments } from "../../../shared/engine.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { parseObject } from "../../../shared/speech/calls.ts";
 import { backoffMs } from "../../feed/retry.ts";
@@ -23,6 +24,7 @@ export type ServerOptions = {
   readonly url: string;
   readonly model: string;
   readonly key: string | undefined;
+  readonly templateArguments?: TemplateArguments | undefined;
   readonly random: Pick<Random, "next">;
   readonly now: () => number;
   /** Ends what is under way. */
@@ -73,14 +75,16 @@ export class ChatServer {
    * @throws {judge/unavailable} where the server is away; {upstream/invalid} where it will not have this request
    */
   async complete(messages: readonly PromptMessage[], { seed, meter }: { seed: number; meter: { requests: number } }): Promise<Completion> {
-    const { now, model, random } = this.#options;
+    const { now, model, random, templateArguments } = this.#options;
     const pausedMs = this.#pausedUntil - now();
     if (pausedMs > 0) throw this.#unavailable(`a pause; it is asked again in ${Math.ceil(pausedMs / 1_000)} s`);
     let dialect = this.#dialect;
     const pausesBefore = this.#pauses;
     for (let failures = 0; ;) {
       meter.requests += 1;
-      const result = await this.#send(JSON.stringify(requestBody(dialect, { model, messages, seed, schema: BALLOT_SCHEMA })));
+      const result = await this.#send(
+        JSON.stringify(requestBody(dialect, { model, messages, seed, schema: BALLOT_SCHEMA, templateArguments })),
+      );
       if (result.status === "answered") {
         this.#pauses = 0;
         this.#dialect = dialect; // what the server takes, it has shown
