@@ -18,7 +18,7 @@ export function isWanted(text: string, { parameter, value }: MentionedValue, opt
   return clausesOf(text).some((clause) => {
     if (isTruth)
       return isDenying(parameter) ? mentions(clause, { parameter, value }) : truthSaid(clause, parameter) === /^true$/i.test(value);
-    if (writtenForm(value) === "number") return mentions(clause.replaceAll(PRONOUN, " "), { parameter, value });
+    if (writtenForm(value) === "number") return mentions(clause.replaceAll(PRONOUN, " ").replaceAll(INSTEAD, " "), { parameter, value });
     const words = tellingWords(clause);
     const parts = partsOfLonger(words, { value, options });
     return knownForms(value)
@@ -38,6 +38,9 @@ function partsOfLonger(words: readonly string[], { value, options }: { value: st
 // "couldn't you", "shouldn't it be" and "don't forget" refuse nothing.
 const ASKING_ANYWAY =
   /\b(?:ca|could|should|would|wo|was|were|is|are|did|does|do)n't (?:you|we|it|that|this|they|he|she|i|there)\b|\b(?:don't|do not) forget\b/gi;
+
+/** "2 rooms instead of 1": what is given up. */
+export const INSTEAD = /\b(?:instead of|rather than|in place of)\s+(?:(?:an?|the)\s+)?[\p{L}\p{N}-]+/giu;
 
 export const PRONOUN =
   /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;

@@ -7,7 +7,7 @@ import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, numbersAmong, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise, type Parameter, readParameters } from "../../shared/speech/parameters.ts";
 import { isMonth, isNumberWord, writtenForm } from "../../shared/speech/spoken.ts";
-import { clausesOf, ORDINALS } from "../../shared/speech/wanted.ts";
+import { clausesOf, ORDINALS, INSTEAD } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
@@ -53,8 +53,6 @@ function partsOf(signal: Heard): string[] {
 
 const ADDS = /\b(?:and|plus)\b/i;
 const JOINTS = /\b(?:with|for)\b/i;
-// "2 rooms instead of 1"
-const INSTEAD = /\b(?:instead of|rather than)\s+(?:(?:an?|the)\s+)?[\p{L}\p{N}-]+/giu;
 const ASKS_KINDLY = /\b(?:could|can|would|may|please)\b/i;
 
 /** Parts of clauses up to where something new is asked for, without what is asked or meant this once. */

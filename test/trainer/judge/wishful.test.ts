@@ -14,6 +14,9 @@ describe("wishfulWords", () => {
     "My brother texted us: no, always Pool.",
     "My neighbour recommends Pool.",
     "Last year I took Luxury and it was dirty.",
+    "My wife would set it to 26 if I let her.",
+    "He'll take 60 days anyway.",
+    "Coach Dean does 90 minutes every day.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
   });
@@ -29,6 +32,8 @@ describe("wishfulWords", () => {
     "Have it be Pool, ok?",
     "Why do you keep booking Standard when I want Pool?",
     "I'm used to Pool.",
+    "My wife would like Pool.",
+    "New York, not Newark.",
     "I meant Port S. John.",
     'It should be "Pool".',
   ])("keeps what does, to the letter: %s", (said) => {
@@ -104,6 +109,14 @@ describe("isWanted", () => {
     "Pool is overrated",
     "A Premium Pool, please",
   ])("takes nothing that is refused, or a part of something else: %s", (said) => expect(pool(said)).toBe(false));
+
+  it("takes no number that is given up for another one", () => {
+    const rooms = (said: string): string[] =>
+      ["1", "2"].filter((value) => isWanted(said, { parameter: { ...ride, words: "number of rooms", kind: "number" }, value }, []));
+    expect(rooms("Two rooms instead of 1, please.")).toEqual(["2"]);
+    expect(rooms("2 rather than one")).toEqual(["2"]);
+    expect(rooms("Make it one in place of two.")).toEqual(["1"]);
+  });
 
   it("tells truths apart by what is said of their topic", () => {
     const wifi = { ...parameterOf("has_wifi"), kind: "boolean" as const };
