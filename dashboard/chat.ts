@@ -31,7 +31,7 @@ type Chunk = { choices?: { delta: Delta }[]; error?: { message: string } };
 export async function chat(
   { agent, line, messages, version, session }: Answering,
   onPartial: (message: Answer) => void,
-): Promise<{ message: Answer; version: number }> {
+): Promise<{ message: Answer; version: number; session: string }> {
   const response = await request(API.playground.at({ agent }), {
     ...(version === null ? {} : { version, line }),
     session_id: session,
@@ -60,7 +60,8 @@ export async function chat(
     }
     onPartial(structuredClone(message()));
   }
-  return { message: message(), version: Number(response.headers.get("x-policy-version")) };
+  const { headers } = response;
+  return { message: message(), version: Number(headers.get("x-policy-version")), session: headers.get("x-session-id") ?? "" };
 }
 
 function addCall(calls: ToolCall[], { index, id, function: said }: NonNullable<Delta["tool_calls"]>[number]): void {

@@ -1,10 +1,9 @@
-/** What happens to an agent, as it happens: the newest events and moves, and a count that views load again by. */
+/** What happens to an agent, as it happens: what answers, what its trainer says, and a count that views load again by. */
 import { API } from "../shared/api-routes.ts";
 import type { TrainerReport } from "../shared/api.ts";
 import type { Line } from "./address.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export type Happening = { readonly seq: number; readonly kind: string; readonly createdAt: string; readonly turnId: string };
 type Head = {
   readonly stable: number;
   readonly canary: { readonly version: number; readonly share: number } | null;
@@ -19,13 +18,10 @@ export type Live = {
   readonly head: Head | undefined;
   /** What the trainer said last while the page was open. */
   readonly trainer: TrainerReport | undefined;
-  /** Newest first. */
-  readonly happenings: readonly Happening[];
 };
 
-const SHOWN = 12;
 const GATHER_MS = 500;
-const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined, happenings: [] };
+const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined };
 
 export function useLive({ agent, line }: Line): Live {
   const [live, setLive] = useState<Live>(NOTHING);
@@ -50,11 +46,7 @@ export function useLive({ agent, line }: Line): Live {
       const trainer = JSON.parse(data) as TrainerReport;
       setLive((before) => ({ ...before, trainer }));
     });
-    source.addEventListener("event", ({ data }: MessageEvent<string>) => {
-      const happening = JSON.parse(data) as Happening;
-      setLive((before) => ({ ...before, happenings: [happening, ...before.happenings].slice(0, SHOWN) }));
-      tick();
-    });
+    source.addEventListener("event", tick);
     return () => {
       source.close();
       clearTimeout(gathered.current);

@@ -8,13 +8,14 @@ import { Dialog } from "./dialog.tsx";
 import { Field } from "./field.tsx";
 
 type Reviewed = { agent: string; turn: ListedTurn };
+type Offered = Reviewed & { label?: string; /** The class of its button. */ look?: string };
 
-export function Review(reviewed: Reviewed) {
+export function Review({ label = "Correct or score", look = "small secondary", ...reviewed }: Offered) {
   const [asking, setAsking] = useState(false);
   return (
     <>
-      <button type="button" class="small secondary" onClick={() => setAsking(true)}>
-        Correct or score
+      <button type="button" class={look} onClick={() => setAsking(true)}>
+        {label}
       </button>
       {asking && <ReviewDialog {...reviewed} onClose={() => setAsking(false)} />}
     </>
@@ -55,6 +56,9 @@ function ReviewDialog({ agent, turn: { completionId, answer }, onClose }: Review
             placeholder="The number of rooms should be 2."
             onInput={({ currentTarget }) => setCorrection(currentTarget.value)}
           />
+          <small>
+            Heard most surely is a sentence that names the argument and its value. The answer, written as it should have been, always is.
+          </small>
         </label>
       ) : (
         <AnswerFields form={form} onChange={setForm} />

@@ -1,16 +1,16 @@
 /** A turn as it was: what was asked and answered, what came next, how it was judged, and what was made of it. */
-import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
-import { hintsOf } from "../../shared/events.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf } from "../address.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { useAction } from "../resource.ts";
+import { whyNoHint } from "./heard.tsx";
 import { HeatMaps } from "./heat-map.tsx";
+import { Hints } from "./hints.tsx";
 import { Message } from "./messages.tsx";
 import { Review } from "./review.tsx";
 import { Problem, RewardBadge } from "./shown.tsx";
@@ -111,21 +111,23 @@ function Judgements({ agent, turn: { judgements } }: { agent: string; turn: List
   if (judgements.length === 0) return null;
   return (
     <footer>
-      {judgements.map(({ subject, reward, votes, judge, refused, ...given }) => (
-        <p key={subject} class="judged">
-          <RewardBadge reward={reward} votes={votes} /> by the {judge} judge
-          {hintsOf({ subject, ...given }).map(({ hintId, hint }, at) => (
-            <Fragment key={hintId}>
-              {at === 0 ? ": " : " "}
-              <strong>{hint}</strong>
-            </Fragment>
-          ))}
-          {refused !== undefined && <small> not learned from: {refused.detail}</small>}{" "}
-          <button type="button" class="link" disabled={busy || barred.includes(subject)} onClick={() => bar(subject)}>
-            {barred.includes(subject) ? "quarantined" : "quarantine"}
-          </button>
-        </p>
-      ))}
+      {judgements.map((judged) => {
+        const { subject, reward, votes, judge, hint, refused } = judged;
+        return (
+          <p key={subject} class="judged">
+            <RewardBadge reward={reward} votes={votes} /> by the {judge} judge
+            {hint !== undefined && (
+              <>
+                : <Hints judged={judged} />
+              </>
+            )}
+            {refused !== undefined && <small> no hint: {whyNoHint(judged)}</small>}{" "}
+            <button type="button" class="link" disabled={busy || barred.includes(subject)} onClick={() => bar(subject)}>
+              {barred.includes(subject) ? "quarantined" : "quarantine"}
+            </button>
+          </p>
+        );
+      })}
       <Problem error={error} />
     </footer>
   );

@@ -1,11 +1,13 @@
 /** Corrections that are in force as words, until the weights have them: each with its source, and how it is taken out. */
 import { API } from "../../shared/api-routes.ts";
+import { isAspect } from "../../shared/aspects.ts";
 import type { Note, NoteStatus } from "../../shared/note.ts";
 import { conversationOf } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
+import { OfTool } from "../parts/hints.tsx";
 import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { type Paging, usePages } from "../pages.ts";
@@ -49,6 +51,7 @@ export function Notes({ agent, line, live }: AgentView) {
                 <tr key={note.noteId}>
                   <td>
                     <a href={conversationOf(agent, note.turnId)}>{note.text}</a>
+                    {!isAspect(note.parameter) && <OfTool tool={note.tool} />}
                   </td>
                   <td>
                     <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>

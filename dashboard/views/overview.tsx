@@ -1,4 +1,4 @@
-/** Whether the agent gets better: reward and corrections over time, with the versions drawn in, and what is happening now. */
+/** Whether the agent gets better: reward and corrections over time, with the versions drawn in, what is happening now, and what was heard. */
 import { useMemo, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
@@ -7,8 +7,8 @@ import type { AgentView } from "../agent-page.tsx";
 import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, time } from "../format.ts";
-import type { Live } from "../live.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
+import { Heard } from "../parts/heard.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
@@ -17,16 +17,6 @@ import { useResource } from "../resource.ts";
 type Step = "hour" | "day";
 
 const FEWEST_POINTS = 3;
-
-const HAPPENED: Readonly<Record<string, string>> = {
-  "turn:finished": "answered a turn",
-  "turn:aborted": "gave a turn up",
-  "nextState:arrived": "saw what came next",
-  "feedback:given": "got feedback",
-  "judgement:made": "judged an answer",
-  "session:closed": "closed a conversation",
-  "user:deleted": "forgot a user",
-};
 
 export function Overview({ agent, line, personal, live }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
@@ -44,6 +34,7 @@ export function Overview({ agent, line, personal, live }: AgentView) {
       )}
       <Loaded from={release}>{(shown) => <Tiles line={line} release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
       <TrainerNow agent={agent} line={line} live={live} />
+      <Heard agent={agent} only={line === SHARED_LINE ? {} : { user: line }} version={live.ticks} />
       <header class="row">
         <h2>Over time{line === SHARED_LINE ? "" : ", all users"}</h2>
         <label>
@@ -55,8 +46,6 @@ export function Overview({ agent, line, personal, live }: AgentView) {
         </label>
       </header>
       <Loaded from={series}>{({ points }) => <Charts points={points} versions={versions.data?.versions ?? []} />}</Loaded>
-      <h2>Now</h2>
-      <Now live={live} />
     </section>
   );
 }
@@ -150,18 +139,5 @@ function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; ver
         </Table>
       </details>
     </>
-  );
-}
-
-function Now({ live: { happenings } }: { live: Live }) {
-  if (happenings.length === 0) return <Empty>Nothing has happened since this page was opened.</Empty>;
-  return (
-    <ol class="feed" aria-live="polite">
-      {happenings.map(({ seq, kind, createdAt }) => (
-        <li key={seq}>
-          <time dateTime={createdAt}>{time(createdAt)}</time> {HAPPENED[kind] ?? kind}
-        </li>
-      ))}
-    </ol>
   );
 }

@@ -14,6 +14,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { chat, type Answering, type Said } from "../chat.ts";
 import { type Live, useLive } from "../live.ts";
+import { Heard } from "../parts/heard.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Problem } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
@@ -23,7 +24,11 @@ import { useAction, useResource } from "../resource.ts";
 
 /** `now`: whatever answers users, kept and learned from. A number: that version, on trial here alone, and nothing is kept. */
 type Who = "now" | number;
-type Side = { readonly who: Who; readonly messages: readonly Said[]; readonly answered: number | undefined };
+type Side = {
+  readonly who: Who;
+  readonly messages: readonly Said[];
+  /** Which version did, and the session in which the edge keeps it. */ readonly answered: { version: number; session: string } | undefined;
+};
 
 const EXAMPLE_TOOLS = [RESERVE_TABLE, GET_WEATHER];
 const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
@@ -56,9 +61,9 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
       const asked: Answering = { agent, line, messages, version: side.who === "now" ? null : side.who, session: session.current };
       const before = messages;
       put(index, { messages });
-      const { message, version } = await chat(asked, (partial) => put(index, { messages: [...before, partial] }));
+      const { message, ...answered } = await chat(asked, (partial) => put(index, { messages: [...before, partial] }));
       messages = [...before, message];
-      put(index, { messages, answered: version });
+      put(index, { messages, answered });
       const results = resultsOf(openCalls(messages), canned);
       if (results === undefined) return;
       messages = [...messages, ...results];
@@ -83,6 +88,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
     const who = whoOf(value);
     begin(place === 0 ? [who ?? "now", ...others] : [...others, ...(who === undefined ? [] : [who])]);
   };
+  const kept = sides.find(({ who }) => who === "now")?.answered?.session;
   const waiting = sides.every(({ messages }) => openCalls(messages).length > 0);
   return (
     <section>
@@ -123,7 +129,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
           <div key={side.who} class="talk" role="log" aria-label={side.who === "now" ? "what answers users" : `version ${side.who}`}>
             <h2>
               {side.who === "now"
-                ? `What answers users${side.answered === undefined ? "" : `: version ${side.answered}`}`
+                ? `What answers users${side.answered === undefined ? "" : `: version ${side.answered.version}`}`
                 : `Version ${side.who}`}
             </h2>
             {side.messages.length === 0 && settings.data !== undefined && (
@@ -139,6 +145,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
+      {kept !== undefined && <Heard agent={agent} only={{ session: kept }} version={live.ticks} />}
       {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && (
         <TeacherNow agent={agent} line={line} own={personal ? user : SHARED_LINE} live={live} />
       )}
