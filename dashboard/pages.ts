@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Asked, further } from "../shared/api-routes.ts";
 import type { ListedVersion, QuarantinedEvent, VersionPage } from "../shared/api.ts";
 import { get } from "./api.ts";
+import type { Note } from "../shared/note.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
 
 export type Paging<Page, Item> = {
@@ -26,6 +27,14 @@ export const VERSION_PAGING: Paging<VersionPage, ListedVersion> = {
   itemsOf: ({ versions }) => versions,
   idOf: ({ version }) => version,
   after: ({ version }) => ({ before: version }),
+  size: 100,
+};
+
+/** Notes of a line, the newest first. */
+export const NOTE_PAGING: Paging<{ notes: Note[] }, Note> = {
+  itemsOf: ({ notes }) => notes,
+  idOf: ({ noteId }) => noteId,
+  after: ({ noteId }) => ({ before: noteId }),
   size: 100,
 };
 

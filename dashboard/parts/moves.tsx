@@ -1,27 +1,41 @@
 /** Promote and roll back, each with what it will do before it does it. */
 import { useEffect, useState } from "preact/hooks";
+import { isAspect } from "../../shared/aspects.ts";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion } from "../../shared/api.ts";
+import { count } from "../../shared/count.ts";
+import type { Note } from "../../shared/note.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
 import { get, send } from "../api.ts";
-import { BARRED_PAGING, readAll } from "../pages.ts";
+import { BARRED_PAGING, NOTE_PAGING, readAll } from "../pages.ts";
 import { useAction } from "../resource.ts";
 import { barredText, fateOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
+import { OfTool } from "./hints.tsx";
 import { Problem } from "./shown.tsx";
 
 type Moving = Line & { version: number; onMoved: () => void; onClose: () => void };
 
-type Known = { readonly stable: number; readonly versions: readonly ListedVersion[]; readonly barred: ReadonlySet<string> };
+type Known = {
+  readonly stable: number;
+  readonly versions: readonly ListedVersion[];
+  readonly barred: ReadonlySet<string>;
+  readonly notes: readonly Note[];
+  /** Versions of the shared line that users' own were learned over, of the lines that are listed first. */
+  readonly grounds: ReadonlySet<number>;
+};
 
 /** A line may have more versions than a page, and more events barred: what is left is worked out from all of them. */
 async function readLine({ agent, line }: Line): Promise<Known> {
-  const [known, barred] = await Promise.all([
+  const [known, barred, notes, { lines }] = await Promise.all([
     readVersions({ agent, line }),
     readAll(API.quarantined.at({ agent }, { line }), BARRED_PAGING),
+    readAll(API.notes.at({ agent }, { line }), NOTE_PAGING),
+    get(API.lines.at({ agent })),
   ]);
-  return { ...known, barred: new Set(barred.map(({ eventId }) => eventId)) };
+  const grounds = new Set(lines.flatMap(({ over }) => over ?? []));
+  return { ...known, notes, grounds, barred: new Set(barred.map(({ eventId }) => eventId)) };
 }
 
 async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable" | "versions">> {
@@ -36,13 +50,48 @@ async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable"
   return { stable, versions };
 }
 
-export function RollbackDialog({ agent, line, version, onMoved, onClose }: Moving) {
+/** Where a version is on trial: the stable one goes on, which is a rollback to itself. */
+export function EndTrial({
+  agent,
+  line,
+  canary,
+  stable,
+  onMoved,
+}: Omit<Moving, "version" | "onClose"> & { canary: number; stable: number }) {
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <button type="button" class="small secondary" onClick={() => setAsking(true)}>
+        End the trial
+      </button>
+      {asking && (
+        <RollbackDialog
+          agent={agent}
+          line={line}
+          version={stable}
+          title={`End the trial of version ${canary}?`}
+          verb="End the trial"
+          onMoved={onMoved}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+type RollingBack = Moving & { title?: string; verb?: string };
+
+export function RollbackDialog({ agent, line, version, title, verb, onMoved, onClose }: RollingBack) {
   const [known, setKnown] = useState<Known>();
   const { run, error } = useAction();
   useEffect(() => run(async () => setKnown(await readLine({ agent, line }))), [agent, line]);
   const [quarantine, setQuarantine] = useState(true);
   const [reason, setReason] = useState("");
   const left = whatIsLeft(known?.versions ?? [], version, known?.barred);
+  const gone = new Set(left.versions.map((each) => each.version));
+  const notes = (known?.notes ?? []).filter(
+    ({ learnedBy, status }) => learnedBy !== null && gone.has(learnedBy) && (status === "inForce" || status === "absorbed"),
+  );
   const stays = barredText(left.barred.size);
   const move = async (): Promise<void> => {
     await send(API.rollback.at({ agent }, { line }), {
@@ -54,8 +103,8 @@ export function RollbackDialog({ agent, line, version, onMoved, onClose }: Movin
   };
   return (
     <Dialog
-      title={`Roll back to version ${version}?`}
-      verb={`Roll back to version ${version}`}
+      title={title ?? `Roll back to version ${version}?`}
+      verb={verb ?? `Roll back to version ${version}`}
       keep="Change nothing"
       danger
       disabled={known === undefined}
@@ -82,6 +131,13 @@ export function RollbackDialog({ agent, line, version, onMoved, onClose }: Movin
           </ul>
         </>
       )}
+      {notes.length > 0 && <NotesToo notes={notes} go={quarantine} />}
+      {line === SHARED_LINE && [...gone].some((each) => known?.grounds.has(each)) && (
+        <p>
+          Versions that users of their own were given over these go in the same step. What they had taught is in force as notes again until
+          it is learned anew.
+        </p>
+      )}
       {stays !== undefined && <p>{stays}</p>}
       <label>
         <input type="checkbox" checked={quarantine} onChange={({ currentTarget }) => setQuarantine(currentTarget.checked)} />
@@ -90,6 +146,30 @@ export function RollbackDialog({ agent, line, version, onMoved, onClose }: Movin
       <small>{fateOf(quarantine)}</small>
       <Reason value={reason} onInput={setReason} />
     </Dialog>
+  );
+}
+
+/** What becomes of the users' own notes that versions had learned from. */
+function NotesToo({ notes, go }: { notes: readonly Note[]; go: boolean }) {
+  return (
+    <>
+      <p>
+        {go
+          ? `${count(notes.length, "note")} will go out of force with them, for whoever gave them, too:`
+          : `${count(notes.length, "note")} will be in force until they are learned again:`}
+      </p>
+      <ul>
+        {notes.map(({ noteId, text, tool, parameter, user }) => (
+          <li key={noteId}>
+            {text}
+            {!isAspect(parameter) && <OfTool tool={tool} />}{" "}
+            <small>
+              of <code>{user}</code>
+            </small>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -53,12 +53,15 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
-export function Tile({ label, children, note }: { label: string; children: ComponentChildren; note?: ComponentChildren }) {
+type Told = { label: string; children: ComponentChildren; note?: ComponentChildren; moves?: ComponentChildren };
+
+export function Tile({ label, children, note, moves }: Told) {
   return (
     <article class="tile">
       <h2>{label}</h2>
       <p class="figure">{children}</p>
       {note !== undefined && <p class="note">{note}</p>}
+      {moves}
     </article>
   );
 }

@@ -1,17 +1,18 @@
 /** Corrections that are in force as words, until the weights have them: each with its source, and how it is taken out. */
+import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import type { Note, NoteStatus } from "../../shared/note.ts";
-import { conversationOf } from "../address.ts";
+import { conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { OfTool } from "../parts/hints.tsx";
-import { Empty, Loaded, Problem } from "../parts/shown.tsx";
+import { Empty, Loaded } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
-import { type Paging, usePages } from "../pages.ts";
-import { useAction } from "../resource.ts";
+import { NOTE_PAGING, usePages } from "../pages.ts";
 
 const BECAME: Readonly<Record<NoteStatus, string>> = {
   inForce: "in force",
@@ -21,26 +22,13 @@ const BECAME: Readonly<Record<NoteStatus, string>> = {
   dropped: "dropped",
 };
 
-const PAGING: Paging<{ notes: Note[] }, Note> = {
-  itemsOf: ({ notes }) => notes,
-  idOf: ({ noteId }) => noteId,
-  after: ({ noteId }) => ({ before: noteId }),
-  size: 100,
-};
-
 export function Notes({ agent, line, live }: AgentView) {
-  const notes = usePages(API.notes.at({ agent }, { line }), PAGING, live.ticks);
-  const { run, busy, error } = useAction();
-  const drop = (noteId: string): void =>
-    run(async () => {
-      await send(API.dropNote.at({ agent, note: noteId }, { line }));
-      notes.reload();
-    });
+  const notes = usePages(API.notes.at({ agent }, { line }), NOTE_PAGING, live.ticks);
+  const [asked, setAsked] = useState<Note>();
   return (
     <section>
       <h1>Notes</h1>
       <p>A correction stands before the next turns of whoever gave it within seconds, and goes once a version does the same without it.</p>
-      <Problem error={error} />
       <Loaded from={notes}>
         {() =>
           notes.items.length === 0 ? (
@@ -64,7 +52,7 @@ export function Notes({ agent, line, live }: AgentView) {
                   </td>
                   <td>
                     {note.status === "inForce" && (
-                      <button type="button" class="small secondary" disabled={busy} onClick={() => drop(note.noteId)}>
+                      <button type="button" class="small secondary" onClick={() => setAsked(note)}>
                         Take out
                       </button>
                     )}
@@ -76,6 +64,26 @@ export function Notes({ agent, line, live }: AgentView) {
         }
       </Loaded>
       <More what="notes" pages={notes} />
+      {asked !== undefined && <TakeOut agent={agent} line={line} note={asked} onGone={notes.reload} onClose={() => setAsked(undefined)} />}
     </section>
+  );
+}
+
+type Going = Line & { note: Note; onGone: () => void; onClose: () => void };
+
+function TakeOut({ agent, line, note: { noteId, text, scope, user, learnedBy }, onGone, onClose }: Going) {
+  const drop = async (): Promise<void> => {
+    await send(API.dropNote.at({ agent, note: noteId }, { line }));
+    onGone();
+  };
+  return (
+    <Dialog title="Take this note out?" verb="Take it out" keep="Change nothing" danger onConfirm={drop} onClose={onClose}>
+      <p>
+        <strong>{text}</strong> From their next turn on it will stand before no answer to{" "}
+        {scope === "agent" ? "anybody" : <code>{user}</code>}, and no version will learn it any more. What it had taken the place of does
+        not come back, and neither does it: only saying it again gives a new note.
+      </p>
+      {learnedBy !== null && <p>Version {learnedBy} has learned it already and goes on doing it; a rollback takes that back.</p>}
+    </Dialog>
   );
 }

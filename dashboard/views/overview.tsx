@@ -3,12 +3,14 @@ import { useMemo, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, Release, SeriesPoint } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf, type Line as Of } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { SMALL_CIRCLE } from "../../shared/small-circle.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, time } from "../format.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Heard } from "../parts/heard.tsx";
+import { EndTrial } from "../parts/moves.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
@@ -32,7 +34,9 @@ export function Overview({ agent, line, personal, live }: AgentView) {
           it has begun.
         </p>
       )}
-      <Loaded from={release}>{(shown) => <Tiles line={line} release={shown} versions={versions.data?.versions ?? []} />}</Loaded>
+      <Loaded from={release}>
+        {(shown) => <Tiles agent={agent} line={line} release={shown} versions={versions.data?.versions ?? []} onMoved={release.reload} />}
+      </Loaded>
       <TrainerNow agent={agent} line={line} live={live} />
       <Heard agent={agent} only={line === SHARED_LINE ? {} : { user: line }} version={live.ticks} />
       <header class="row">
@@ -50,9 +54,9 @@ export function Overview({ agent, line, personal, live }: AgentView) {
   );
 }
 
-type Shown = { line: string; release: Release; versions: readonly ListedVersion[] };
+type Shown = Of & { release: Release; versions: readonly ListedVersion[]; onMoved: () => void };
 
-function Tiles({ line, release, versions }: Shown) {
+function Tiles({ agent, line, release, versions, onMoved }: Shown) {
   const { stable, canary, audience, turnsPerDay, waiting } = release;
   const bare = line === SHARED_LINE ? "the bare base" : "nothing of its own: everybody's version answers this user";
   const made = versions.find(({ version }) => version === stable);
@@ -61,9 +65,19 @@ function Tiles({ line, release, versions }: Shown) {
       <Tile label="Answers" note={stable === 0 ? bare : made === undefined ? undefined : `since ${time(made.createdAt)}`}>
         version {stable}
       </Tile>
-      <Tile label="On trial" note={canary === null ? "nothing" : `${percent(canary.share)} of new conversations; ${canary.verdict.reason}`}>
-        {canary === null ? "–" : `version ${canary.version}`}
-      </Tile>
+      {canary === null ? (
+        <Tile label="On trial" note="nothing">
+          –
+        </Tile>
+      ) : (
+        <Tile
+          label="On trial"
+          note={`${percent(canary.share)} of new conversations; ${canary.verdict.reason}`}
+          moves={<EndTrial agent={agent} line={line} canary={canary.version} stable={stable} onMoved={onMoved} />}
+        >
+          <a href={addressOf({ agent, line }, `versions/${canary.version}`)}>version {canary.version}</a>
+        </Tile>
+      )}
       <Tile label="Turns a day" note={waiting.length === 0 ? undefined : `${count(waiting.length, "version")} waiting for the trial`}>
         {number(turnsPerDay)}
       </Tile>

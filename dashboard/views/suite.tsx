@@ -7,10 +7,9 @@ import { send } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Message } from "../parts/messages.tsx";
-import { Empty, Loaded, Problem } from "../parts/shown.tsx";
+import { Empty, Loaded } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
 import { type Paging, usePages } from "../pages.ts";
-import { useAction } from "../resource.ts";
 import { argumentsProblem } from "../supplied-answer.ts";
 
 const PAGING: Paging<{ cases: SuiteCase[] }, SuiteCase> = {
@@ -23,13 +22,12 @@ const PAGING: Paging<{ cases: SuiteCase[] }, SuiteCase> = {
 export function Suite({ agent, line, live }: AgentView) {
   const suite = usePages(API.cases.at({ agent }, { line }), PAGING, live.head?.latest ?? 0);
   const [adding, setAdding] = useState(false);
-  const { run, busy, error } = useAction();
+  const [going, setGoing] = useState<SuiteCase>();
   // What people have written is asked of everybody's line, wherever it is shown.
-  const drop = ({ caseId, source }: SuiteCase): void =>
-    run(async () => {
-      await send(API.deleteCase.at({ agent, case: caseId }, source === "person" ? {} : { line }));
-      suite.reload();
-    });
+  const drop = async ({ caseId, source }: SuiteCase): Promise<void> => {
+    await send(API.deleteCase.at({ agent, case: caseId }, source === "person" ? {} : { line }));
+    suite.reload();
+  };
   return (
     <section>
       <header class="row">
@@ -39,7 +37,6 @@ export function Suite({ agent, line, live }: AgentView) {
         </button>
       </header>
       <p>A version that loses more of these than its budget allows is refused before anybody meets it.</p>
-      <Problem error={error} />
       <Loaded from={suite}>
         {() => (
           <>
@@ -48,7 +45,7 @@ export function Suite({ agent, line, live }: AgentView) {
               <article key={each.caseId}>
                 <header class="row">
                   <h2>{each.name}</h2>
-                  <button type="button" class="small secondary" disabled={busy} onClick={() => drop(each)}>
+                  <button type="button" class="small secondary" onClick={() => setGoing(each)}>
                     Delete
                   </button>
                 </header>
@@ -67,6 +64,20 @@ export function Suite({ agent, line, live }: AgentView) {
         )}
       </Loaded>
       <More what="cases" pages={suite} />
+      {going !== undefined && (
+        <Dialog
+          title="Delete this case?"
+          verb="Delete it"
+          keep="Change nothing"
+          danger
+          onConfirm={() => drop(going)}
+          onClose={() => setGoing(undefined)}
+        >
+          <p>
+            <strong>{going.name}</strong> Versions to come are no longer asked it; those that there are stay as they are.
+          </p>
+        </Dialog>
+      )}
       {adding && <NewCase agent={agent} onMade={suite.reload} onClose={() => setAdding(false)} />}
     </section>
   );

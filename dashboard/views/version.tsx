@@ -10,7 +10,7 @@ import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { CHECKS } from "../gate-words.ts";
 import { Defaults } from "../parts/defaults.tsx";
-import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
 import { Trial } from "../parts/trial.tsx";
 import { Table } from "../parts/table.tsx";
@@ -35,16 +35,21 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
               <h1>
                 Version {each.version} <StatusBadge status={each.status} />
               </h1>
-              {(each.status === "canary" || each.status === "candidate") && (
-                <button type="button" onClick={() => setAsking("promote")}>
-                  Promote
-                </button>
-              )}
-              {(each.status === "superseded" || each.status === "rolledBack") && (
-                <button type="button" class="secondary" onClick={() => setAsking("rollBack")}>
-                  Roll back to {each.version}
-                </button>
-              )}
+              <span class="moves">
+                {(each.status === "canary" || each.status === "candidate") && (
+                  <button type="button" class="small" onClick={() => setAsking("promote")}>
+                    Promote
+                  </button>
+                )}
+                {each.status === "canary" && live.head !== undefined && (
+                  <EndTrial agent={agent} line={line} canary={version} stable={live.head.stable} onMoved={moved} />
+                )}
+                {(each.status === "superseded" || each.status === "rolledBack") && (
+                  <button type="button" class="small secondary" onClick={() => setAsking("rollBack")}>
+                    Roll back to {each.version}
+                  </button>
+                )}
+              </span>
             </header>
             <p>
               {each.version === 0 ? "The bare base" : `Made from version ${each.parent}`}

@@ -8,7 +8,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, seconds, time } from "../format.ts";
 import { Lineage } from "../parts/lineage.tsx";
-import { PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Loaded, StatusBadge } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { usePages, VERSION_PAGING } from "../pages.ts";
@@ -32,7 +32,15 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
             <Lineage agent={agent} line={line} versions={page.items} />
             <Table label="Versions, newest first" columns={["version", "status", "what it learned", "how", "made", "moves"]}>
               {page.items.map((version) => (
-                <Row key={version.version} agent={agent} line={line} version={version} onAsk={setAsked} />
+                <Row
+                  key={version.version}
+                  agent={agent}
+                  line={line}
+                  version={version}
+                  stable={page.data?.stable ?? 0}
+                  onAsk={setAsked}
+                  onMoved={moved}
+                />
               ))}
             </Table>
             <More what="versions" pages={page} />
@@ -49,7 +57,9 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
   );
 }
 
-function Row({ agent, line, version: each, onAsk }: Line & { version: ListedVersion; onAsk: (asked: Asked) => void }) {
+type Listed = Line & { version: ListedVersion; stable: number; onAsk: (asked: Asked) => void; onMoved: () => void };
+
+function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
   const { version, status, hints, events, metrics, createdAt, parent, over } = each;
   const users = new Set(events.map(({ user }) => user)).size;
   return (
@@ -93,6 +103,7 @@ function Row({ agent, line, version: each, onAsk }: Line & { version: ListedVers
             Promote
           </button>
         )}
+        {status === "canary" && <EndTrial agent={agent} line={line} canary={version} stable={stable} onMoved={onMoved} />}
         {(status === "superseded" || status === "rolledBack") && (
           <button type="button" class="small secondary" onClick={() => onAsk({ move: "rollBack", version })}>
             Roll back to {version}

@@ -1,0 +1,102 @@
+/** What is taken back from the pages where it is seen, in a browser: a trial, a note, a case, each after it was said what will come of it. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM, launch } from "../../bench/browser.ts";
+import { putAdapter } from "../helpers/adapters.ts";
+import { call, judgement, lineage, manifestOf, putAgent } from "../helpers/call.ts";
+import { withEdge } from "../helpers/edge.ts";
+import { SEARCH } from "../trainer/hotel.ts";
+import { logIn, openPage, violationsIn } from "./browser.ts";
+
+const AGENT = "trials";
+const NOTE = "number_of_rooms should be 2.";
+const SLOWLY = { timeout: 20_000 };
+
+describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", () => {
+  const edge = withEdge();
+  let browser: Browser;
+  let page: Page;
+  let published = 0;
+
+  beforeAll(async () => {
+    browser = await launch();
+    await putAgent(edge, AGENT, { tools: [SEARCH], release: { canary: { mode: "on" } } });
+    const opened = await openPage(browser, { url: edge.url });
+    page = opened.page;
+    await logIn(page, edge.keys.admin);
+  });
+  afterAll(() => browser.close());
+
+  const api = async (path: string) => (await call(edge, "admin", `GET /api/agents/${AGENT}${path}`)).body;
+  const note = async () => (await api("/notes")).notes[0];
+
+  /** A correction that is in force as a note, and the version on trial that has learned it. */
+  async function beginTrial(said: string): Promise<void> {
+    const made = judgement(AGENT, said);
+    const judged = { ...made, payload: { ...made.payload, hint: NOTE, tool: "SearchHotel", held: "1" } };
+    expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
+    const line = `/trainer/v1/agents/${AGENT}/lines/shared`;
+    const { parent, cursor } = (await call(edge, "trainer", `GET ${line}/head`)).body;
+    published += 1;
+    const adapter = await putAdapter(edge, `learned ${published}`);
+    const events = [lineage(`${said}/next`, cursor + 1)];
+    const from = { agent: AGENT, baseDigest: edge.baseDigest, adapter, parent, fromSeq: cursor, toSeq: cursor + 1 };
+    const answer = await call(edge, "trainer", `POST ${line}/versions`, { parent, manifest: { ...manifestOf({ ...from, events }) } });
+    expect(answer.body).toMatchObject({ version: published, release: "canary" });
+  }
+
+  it.each([
+    ["the overview", ""],
+    ["the versions", "/versions"],
+    ["the version itself", "/versions/{version}"],
+  ])("a trial is ended from %s, with the notes that go named", async (_, path) => {
+    await beginTrial(`said before ${published + 1}`);
+    await page.goto(`/agents/${AGENT}${path.replace("{version}", String(published))}`);
+    await page.getByRole("button", { name: "End the trial" }).click();
+    const dialog = page.getByRole("dialog", { name: `End the trial of version ${published}?` });
+    await dialog
+      .getByText(
+        `Version 0 will go on answering. Taken back will be version ${published}, with 1 event that nothing else has learned from.`,
+      )
+      .waitFor(SLOWLY);
+    await dialog.getByText("1 note will go out of force with them, for whoever gave them, too:").waitFor();
+    await dialog.getByText(`${NOTE} in calls of SearchHotel of u1`).waitFor();
+    await dialog.getByLabel("Quarantine what they learned from").uncheck();
+    await dialog.getByText("1 note will be in force until they are learned again:").waitFor();
+    await dialog.getByLabel("Quarantine what they learned from").check();
+    expect(await violationsIn(page, "dialog")).toEqual([]);
+    await dialog.getByRole("button", { name: "End the trial" }).click();
+    await expect.poll(async () => (await api("/release")).canary, SLOWLY).toBe(null);
+    await expect.poll(() => page.getByRole("button", { name: "End the trial" }).count(), SLOWLY).toBe(0);
+    expect((await note()).status).toBe("rolledBack");
+  });
+
+  it("a note is, once it was confirmed", async () => {
+    await beginTrial("said last");
+    await page.goto(`/agents/${AGENT}/notes`);
+    await page.getByRole("button", { name: "Take out" }).click();
+    const dialog = page.getByRole("dialog", { name: "Take this note out?" });
+    await dialog.getByText(`${NOTE} From their next turn on it will stand before no answer to u1`).waitFor();
+    await dialog.getByText(`Version ${published} has learned it already and goes on doing it; a rollback takes that back.`).waitFor();
+    expect(await violationsIn(page, "dialog")).toEqual([]);
+    await dialog.getByRole("button", { name: "Change nothing" }).click();
+    expect((await note()).status).toBe("inForce");
+    await page.getByRole("button", { name: "Take out" }).click();
+    await dialog.getByRole("button", { name: "Take it out" }).click();
+    await page.getByText("dropped", { exact: true }).first().waitFor(SLOWLY);
+    expect((await note()).status).toBe("dropped");
+  });
+
+  it("a case of the suite is, once it was confirmed", async () => {
+    const written = { name: "a greeting", messages: [{ role: "user", content: "Hello." }], expect: { reply: { contains: ["hello"] } } };
+    expect((await call(edge, "admin", `POST /api/agents/${AGENT}/suite`, written)).status).toBe(201);
+    await page.goto(`/agents/${AGENT}/suite`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete this case?" });
+    await dialog.getByText("Versions to come are no longer asked it").waitFor();
+    expect((await api("/suite")).cases).toHaveLength(1);
+    await dialog.getByRole("button", { name: "Delete it" }).click();
+    await page.getByText("No case yet.").waitFor(SLOWLY);
+    expect((await api("/suite")).cases).toEqual([]);
+  });
+});
