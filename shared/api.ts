@@ -52,6 +52,9 @@ export type AuditRow = {
   createdAt: string;
 };
 
+/** Of the audit trail: what people did and what became of versions, or what was looked at and not learned from. */
+export type AuditPart = "people" | "refused";
+
 /** A line as it is listed. A personal one has its user's name. */
 export type ListedLine = {
   line: string;

@@ -21,7 +21,7 @@ type Tried = Line & { version: number; status: VersionStatus };
 
 export function Trial({ agent, line, version, status }: Tried) {
   const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null);
-  const audit = useResource(version === 0 ? null : API.audit.at({ agent }));
+  const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people" }));
   const canary = release.data?.canary;
   const moves = (audit.data?.audit ?? []).filter(
     (row) => row.line === line && MOVES.has(row.move) && (row.from === version || row.to === version),

@@ -1,4 +1,5 @@
 /** Who moved what and why, what was looked at and not learned from, and what is kept from being learned. */
+import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { AuditRow } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
@@ -19,53 +20,79 @@ const PAGING: Paging<{ audit: AuditRow[] }, AuditRow> = {
   size: 50,
 };
 
+const SHOWN = {
+  people: "what people did, and what became of versions",
+  refused: "what was not learned from, and why",
+  all: "everything, with what trainer and edge note down",
+} as const;
+type Shown = keyof typeof SHOWN;
+const isShown = (name: string): name is Shown => Object.hasOwn(SHOWN, name);
+
 export function Audit({ agent, line, live }: AgentView) {
-  const rows = usePages(API.audit.at({ agent }, { limit: 50 }), PAGING, live.ticks);
+  const [shown, setShown] = useState<Shown>("people");
+  const only = shown === "all" ? undefined : shown;
+  const rows = usePages(API.audit.at({ agent }, { limit: 50, only }), PAGING, live.ticks);
   return (
     <section>
-      <h1>Audit</h1>
+      <header class="row">
+        <h1>Audit</h1>
+        <label>
+          <span class="visually-hidden">Show</span>
+          <select value={shown} onChange={({ currentTarget: { value } }) => isShown(value) && setShown(value)}>
+            {Object.entries(SHOWN).map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+      </header>
       <Loaded from={rows}>
         {() => (
           <>
-            <Table label="Moves, newest first" columns={["when", "move", "by", "stable version", "why"]}>
-              {rows.items.map(({ id, line: of, createdAt, move, actor, from, to, reason, refused }) => (
-                <tr key={id}>
-                  <td>
-                    <time dateTime={createdAt}>{time(createdAt)}</time>
-                  </td>
-                  <td>
-                    {move}
-                    {of !== SHARED_LINE && (
-                      <small class="block">
-                        of <a href={addressOf({ agent, line: of }, "versions")}>{of}</a>
-                      </small>
-                    )}
-                  </td>
-                  <td>
-                    <code>{actor}</code>
-                  </td>
-                  <td>{from === to ? (to ?? "–") : `${from ?? "–"} → ${to ?? "–"}`}</td>
-                  <td>
-                    {reason}
-                    {refused.length > 0 && (
-                      <details>
-                        <summary>{count(refused.length, "event")} not learned from</summary>
-                        <ul>
-                          {refused.map(({ eventId, code, detail }) => (
-                            <li key={eventId}>
-                              {detail}{" "}
-                              <small>
-                                <code>{code}</code>
-                              </small>
-                            </li>
-                          ))}
-                        </ul>
-                      </details>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            {rows.items.length === 0 ? (
+              <Empty>Nothing yet: whatever was said so far was learned from, or has not been looked at.</Empty>
+            ) : (
+              <Table label="Moves, newest first" columns={["when", "move", "by", "stable version", "why"]}>
+                {rows.items.map(({ id, line: of, createdAt, move, actor, from, to, reason, refused }) => (
+                  <tr key={id}>
+                    <td>
+                      <time dateTime={createdAt}>{time(createdAt)}</time>
+                    </td>
+                    <td>
+                      {move}
+                      {of !== SHARED_LINE && (
+                        <small class="block">
+                          of <a href={addressOf({ agent, line: of }, "versions")}>{of}</a>
+                        </small>
+                      )}
+                    </td>
+                    <td>
+                      <code>{actor}</code>
+                    </td>
+                    <td>{from === to ? (to ?? "–") : `${from ?? "–"} → ${to ?? "–"}`}</td>
+                    <td>
+                      {reason}
+                      {refused.length > 0 && (
+                        <details>
+                          <summary>{count(refused.length, "event")} not learned from</summary>
+                          <ul>
+                            {refused.map(({ eventId, code, detail }) => (
+                              <li key={eventId}>
+                                {detail}{" "}
+                                <small>
+                                  <code>{code}</code>
+                                </small>
+                              </li>
+                            ))}
+                          </ul>
+                        </details>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+            )}
             <More what="moves" pages={rows} />
             <Quarantine agent={agent} line={line} version={live.ticks} />
           </>

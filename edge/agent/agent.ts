@@ -44,6 +44,7 @@ import type {
   FinishRequest,
   GivenNote,
   LineNews,
+  AuditPage,
   LinePage,
   LoadResult,
   Lost,
@@ -222,7 +223,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.readVersions(line, page);
   }
 
-  async audit(page: Page): Promise<AuditRow[]> {
+  async audit(page: AuditPage): Promise<AuditRow[]> {
     return this.#store.readAudit(page);
   }
 

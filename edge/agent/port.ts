@@ -5,6 +5,7 @@
 import type { Agent, AgentSettings } from "../../shared/agent.ts";
 import type {
   Actor,
+  AuditPart,
   AuditRow,
   BarredEvent,
   EngineState,
@@ -109,6 +110,7 @@ export type LineNews = { line: string; seq: number };
 export type LinePage = { after?: string | undefined; limit: number };
 
 export type Page = { before?: number | undefined; limit: number };
+export type AuditPage = Page & { only?: AuditPart | undefined };
 
 export interface AgentPort {
   /**
@@ -164,7 +166,7 @@ export interface AgentPort {
   /** Newest first. */
   versions(line: string, page: Page): Promise<ListedVersion[]>;
   /** Newest first. */
-  audit(page: Page): Promise<AuditRow[]>;
+  audit(page: AuditPage): Promise<AuditRow[]>;
   /** Whom the line serves, and what they have corrected that no version in use has learned. */
   influence(line: string): Promise<{ audience: Audience; evidence: Evidence[] } | undefined>;
   /** Which of the corrections nobody is to learn any more, by their hints' ids. */

@@ -3,7 +3,7 @@ import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
 import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
-import { EventsQuery, LinesQuery, SettingsRequest, VersionsQuery } from "../routes/api-agents.ts";
+import { AuditQuery, EventsQuery, LinesQuery, SettingsRequest, VersionsQuery } from "../routes/api-agents.ts";
 import { KeyRequest } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
@@ -17,7 +17,7 @@ import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
-import { BackwardPage, LineQuery } from "../routes/params.ts";
+import { LineQuery } from "../routes/params.ts";
 
 export type Operation = {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
@@ -104,7 +104,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     body: RollbackRequest,
   },
   { method: "get", path: `${AGENT}/engine`, summary: "The engine: what it can do, which adapters it holds, which could not be unloaded" },
-  { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: BackwardPage },
+  { method: "get", path: `${AGENT}/audit`, summary: "Who moved what and why, newest first", query: AuditQuery },
   { method: "get", path: `${AGENT}/events`, summary: "The log, oldest first", query: EventsQuery },
   { method: "get", path: `${AGENT}/events/{event}`, summary: "One event, and the versions that learned from it" },
   {

@@ -63,6 +63,10 @@ export const SettingsRequest = AgentSettings.extend({
 }).strict();
 /** An adapter in PEFT's format. */
 const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
+export const AuditQuery = BackwardPage.extend({
+  /** What people did and what became of versions, or what was looked at and not learned from; without it everything. */
+  only: z.enum(["people", "refused"]).optional(),
+});
 export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
 export const LinesQuery = z.object({ after: z.string().max(200).optional(), limit: PageLimit });
 export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
@@ -240,7 +244,7 @@ export function mountAgents(app: App): void {
 
   app.get("/api/agents/:agent/audit", async (context) => {
     const name = agentParam(context);
-    const page = queryOf(context, BackwardPage);
+    const page = queryOf(context, AuditQuery);
     found(await agentOf(context.env, name).read(), `agent ${name}`);
     return context.json({ audit: await agentOf(context.env, name).audit(page) });
   });

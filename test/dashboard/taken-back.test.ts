@@ -1,4 +1,4 @@
-/** What is taken back from the pages where it is seen, in a browser: a trial, a note, a case, each after it was said what will come of it. */
+/** What is taken back from the pages where it is seen, in a browser: a trial, a note, a case, each after it was said what will come of it; and the audit of that. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
@@ -85,6 +85,26 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     await dialog.getByRole("button", { name: "Take it out" }).click();
     await page.getByText("dropped", { exact: true }).first().waitFor(SLOWLY);
     expect((await note()).status).toBe("dropped");
+  });
+
+  it("stands in the audit, without what trainer and edge note down until that is asked for", async () => {
+    const refused = [{ eventId: "thanks/next", code: "judge/notNegative", detail: "reward 1: by votes" }];
+    const line = `/trainer/v1/agents/${AGENT}/lines/shared`;
+    const { cursor } = (await call(edge, "trainer", `GET ${line}/head`)).body;
+    const moved = await call(edge, "trainer", `POST ${line}/cursor`, { from: cursor, to: cursor, refused });
+    expect(moved.body.status).toBe("advanced");
+    await page.goto(`/agents/${AGENT}/audit`);
+    const moves = page.getByLabel("Moves, newest first").locator("tbody tr td:nth-child(2)");
+    const told = ["notes", "publish", ...Array.from({ length: 3 }, () => ["rollback", "publish"]).flat(), "create"];
+    await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(told);
+    const show = page.getByLabel("Show");
+    await show.selectOption("what was not learned from, and why");
+    await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(["advance"]);
+    await page.getByText("1 event not learned from").click();
+    await page.getByText("reward 1: by votes").waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await show.selectOption("everything, with what trainer and edge note down");
+    await expect.poll(() => moves.count(), SLOWLY).toBe(told.length + 1 + published);
   });
 
   it("a case of the suite is, once it was confirmed", async () => {

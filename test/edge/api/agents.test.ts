@@ -164,6 +164,21 @@ describe("rollback", () => {
     expect(trail.audit[1].actor).toMatch(/^trainer:/);
   });
 
+  it("tells what people did and what became of versions without what trainer and edge note down, and what was not learned from", async () => {
+    await putAgent(edge, "noted");
+    await publish("noted", "one", 5);
+    const refused = [{ eventId: "e6", code: "hint/none", detail: "nothing" }];
+    const advance = { from: 5, to: 6, refused };
+    expect((await call(edge, "trainer", "POST /trainer/v1/agents/noted/lines/shared/cursor", advance)).status).toBe(200);
+    const moves = async (query: string): Promise<string[]> =>
+      (await call(edge, "admin", `GET /api/agents/noted/audit${query}`)).body.audit.map(({ move }: { move: string }) => move);
+    expect(await moves("?only=people")).toEqual(["publish", "create"]);
+    expect(await moves("?only=people&limit=1")).toEqual(["publish"]);
+    expect(await moves("?only=refused")).toEqual(["advance"]);
+    expect(await moves("")).toEqual(["advance", "publish", "create"]);
+    expect((await call(edge, "admin", "GET /api/agents/noted/audit?only=robots")).status).toBe(400);
+  });
+
   it("never takes the cursor back, and the next version has a number of its own", async () => {
     await putAgent(edge, "monotone");
     await publish("monotone", "one", 5);
