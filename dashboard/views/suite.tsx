@@ -1,4 +1,5 @@
 /** What every version must still do: what corrections have taught, and what people write down. */
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
@@ -49,11 +50,11 @@ export function Suite({ agent, line, live }: AgentView) {
                     Delete
                   </button>
                 </header>
-                {each.messages.slice(-1).map((message, index) => (
+                {asked(each.messages).map((message, index) => (
                   <Message key={index} message={message} />
                 ))}
                 <p>
-                  expects <code>{JSON.stringify(each.expect)}</code>
+                  expects <Expected expect={each.expect} />
                 </p>
                 <p class="note">
                   {each.source === "person" ? "written by a person" : `a correction that version ${each.version ?? "?"} learned first`}
@@ -80,6 +81,39 @@ export function Suite({ agent, line, live }: AgentView) {
       )}
       {adding && <NewCase agent={agent} onMade={suite.reload} onClose={() => setAdding(false)} />}
     </section>
+  );
+}
+
+/** What the user asks for and is asked back, since anything was called: the last word may be a mere yes. */
+function asked(messages: SuiteCase["messages"]): SuiteCase["messages"] {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  return messages.slice(messages.slice(0, last).findLastIndex(({ role }) => role === "tool" || role === "system") + 1);
+}
+
+function Expected({ expect }: { expect: SuiteCase["expect"] }) {
+  if (!("tool" in expect)) {
+    const { contains } = expect.reply;
+    return (
+      <>
+        a reply{contains.length > 0 && " with "}
+        {contains.map((text) => (
+          <code key={text}>{text}</code>
+        ))}
+      </>
+    );
+  }
+  return (
+    <>
+      a call of <code>{expect.tool}</code>
+      {Object.entries(expect.arguments).map(([name, value], at) => (
+        <Fragment key={name}>
+          {at === 0 ? " with " : ", "}
+          <code>
+            {name} = {JSON.stringify(value)}
+          </code>
+        </Fragment>
+      ))}
+    </>
   );
 }
 

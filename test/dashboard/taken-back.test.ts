@@ -108,9 +108,16 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
   });
 
   it("a case of the suite is, once it was confirmed", async () => {
-    const written = { name: "a greeting", messages: [{ role: "user", content: "Hello." }], expect: { reply: { contains: ["hello"] } } };
+    const messages = [
+      { role: "user", content: "A hotel in Porto." },
+      { role: "assistant", content: "For one night?" },
+      { role: "user", content: "Yes." },
+    ];
+    const written = { name: "always two rooms", messages, expect: { tool: "SearchHotel", arguments: { number_of_rooms: "2" } } };
     expect((await call(edge, "admin", `POST /api/agents/${AGENT}/suite`, written)).status).toBe(201);
     await page.goto(`/agents/${AGENT}/suite`);
+    await page.getByText("A hotel in Porto.").waitFor();
+    await page.getByText('expects a call of SearchHotel with number_of_rooms = "2"').waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete this case?" });
     await dialog.getByText("Versions to come are no longer asked it").waitFor();

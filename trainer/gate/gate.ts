@@ -12,7 +12,7 @@ import type { CarriedDefault } from "../../shared/yielding.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/update/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lesson/lessons.ts";
-import { lastWords } from "../learn/update/report.ts";
+import { askedWords } from "../learn/update/report.ts";
 import { fits, type Row } from "../learn/lesson/rows.ts";
 import { meanKlNats, type RowScore, scoreRows } from "../learn/lesson/scores.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
@@ -206,7 +206,7 @@ function toProbed({ each, ...pair }: { each: Probe; name: string; before: Answer
 }
 
 function nameOf({ messages }: Question): string {
-  return lastWords(messages);
+  return askedWords(messages);
 }
 
 function digestOf({ tensors }: AdapterTensors): string {

@@ -15,7 +15,7 @@ import type { Verdict } from "../../judge/judge.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";
 import type { Judged } from "./batch.ts";
 import type { CorrectedExchange } from "../update/learner.ts";
-import { lastWords } from "../update/report.ts";
+import { askedWords } from "../update/report.ts";
 
 const MOST_NAME = 120; // characters, for people
 
@@ -101,7 +101,7 @@ export function casesOf(used: readonly Judged[]): LearnedCase[] {
     if (expectation === undefined || turn === undefined) continue;
     const { messages, tools } = turn.payload;
     const { eventId, user } = signal.event;
-    const name = verdict.hint?.text ?? `as supplied for "${lastWords(messages)}"`.slice(0, MOST_NAME);
+    const name = verdict.hint?.text ?? `as supplied for "${askedWords(messages)}"`.slice(0, MOST_NAME);
     cases.set(verdict.hint === undefined ? eventId : keyOf(expectation), { name, messages, tools, expect: expectation, user, eventId });
   }
   return [...cases.values()];

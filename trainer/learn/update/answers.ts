@@ -14,7 +14,7 @@ import { confirmationFailure, look as lookAtHeld, type HeldBack, type Look } fro
 import { counterCases } from "../lesson/counter-cases.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { UpdateRequest } from "./learner.ts";
-import { driftBetween, lastWords } from "./report.ts";
+import { driftBetween, askedWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
@@ -98,7 +98,7 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
       contexts: rows.length + staying.length + counters.taught.length,
     },
     changes: zipStrict(rows, answers).map(([{ supplied, rejected }, after]) => ({
-      prompt: lastWords(supplied.turn.payload.messages),
+      prompt: askedWords(supplied.turn.payload.messages),
       before: writtenText(tokenizer, rejected.answer),
       after: writtenText(tokenizer, after),
     })),

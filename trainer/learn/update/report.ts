@@ -46,14 +46,15 @@ export async function describeChanges(
   });
   const answers = await ask(asked);
   return turns.map(({ payload }, index) => ({
-    prompt: lastWords(payload.messages),
+    prompt: askedWords(payload.messages),
     before: writtenText(tokenizer, givenTokens(tokenizer, payload) ?? tokenizer.encode(payload.answer.content ?? "")),
     after: writtenText(tokenizer, answers[index] ?? []),
   }));
 }
 
-/** What the user said last, for people. */
-export function lastWords(messages: readonly ChatMessage[]): string {
-  const message = messages.findLast(({ role }) => role === "user");
-  return message?.role === "user" ? message.content : "";
+/** What the user asked for, for people: all that they said since anything was called, as a last word may be a mere yes to a question. */
+export function askedWords(messages: readonly ChatMessage[]): string {
+  const asked = messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+  const since = asked.slice(asked.findLastIndex(({ role }) => role === "tool") + 1);
+  return since.flatMap((message) => (message.role === "user" ? [message.content] : [])).join(" … ");
 }

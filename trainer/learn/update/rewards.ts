@@ -10,7 +10,7 @@ import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
-import { driftBetween, lastWords } from "./report.ts";
+import { driftBetween, askedWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
 import { rewardLoss, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
 import { UnseenErrands } from "../lesson/staying.ts";
@@ -95,7 +95,7 @@ async function changesOf(
   const turns = exchanges.map(({ steps }) => at(steps, 0).turn.payload);
   const answers = await ask(turns.map(({ rollout, tools }) => ({ prompt: rollout.promptTokens, tools })));
   return turns.map(({ messages, rollout }, index) => ({
-    prompt: lastWords(messages),
+    prompt: askedWords(messages),
     before: writtenText(tokenizer, rollout.responseTokens),
     after: writtenText(tokenizer, answers[index] ?? []),
   }));
