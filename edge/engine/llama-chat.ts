@@ -11,8 +11,14 @@ export const PLAIN_SAMPLING = {
 } as const;
 
 /** Members of a chat completion in place of the API's. */
-export function llamaChat({ tools, sampling: { toolChoice, responseFormat } }: EngineTurn): Record<string, unknown> {
-  return { ...(tools.length === 0 ? {} : toolsOf(tools, toolChoice)), ...formatOf(responseFormat) };
+export function llamaChat({ tools, sampling }: EngineTurn): Record<string, unknown> {
+  const { toolChoice, responseFormat, logprobs, topLogprobs } = sampling;
+  return {
+    ...(tools.length === 0 ? {} : toolsOf(tools, toolChoice)),
+    ...formatOf(responseFormat),
+    // Builds of 2026 report no token's log-prob where no alternatives are asked for; those that nobody asked for are not passed on.
+    ...(logprobs && { top_logprobs: Math.max(1, topLogprobs) }),
+  };
 }
 
 /** A choice by name is read past; one tool that must be called is the same. Older builds refuse a tool without a description or parameters. */

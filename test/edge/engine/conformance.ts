@@ -151,7 +151,7 @@ export function testEngine(edge: EdgeHost, engine: Engine): void {
       play({ call: { name: "Book", arguments: ['{"rooms":', ' "2"}'] } });
       const agent = await agentWith();
       const held = { tools: TOOLS, tool_choice: { type: "function", function: { name: "Book" } }, parallel_tool_calls: false };
-      const response = await agent.post([says("book it")], { extra: { ...held, stream: true, max_tokens: HELD_TOKENS } });
+      const response = await agent.post([says("book it")], { extra: { ...held, stream: true, max_tokens: HELD_TOKENS, temperature: 0 } });
       const { calls } = await readStream(response);
       expect(calls.flatMap((each) => each.function.name ?? [])).toEqual(["Book"]);
       expect(["1", "2"]).toContain(JSON.parse(calls.map((each) => each.function.arguments ?? "").join("")).rooms);

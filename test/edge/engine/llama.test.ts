@@ -49,6 +49,15 @@ it("is held to a call by name and to a schema in the words that it goes by", asy
   expect(engine.question.response_format).toEqual({ type: "json_object", schema });
 });
 
+it("shows log-probs where no alternatives are asked for, and none of those then", async () => {
+  const { name } = await agentOn();
+  engine.play({ text: ["Hel", "lo"] });
+  const { body } = await call(edge, "client", "POST /v1/chat/completions", { model: name, messages: [says("hi")], logprobs: true });
+  expect(engine.question).toMatchObject({ logprobs: true, top_logprobs: 1 });
+  const { content } = body.choices[0].logprobs;
+  expect(content).toMatchObject([{ token: "Hel", top_logprobs: [] }, { token: "lo", top_logprobs: [] }]); // prettier-ignore
+});
+
 it("that refuses a conversation inside its stream, or cuts it, has the client told that it is too long", async () => {
   const { ask } = await agentOn();
   const tooLong = { status: 400, error: { code: "context_length_exceeded", param: "messages", type: "invalid_request_error" } };

@@ -165,8 +165,18 @@ export class LlamaCpp extends StandIn {
   }
 
   protected events(path: string, body: Json): unknown[] {
-    if (path === "/v1/chat/completions") return chatChunks(this.script, { model: MODEL });
     const { ids, logProbs } = tokensOf(this.script);
+    if (path === "/v1/chat/completions") {
+      // Build 11669 (2026) reports none where no alternatives are asked for.
+      const decorate = (chunk: Json, index: number): Json => {
+        const [token, logprob] = [this.script.text?.[index - 1], logProbs[index - 1]];
+        if (token === undefined || body.logprobs !== true || body.top_logprobs < 1) return chunk;
+        const own = { id: ids[index - 1], token, bytes: [...new TextEncoder().encode(token)], logprob };
+        const [choice] = chunk.choices;
+        return { ...chunk, choices: [{ ...choice, logprobs: { content: [{ ...own, top_logprobs: [own] }] } }] };
+      };
+      return chatChunks(this.script, { model: MODEL, decorate });
+    }
     const { text = [], finish = "stop" } = this.script;
     const tokens_evaluated = Math.min(PROMPT_IDS.length, this.room);
     const told = text.map((content, index) => ({ content, id: ids[index], logprob: logProbs[index] }));
