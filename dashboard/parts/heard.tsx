@@ -32,7 +32,10 @@ export function Heard({ agent, only, version }: Of) {
       <Loaded from={turns}>
         {({ turns: found }) => {
           const reactions = found.flatMap(reactionsTo).slice(0, SHOWN);
-          if (reactions.length === 0) return <Empty>Nobody has said anything to an answer yet. What is said to one is judged here.</Empty>;
+          if (reactions.length === 0)
+            return (
+              <Empty>Nobody has said anything to an answer yet. Agree, or say what should have been different, and it stands here.</Empty>
+            );
           return (
             <ol aria-live="polite">
               {reactions.map((each) => (

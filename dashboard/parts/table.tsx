@@ -1,11 +1,11 @@
-/** A table that may be wider than the page, and what loads the rest of a list. */
+/** A table that may be wider than the page, and on a phone has its rows below one another; and what loads the rest of a list. */
 import type { ComponentChildren } from "preact";
 import { Scroll } from "./shown.tsx";
 
 export function Table({ label, columns, children }: { label: string; columns: readonly string[]; children: ComponentChildren }) {
   return (
     <Scroll label={label}>
-      <table>
+      <table style={Object.fromEntries(columns.map((name, at) => [`--column${at + 1}`, JSON.stringify(name)]))}>
         <thead>
           <tr>
             {columns.map((name) => (

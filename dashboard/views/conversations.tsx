@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { addressOf } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
@@ -38,7 +39,16 @@ export function Conversations({ agent, line, live, item }: AgentView) {
         {() => (
           <>
             {turns.items.length === 0 && (
-              <Empty>{isEverything(asked) ? "No turn yet." : "No turn of this agent has all of that. Ask for less."}</Empty>
+              <Empty>
+                {isEverything(asked) ? (
+                  <>
+                    No turn yet. Talk to the agent in the <a href={addressOf({ agent, line }, "playground")}>playground</a>, or with any
+                    OpenAI client.
+                  </>
+                ) : (
+                  "No turn of this agent has all of that. Ask for less."
+                )}
+              </Empty>
             )}
             {turns.items.map((turn) => (
               <Turn key={turn.turnId} agent={agent} turn={turn} onFilter={(user) => setFilter({ ...filter, user })} />

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import type { Note, NoteStatus } from "../../shared/note.ts";
-import { conversationOf, type Line } from "../address.ts";
+import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
@@ -32,7 +32,10 @@ export function Notes({ agent, line, live }: AgentView) {
       <Loaded from={notes}>
         {() =>
           notes.items.length === 0 ? (
-            <Empty>No note. Correct an answer in plain words, and it appears here.</Empty>
+            <Empty>
+              No note. Correct an answer in plain words, in the <a href={addressOf({ agent, line }, "playground")}>playground</a> or with
+              any client, and it appears here.
+            </Empty>
           ) : (
             <Table label="Notes, newest first" columns={["note", "status", "for", "used", "given", "moves"]}>
               {notes.items.map((note) => (

@@ -49,7 +49,9 @@ export function Overview({ agent, line, personal, live }: AgentView) {
           </select>
         </label>
       </header>
-      <Loaded from={series}>{({ points }) => <Charts points={points} versions={versions.data?.versions ?? []} />}</Loaded>
+      <Loaded from={series}>
+        {({ points }) => <Charts of={{ agent, line }} points={points} versions={versions.data?.versions ?? []} />}
+      </Loaded>
     </section>
   );
 }
@@ -98,7 +100,9 @@ function correctionRate({ judged, corrections }: SeriesPoint): number | null {
   return judged === 0 ? null : corrections / judged;
 }
 
-function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; versions: readonly ListedVersion[] }) {
+type Drawn = { of: Of; points: readonly SeriesPoint[]; versions: readonly ListedVersion[] };
+
+function Charts({ of, points: all, versions }: Drawn) {
   const points = useMemo(() => sinceFirst(all), [all]);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1_000), [points]);
   const marks = useMemo(
@@ -123,7 +127,11 @@ function Charts({ points: all, versions }: { points: readonly SeriesPoint[]; ver
     [points],
   );
   if (points.every(({ turns, judged }) => turns === 0 && judged === 0))
-    return <Empty>No turn in this time. Talk to the agent in the playground, or with any OpenAI client.</Empty>;
+    return (
+      <Empty>
+        No turn in this time. Talk to the agent in the <a href={addressOf(of, "playground")}>playground</a>, or with any OpenAI client.
+      </Empty>
+    );
   return (
     <>
       <Chart

@@ -28,6 +28,7 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const dialog = { agent, line, version, onMoved: moved, onClose: () => setAsking(undefined) };
   return (
     <section>
+      {shown.error !== undefined && <a href={addressOf({ agent, line }, "versions")}>All versions</a>}
       <Loaded from={shown}>
         {(each) => (
           <>

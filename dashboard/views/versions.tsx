@@ -9,7 +9,7 @@ import { count } from "../../shared/count.ts";
 import { number, seconds, time } from "../format.ts";
 import { Lineage } from "../parts/lineage.tsx";
 import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
-import { Loaded, StatusBadge } from "../parts/shown.tsx";
+import { Empty, Loaded, StatusBadge } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { usePages, VERSION_PAGING } from "../pages.ts";
 
@@ -44,6 +44,12 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
               ))}
             </Table>
             <More what="versions" pages={page} />
+            {page.data?.latest === 0 && (
+              <Empty>
+                Nothing is learned yet. Correct an answer in the <a href={addressOf({ agent, line }, "playground")}>playground</a>: a
+                version comes of it in minutes, and can be rolled back here.
+              </Empty>
+            )}
             {asked?.move === "rollBack" && (
               <RollbackDialog agent={agent} line={line} version={asked.version} onMoved={moved} onClose={close} />
             )}

@@ -64,6 +64,48 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await context.close();
   });
 
+  it("fits a phone, with every button in sight and each cell under the name of its column", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await logIn(page, edge.keys.admin);
+    for (const [path, heading] of VIEWS) {
+      await page.goto(path);
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+      await expect.poll(() => page.locator("[aria-busy=true]").count(), SLOWLY).toBe(0);
+      const wider = await page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      expect([path, wider]).toEqual([path, 0]);
+    }
+    await page.goto(`/agents/${AGENT}/versions`);
+    const button = page.getByRole("button", { name: "Roll back to 0" });
+    const { x, width } = (await button.boundingBox()) ?? { x: Infinity, width: 0 };
+    expect(x + width).toBeLessThan(390);
+    const named = await page
+      .getByRole("row", { name: "1 from 0" })
+      .locator("td")
+      .first()
+      .evaluate((cell) => getComputedStyle(cell, "::before").content);
+    expect(named).toBe('"status"');
+    expect(await violationsIn(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("tells whoever begins where to go on, and whoever has gone astray", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await putAgent(edge, "begun");
+    await logIn(page, edge.keys.admin);
+    for (const view of ["", "/versions", "/conversations", "/notes"]) {
+      await page.goto(`/agents/begun${view}`);
+      await page.getByRole("main").locator("section").getByRole("link", { name: "playground" }).click();
+      await page.getByRole("heading", { name: "Playground", level: 1 }).waitFor();
+    }
+    await page.goto("/agents/begun/versions/7");
+    await page.getByRole("alert").getByText("version 7 of agent begun: not found").waitFor();
+    await page.getByRole("link", { name: "All versions" }).click();
+    await page.getByRole("heading", { name: "Versions of begun", level: 1 }).waitFor();
+    await context.close();
+  });
+
   it("asks nothing of addresses that a crafted link would make of an agent's name", async () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
