@@ -134,8 +134,8 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
       {notes.length > 0 && <NotesToo notes={notes} go={quarantine} />}
       {line === SHARED_LINE && [...gone].some((each) => known?.grounds.has(each)) && (
         <p>
-          Versions that users of their own were given over these go in the same step. What they had taught is in force as notes again until
-          it is learned anew.
+          Users&#39; own versions that were learned over these go in the same step. What those users had taught is in force as notes again
+          until it is learned anew.
         </p>
       )}
       {stays !== undefined && <p>{stays}</p>}

@@ -82,9 +82,9 @@ function TakeOut({ agent, line, note: { noteId, text, scope, user, learnedBy }, 
   return (
     <Dialog title="Take this note out?" verb="Take it out" keep="Change nothing" danger onConfirm={drop} onClose={onClose}>
       <p>
-        <strong>{text}</strong> From their next turn on it will stand before no answer to{" "}
-        {scope === "agent" ? "anybody" : <code>{user}</code>}, and no version will learn it any more. What it had taken the place of does
-        not come back, and neither does it: only saying it again gives a new note.
+        <strong>{text}</strong> From the next turn on no answer to {scope === "agent" ? "anybody" : <code>{user}</code>} heeds it, and no
+        version will learn it any more. What it had taken the place of does not come back, and neither does it: only saying it again gives a
+        new note.
       </p>
       {learnedBy !== null && <p>Version {learnedBy} has learned it already and goes on doing it; a rollback takes that back.</p>}
     </Dialog>

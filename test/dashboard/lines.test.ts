@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
   });
   afterAll(() => browser.close());
 
-  it("shows the line that is chosen in every view, and what its version learned", async () => {
+  it("shows the line that is chosen in every view, and what its version learned", { timeout: 120_000 }, async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
     await page.goto(`/agents/${AGENT}`);
@@ -125,6 +125,15 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     expect(await turns.count()).toBe(1);
     await page.goto(`/agents/${AGENT}/conversations`);
     await expect.poll(() => turns.count(), SLOWLY).toBe(2);
+    await context.close();
+  });
+
+  it("says that versions of users go with the one that they were learned over", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}/versions`);
+    await page.getByRole("button", { name: "Roll back to 0" }).click();
+    await page.getByRole("dialog").getByText("Users' own versions that were learned over these go in the same step.").waitFor(SLOWLY);
     await context.close();
   });
 

@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     await page.goto(`/agents/${AGENT}/notes`);
     await page.getByRole("button", { name: "Take out" }).click();
     const dialog = page.getByRole("dialog", { name: "Take this note out?" });
-    await dialog.getByText(`${NOTE} From their next turn on it will stand before no answer to u1`).waitFor();
+    await dialog.getByText(`${NOTE} From the next turn on no answer to u1 heeds it`).waitFor();
     await dialog.getByText(`Version ${published} has learned it already and goes on doing it; a rollback takes that back.`).waitFor();
     expect(await violationsIn(page, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "Change nothing" }).click();
