@@ -40,11 +40,22 @@ export type Adapter = {
   readonly pairs: readonly LoraPair[];
 };
 
-/** Index of the first token that an adapter with this invocation acts on, where the answer's first token follows `tokens[last]`; undefined without an occurrence. */
+/**
+ * Index of the first token that an adapter with this invocation acts on, where the answer's first token follows `tokens[last]`: the invocation's
+ * first, as in PEFT (`calculate_alora_offsets`, 0.21). Undefined without an occurrence.
+ */
 export function activatedFrom(tokens: ArrayLike<number>, invocation: Invocation, last = tokens.length - 1): number | undefined {
   for (let start = last + 1 - invocation.length; start >= 0; start--)
-    if (invocation.every((token, offset) => tokens[start + offset] === token)) return start + 1;
+    if (invocation.every((token, offset) => tokens[start + offset] === token)) return start;
   return undefined;
+}
+
+/**
+ * The invocation that a GGUF has to have for llama.cpp's server to act on the same tokens: the server begins with the token before it (`server.cpp`,
+ * `alora_invocation_start - 1`; seen of build 11669).
+ */
+export function ggufInvocation(invocation: Invocation): Invocation {
+  return invocation.slice(1);
 }
 
 const off = z.literal(false).nullish();

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
-import type { Invocation } from "../../shared/lora.ts";
+import { ggufInvocation, type Invocation } from "../../shared/lora.ts";
 import { requestJson, type Upstream } from "./upstream.ts";
 
 const Listed = z.array(
@@ -42,12 +42,15 @@ export function checkAdapter(
 ): void {
   const found = findAdapter(present, name);
   if (found === undefined) throw absent(present, name);
-  const waitsFor = found.alora_invocation_tokens;
-  if (waitsFor.join() === invocation.join()) return;
-  const advice = "convert it and start the server by a build that knows activated adapters, or train with --acts-on everything";
+  const [wanted, waitsFor] = [ggufInvocation(invocation), found.alora_invocation_tokens];
+  if (waitsFor.join() === wanted.join()) return;
+  const advice =
+    waitsFor.join() === invocation.join()
+      ? "llama.cpp begins one token before: convert it with alora_invocation_tokens in adapter_config.json without the first, as npm run adapters does"
+      : "convert it and start the server by a build that knows activated adapters, or train with --acts-on everything";
   throw new AppError(
     "upstream/invalid",
-    `the agent's engine: adapter ${name}.gguf that waits for tokens [${invocation.join(", ")}] expected, got [${waitsFor.join(", ")}]; ${advice}`,
+    `the agent's engine: adapter ${name}.gguf that waits for tokens [${wanted.join(", ")}] expected, got [${waitsFor.join(", ")}]; ${advice}`,
   );
 }
 

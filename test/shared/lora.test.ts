@@ -124,14 +124,14 @@ describe("adapter files", () => {
 describe("activatedFrom", () => {
   const tokens = [1, 25, 9, 40, 1, 25, 9, 41, 42];
 
-  it("is one behind the beginning of the last occurrence", () => {
-    expect(activatedFrom(tokens, [1, 25, 9])).toBe(5);
-    expect(activatedFrom(tokens, [25, 9, 41])).toBe(6);
+  it("is the beginning of the last occurrence", () => {
+    expect(activatedFrom(tokens, [1, 25, 9])).toBe(4);
+    expect(activatedFrom(tokens, [25, 9, 41])).toBe(5);
   });
 
   it("looks no further than the token before the answer", () => {
-    expect(activatedFrom(tokens, [1, 25, 9], 6)).toBe(5);
-    expect(activatedFrom(tokens, [1, 25, 9], 5)).toBe(1);
+    expect(activatedFrom(tokens, [1, 25, 9], 6)).toBe(4);
+    expect(activatedFrom(tokens, [1, 25, 9], 5)).toBe(0);
     expect(activatedFrom(tokens, [1, 25, 9], 1)).toBeUndefined();
   });
 

@@ -43,7 +43,7 @@ export class EngineCore implements EngineCalls {
     const base = new BaseWeights(config, { leaves: layers !== undefined && sessions.residents !== undefined });
     const parts = { config, base, sessions, byLayer: layers, compute };
     const opens = reader?.invocation ?? [];
-    // Of one token alone nothing would be left to compute the answer's first token from.
+    // As `alora_invocation_tokens` has to be: of one token llama.cpp would act on the one before it.
     this.#context = {
       ...parts,
       prefixes: new PrefixStore(parts),

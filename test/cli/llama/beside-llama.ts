@@ -12,7 +12,7 @@ import { utf8 } from "../../helpers/call.ts";
 import { type StandIns, writeStandIns } from "./stand-ins.ts";
 
 const HOST_KEY = "secret";
-const CONFIG = utf8('{"peft_type": "LORA"}');
+const CONFIG = { peft_type: "LORA", r: 4, lora_alpha: 8 };
 const StartedWith = z.object({ pid: z.number(), port: z.number(), argv: z.array(z.string()) });
 const Listed = z.array(z.object({ id: z.number(), path: z.string() }));
 
@@ -73,11 +73,11 @@ export class BesideLlama {
     return listed.map(({ path }) => /nextstate-(.)\1{63}\.gguf$/.exec(path)?.[1] ?? path).join("");
   }
 
-  /** As the edge places one. */
-  async place(letter: string, weights = `weights of ${letter}`): Promise<{ status: number; text: string }> {
-    const bytes = utf8(weights);
-    const files = { "adapter_config.json": await sha256(CONFIG), "adapter_model.safetensors": await sha256(bytes) };
-    await this.#call("PUT", `/files/${files["adapter_config.json"]}`, CONFIG);
+  /** As the edge places one. @param more of its config */
+  async place(letter: string, weights = `weights of ${letter}`, more: object = {}): Promise<{ status: number; text: string }> {
+    const [config, bytes] = [utf8(JSON.stringify({ ...CONFIG, ...more })), utf8(weights)];
+    const files = { "adapter_config.json": await sha256(config), "adapter_model.safetensors": await sha256(bytes) };
+    await this.#call("PUT", `/files/${files["adapter_config.json"]}`, config);
     await this.#call("PUT", `/files/${files["adapter_model.safetensors"]}`, bytes);
     const response = await this.#call("POST", `/adapters/${nameOf(letter)}`, JSON.stringify({ files }));
     return { status: response.status, text: await response.text() };

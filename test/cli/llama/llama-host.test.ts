@@ -93,6 +93,17 @@ it("does nothing for an adapter that is there, and asks for a takeover once wher
   expect((await readFile(`${beside.standIns.convert}.ran`, "utf8")).trim().split("\n")).toHaveLength(1);
 });
 
+it("has one that waits for tokens converted with those that llama.cpp is to wait for, and keeps what the edge placed", async () => {
+  await beside.start();
+  const placed = { alora_invocation_tokens: [1, 310, 17] };
+  expect((await beside.place("a", undefined, placed)).status).toBe(200);
+  const config = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, "utf8"));
+  expect(await config(`${beside.standIns.convert}.config`)).toMatchObject({ r: 4, alora_invocation_tokens: [310, 17] });
+  const folder = join(beside.adapters, nameOf("a"));
+  expect(await config(join(folder, "adapter_config.json"))).toMatchObject(placed);
+  expect((await readdir(folder)).sort()).toEqual(["adapter_config.json", "adapter_model.safetensors", `${nameOf("a")}.gguf`]);
+});
+
 it.for([
   {
     what: "a conversion",

@@ -59,6 +59,7 @@ const argv = process.argv.slice(2);
 const outfile = argv[argv.indexOf("--outfile") + 1];
 const weights = readFileSync(join(argv.at(-1), "adapter_model.safetensors"), "utf8");
 appendFileSync(import.meta.filename + ".ran", argv.join(" ") + "\\n");
+writeFileSync(import.meta.filename + ".config", readFileSync(join(argv.at(-1), "adapter_config.json")));
 console.error("INFO: loading it");
 writeFileSync(outfile, weights);
 if (weights.includes("unconvertible")) {

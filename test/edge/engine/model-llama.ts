@@ -3,6 +3,7 @@
  * Adapters come as by a takeover, which converts a folder and has the server list it; this one knows activated adapters.
  */
 import type { ServerResponse } from "node:http";
+import { ggufInvocation } from "../../../shared/lora.ts";
 import type { Engine } from "../../../trainer/engine/engine.ts";
 import type { Base } from "../../../trainer/policy/base.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
@@ -24,7 +25,7 @@ export class ModelLlama extends LlamaCpp {
 
   /** Has an adapter from now on. @param folder as PEFT has it */
   async place(name: string, folder: string): Promise<void> {
-    this.invocations.set(name, await this.#model.load(name, folder));
+    this.invocations.set(name, ggufInvocation(await this.#model.load(name, folder)));
     this.adapters.set(name, `/adapters/${name}.gguf`);
   }
 

@@ -57,7 +57,7 @@ describe("policy", () => {
 
   describe("with an activated adapter", () => {
     const INVOCATION = PROMPT.slice(-3);
-    const SHARED = PROMPT.length - 2; // up to the first token of the invocation
+    const SHARED = PROMPT.length - INVOCATION.length;
 
     it("goes on from what another version has read, as it would from nothing", async () => {
       const base = await smallBase();

@@ -133,13 +133,14 @@ describe("an activated adapter", () => {
 });
 
 describe("splitBatch", () => {
-  it("cuts behind the first token of the last invocation before the answer", () => {
+  it("cuts where the last invocation before the answer begins", () => {
     const split = splitBatch(batch, INVOCATION);
-    expect(split?.prefixes.map(({ length }) => length)).toEqual(rows.map(({ prompt }) => prompt.length - 2));
+    expect(split?.prefixes.map(({ length }) => length)).toEqual(rows.map(({ prompt }) => prompt.length - INVOCATION.length));
     const { length = 0, tokens = new Int32Array(0), positions = new Int32Array(0) } = split?.batch ?? {};
     rows.forEach(({ answer }, row) => {
-      expect([...tokens.subarray(row * length, row * length + 2 + answer.length - 1)]).toEqual([18, 16, ...answer.slice(0, -1)]);
+      const end = row * length + INVOCATION.length + answer.length - 1;
+      expect([...tokens.subarray(row * length, end)]).toEqual([...INVOCATION, ...answer.slice(0, -1)]);
     });
-    expect([...positions].slice(0, 5)).toEqual([1, 2, 3, 4, 5]);
+    expect([...positions].slice(0, 5)).toEqual([2, 3, 4, 5, 6]);
   });
 });
