@@ -172,9 +172,13 @@ async function pictures(stage: Stage, ask: Ask): Promise<void> {
   });
   const [taught] = shown?.events ?? [];
   if (taught !== undefined)
-    await take(stage, "conversation", `${about}/conversations/${taught.turnId.split("/", 1)[0]}`, (page) =>
-      page.locator("article.turn:has(.heat)").first().evaluate(TO_ITS_END),
-    );
+    await take(stage, "conversation", `${about}/conversations/${taught.turnId.split("/", 1)[0]}`, async (page) => {
+      const turns = page.locator("article.turn");
+      await turns.first().waitFor();
+      // Nothing is said of the tokens of a call that left the corrected argument out.
+      const moved = turns.filter({ has: page.locator(".heat") });
+      await ((await moved.count()) > 0 ? moved.first() : turns.first()).evaluate(TO_ITS_END);
+    });
   await take(stage, "playground", `${about}/playground?version=${version}&beside=0`, async (page) => {
     const calls = page.locator(".talk .call");
     for (const words of [EXAMPLE_WORDS.again, EXAMPLE_WORDS.yes, EXAMPLE_WORDS.yes]) {
