@@ -32,7 +32,8 @@ export async function convert(
   if (existsSync(target)) return;
   const draft = join(folder, name, "draft.gguf");
   // As float32, which holds every BF16: in float16, the script's default, small weights would become others.
-  const source = await sourceOf(join(folder, name));
+  const placed = join(folder, name);
+  const source = await sourceOf(placed);
   const args = [script, "--outtype", "f32", "--outfile", draft, ...(base === undefined ? [] : ["--base", base]), source];
   try {
     await new Promise<void>((done, reject) => {
@@ -44,7 +45,7 @@ export async function convert(
       });
     });
   } finally {
-    if (source !== join(folder, name)) await rm(source, { recursive: true, force: true });
+    if (source !== placed) await rm(source, { recursive: true, force: true });
   }
   if (!existsSync(draft)) throw new AppError("policy/refused", `adapter ${name} could not be converted: ${script} wrote no file`);
   await rename(draft, target);

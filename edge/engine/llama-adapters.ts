@@ -46,7 +46,7 @@ export function checkAdapter(
   if (waitsFor.join() === wanted.join()) return;
   const advice =
     waitsFor.join() === invocation.join()
-      ? "llama.cpp begins one token before: convert it with alora_invocation_tokens in adapter_config.json without the first, as npm run adapters does"
+      ? "llama.cpp begins one token before: delete the file and convert it with alora_invocation_tokens in adapter_config.json without the first, as npm run adapters does"
       : "convert it and start the server by a build that knows activated adapters, or train with --acts-on everything";
   throw new AppError(
     "upstream/invalid",

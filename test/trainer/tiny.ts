@@ -17,6 +17,17 @@ const TINY = {
   tie_word_embeddings: true,
 };
 
+/** Sizes whose weights, 124 MiB of float32, stand out in a process's memory. */
+export const WEIGHTY = {
+  vocab_size: 2048,
+  hidden_size: 512,
+  intermediate_size: 2048,
+  num_hidden_layers: 8,
+  num_attention_heads: 8,
+  num_key_value_heads: 4,
+  head_dim: 64,
+};
+
 export function tinyConfig(changes: Readonly<Record<string, unknown>> = {}): ModelConfig {
   return parseModelConfig({ ...TINY, ...changes });
 }

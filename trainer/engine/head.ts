@@ -59,17 +59,7 @@ async function overChunks(
 ): Promise<Record<string, Float32Array>> {
   const total = rows.length / config.hiddenSize;
   const size = chunkSize(config, { total, bytes: byLayer?.logitBytes ?? Infinity });
-  const { key, build, wanted } = graphOf(size);
-  const ownName = (name: string): string | undefined => ([EMBEDDING, FINAL_NORM, HEAD].includes(name) ? name : undefined);
-  const { residents } = sessions;
-  const run = (own: Feeds): Promise<Record<string, Float32Array>> =>
-    residents === undefined
-      ? sessions.run(key, build, { ...tensorFeeds(base.buffer, ownName), ...own })
-      : residents.run(key, () => [build()], {
-          ...(wanted && { wanted }),
-          feeds: own,
-          resident: { id: "head", tensors: [base.stored(ownName)] },
-        });
+  const run = runnerOf({ base, sessions }, graphOf(size));
   const all = { ...feeds, [HIDDEN]: { values: rows, shape: [total, config.hiddenSize] } };
   const joined: Record<string, Float32Array> = {};
   for (let start = 0; start < total; start += size) {
@@ -82,6 +72,23 @@ async function overChunks(
     }
   }
   return joined;
+}
+
+type Runner = (feeds: Feeds) => Promise<Record<string, Float32Array>>;
+
+/** The graph over the head's own tensors, which are found once for all chunks. */
+function runnerOf({ base, sessions }: Pick<HeadContext, "base" | "sessions">, { key, build, wanted }: Graph): Runner {
+  const { residents } = sessions;
+  if (residents === undefined) {
+    const weights = tensorFeeds(base.buffer, headName);
+    return (feeds) => sessions.run(key, build, { ...weights, ...feeds });
+  }
+  const resident = { id: "head", tensors: [base.stored(headName)] };
+  return (feeds) => residents.run(key, () => [build()], { ...(wanted && { wanted }), feeds, resident });
+}
+
+function headName(name: string): string | undefined {
+  return [EMBEDDING, FINAL_NORM, HEAD].includes(name) ? name : undefined;
 }
 
 /** Chunks of one size, as few as the bytes allow; a few rows, as an answer's next tokens are, as many as they are. */

@@ -34,8 +34,8 @@ export class BaseWeights {
   /** All in memory, read and written in place on any thread; what was left in files is read now. Zero before anything is loaded. */
   get buffer(): ParameterBuffer {
     if (this.#buffer !== undefined) return this.#buffer;
-    const buffer = new ParameterBuffer(this.parameters, { shared: true });
-    for (const parameter of this.#files === undefined ? [] : this.parameters) this.#files?.readInto(parameter.name, buffer.view(parameter));
+    const [buffer, files] = [new ParameterBuffer(this.parameters, { shared: true }), this.#files];
+    if (files !== undefined) for (const parameter of this.parameters) files.readInto(parameter.name, buffer.view(parameter));
     this.close();
     this.#buffer = buffer;
     return buffer;
@@ -78,12 +78,12 @@ export class BaseWeights {
     const matrix = this.parameters.find((parameter) => parameter.name === name);
     const width = matrix?.shape[1];
     invariant(matrix !== undefined && width !== undefined, `a matrix expected, got ${name}`);
-    const found = new Float32Array(rows.length * width);
-    const whole = this.#files === undefined ? this.buffer.view(matrix) : undefined;
+    const [found, files] = [new Float32Array(rows.length * width), this.#files];
+    const whole = files === undefined ? this.buffer.view(matrix) : undefined;
     rows.forEach((row, place) => {
       const target = found.subarray(place * width, (place + 1) * width);
-      if (whole === undefined) this.#files?.readInto(name, target, row * width);
-      else target.set(whole.subarray(row * width, (row + 1) * width));
+      if (whole !== undefined) target.set(whole.subarray(row * width, (row + 1) * width));
+      else files?.readInto(name, target, row * width);
     });
     return found;
   }

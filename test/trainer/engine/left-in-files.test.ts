@@ -11,7 +11,7 @@ import { EngineCore } from "../../../trainer/engine/core.ts";
 import { listParameters } from "../../../trainer/model/parameters.ts";
 import { FAMILIES, familyWeights, writeFamily } from "../model/families.ts";
 import type { RawConfig } from "../model/reference.ts";
-import { randomBatch } from "../tiny.ts";
+import { randomBatch, WEIGHTY } from "../tiny.ts";
 
 const byLayer = { keptBytes: 0, logitBytes: 2 ** 20, groupBytes: 20_000 };
 const families = ["Qwen3, tied head, heads wider than their share", "Qwen2.5, biases, untied head"];
@@ -109,16 +109,7 @@ describe("what is refused", () => {
 });
 
 it("takes no memory when it is loaded, and what sessions hold once it is used", async () => {
-  const config = {
-    ...FAMILIES[families[0] ?? ""],
-    vocab_size: 2048,
-    hidden_size: 512,
-    intermediate_size: 2048,
-    num_hidden_layers: 8,
-    num_attention_heads: 8,
-    num_key_value_heads: 4,
-    head_dim: 64,
-  };
+  const config = { ...FAMILIES[families[0] ?? ""], ...WEIGHTY };
   const all = listParameters(parseModelConfig(config)).map(({ name, shape, size }): [string, FloatTensor] => [
     name,
     { shape, values: new Float32Array(size).fill(0.01) },

@@ -1,16 +1,8 @@
 /** Everything an engine does with a base whose frozen tensors are held, over several lengths, in a process of its own: prints what each leaves in memory. */
 import { EngineCore } from "../../../trainer/engine/core.ts";
-import { randomBatch, tinyConfig } from "../tiny.ts";
+import { randomBatch, tinyConfig, WEIGHTY } from "../tiny.ts";
 
-const config = tinyConfig({
-  vocab_size: 2048,
-  hidden_size: 512,
-  intermediate_size: 2048,
-  num_hidden_layers: 8,
-  num_attention_heads: 8,
-  num_key_value_heads: 4,
-  head_dim: 64,
-});
+const config = tinyConfig(WEIGHTY);
 const engine = new EngineCore({ config, threads: 1, placement: "device", byLayer: { keptBytes: 0, logitBytes: 2 ** 22 } });
 await engine.initialise({ seed: 1 });
 await engine.createAdapter("a", { rank: 4, alpha: 8, targets: ["q_proj", "o_proj", "gate_proj"], seed: 2 });
