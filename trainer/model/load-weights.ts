@@ -36,7 +36,7 @@ export function openWeights(folder: string, config: ModelConfig): WeightFiles {
 
 /** Reads everything once, through a small buffer. @throws {policy/refused} naming a tensor that ends early or has a value that is no number */
 export function checkWeights(files: WeightFiles, config: ModelConfig): void {
-  for (const { name, size } of listParameters(config)) files.check(name, size);
+  files.check(listParameters(config));
   checkTiedHead(files, config);
 }
 

@@ -121,5 +121,5 @@ it("takes no memory when it is loaded, and what sessions hold once it is used", 
   expect(held).toBeGreaterThan(130e6); // every parameter in float32
   expect(loaded).toBeLessThan(held / 5);
   expect(trained).toBeGreaterThan(held);
-  expect(trained).toBeLessThan(2 * held); // with a copy on the host it is two and a half times as much
+  expect(trained).toBeLessThan(2.2 * held); // with a copy on the host it is 2.7 times as much
 }, 120_000);
