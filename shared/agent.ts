@@ -5,6 +5,7 @@ import { AgentTool, McpServer } from "./agent-tools.ts";
 import { EMBEDDED, EngineSettings } from "./engine.ts";
 import { JudgeSettings } from "./judge.ts";
 import { ReleaseSettings } from "./release.ts";
+import { SamplingSettings } from "./sampling.ts";
 import { SignalSettings } from "./signal-settings.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
@@ -45,6 +46,8 @@ export const AgentSettings = z.object({
   maxToolSteps: z.number().int().min(1).max(16).default(6),
   /** Where answers are made. Another base begins another lineage: see the `rebase` moves of the audit. */
   engine: EngineSettings.default(EMBEDDED),
+  /** Of requests that do not say. */
+  sampling: SamplingSettings.prefault({}),
   /** Whether turns are kept and may be learned from where a request does not say; `store` of a request goes before it. */
   store: z.boolean().default(true),
   learning: LearningSettings.prefault({}),

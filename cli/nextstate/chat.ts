@@ -38,7 +38,7 @@ export const chat = buildCommand<Flags, [string], Context>({
         parse: numberParser,
         optional: true,
         placeholder: "n",
-        brief: "0 gives equal answers to equal questions (1)",
+        brief: "0 gives equal answers to equal questions; left out: the agent's",
       },
       result: {
         kind: "parsed",

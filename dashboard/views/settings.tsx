@@ -11,6 +11,7 @@ import { Field } from "../parts/field.tsx";
 import { NumberField, Refused, type RefusedSetting, Switch } from "../parts/fields.tsx";
 import { LearningFields } from "../parts/learning-fields.tsx";
 import { ReleaseFields } from "../parts/release-fields.tsx";
+import { SamplingFields } from "../parts/sampling-fields.tsx";
 import { Loaded, Problem } from "../parts/shown.tsx";
 import { ToolEditor, type Tools } from "../parts/tool-editor.tsx";
 import { useAction, useResource } from "../resource.ts";
@@ -89,6 +90,7 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
           onInput={(maxToolSteps) => set({ maxToolSteps })}
         />
         <EngineFields form={engine} onChange={setEngine} />
+        <SamplingFields settings={draft.sampling} onChange={(sampling) => set({ sampling })} />
         <LearningFields settings={draft.learning} onChange={(learning) => set({ learning })}>
           <Switch checked={draft.store} onChange={(store) => set({ store })}>
             keep turns where a request does not say

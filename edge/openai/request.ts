@@ -3,8 +3,8 @@ import { z, type ZodType } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { type Drawn, Temperature, TopP } from "../../shared/sampling.ts";
 import { parseWith } from "../http-errors.ts";
-import { MIN_TEMPERATURE } from "../policy/sampler.ts";
 import type { TurnSampling } from "../session/port.ts";
 import { checkDepth } from "./depth.ts";
 import { isYes, SessionDone, TurnType } from "./headers.ts";
@@ -24,13 +24,8 @@ export const Parameters = z.object({
   tool_choice: ToolChoiceParameter.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   seed: z.int().nullish(),
-  temperature: z
-    .number()
-    .min(0)
-    .max(2)
-    .refine((value) => value === 0 || value >= MIN_TEMPERATURE, `0 or at least ${MIN_TEMPERATURE} expected`)
-    .nullish(),
-  top_p: z.number().gt(0, "above 0 expected; for the most likely token set temperature to 0").max(1).nullish(),
+  temperature: Temperature.nullish(),
+  top_p: TopP.nullish(),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(MAX_STOPS)], `a text or at most ${MAX_STOPS} texts expected, none empty`)
     .nullish(),
@@ -55,9 +50,12 @@ export const Parameters = z.object({
 type Parameters = z.infer<typeof Parameters>;
 
 /** What a request asks of a turn, whichever API it came by. */
-export type AskedTurn = Omit<TurnSampling, "toolChoice"> & {
+export type AskedTurn = Omit<TurnSampling, "toolChoice" | keyof Drawn> & {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
+  /** These two: undefined where the request does not say; the agent's setting then counts. */
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
   /** Undefined where the request names none: the agent's own then apply. */
   readonly tools: readonly ToolDefinition[] | undefined;
   /** As asked for; `toToolChoice` resolves it once the agent's tools are known. */
@@ -112,8 +110,8 @@ function toRequest(parameters: Parameters): ChatRequest {
     parallelToolCalls: parameters.parallel_tool_calls ?? true,
     responseFormat: toResponseFormat(parameters.response_format),
     seed: parameters.seed ?? undefined,
-    temperature: parameters.temperature ?? 1,
-    topP: parameters.top_p ?? 1,
+    temperature: parameters.temperature ?? undefined,
+    topP: parameters.top_p ?? undefined,
     stop: typeof stop === "string" ? [stop] : (stop ?? []),
     answerLimit: answerLimitOf(parameters),
     logprobs: parameters.logprobs ?? false,

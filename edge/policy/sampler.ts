@@ -7,11 +7,8 @@ import { applyMask, type TokenMask } from "../../shared/grammar/token-grammar.ts
 import type { Decoder } from "./decoder.ts";
 import { ln } from "./portable-math.ts";
 
-/** Lowest temperature above 0. Far below it, 1 / temperature is no float32 any more and log-probs are no numbers. */
-export const MIN_TEMPERATURE = 1e-6;
-
 export type SamplerSettings = {
-  /** 0, or from MIN_TEMPERATURE. */
+  /** 0, or from `MIN_TEMPERATURE` (shared/sampling.ts). */
   readonly temperature: number;
   readonly topP: number;
   readonly topLogProbs: number;

@@ -1,4 +1,5 @@
 /** The shapes of answers on the wire, as the Responses API has them. */
+import type { Drawn } from "../../shared/sampling.ts";
 import type { ContentLogprob, FinishedDelta } from "../session/port.ts";
 import type { ResponseParameters, TextFormat } from "./request.ts";
 import type { FlatToolChoice, ToolOnWire } from "./tools.ts";
@@ -111,7 +112,10 @@ export function toResponse({ id, createdAt, echo }: ResponseBase, outcome: Outco
   };
 }
 
-export function toEcho(parameters: ResponseParameters, { tools, store }: { tools: ToolOnWire[]; store: boolean }): ResponseEcho {
+/** What was in force that a request need not say. */
+type InForce = { readonly tools: ToolOnWire[]; readonly store: boolean; readonly drawn: Drawn };
+
+export function toEcho(parameters: ResponseParameters, { tools, store, drawn }: InForce): ResponseEcho {
   const { user } = parameters;
   return {
     model: parameters.model,
@@ -120,8 +124,8 @@ export function toEcho(parameters: ResponseParameters, { tools, store }: { tools
     tools,
     tool_choice: parameters.tool_choice ?? "auto",
     parallel_tool_calls: parameters.parallel_tool_calls ?? true,
-    temperature: parameters.temperature ?? 1,
-    top_p: parameters.top_p ?? 1,
+    temperature: drawn.temperature,
+    top_p: drawn.topP,
     top_logprobs: parameters.top_logprobs ?? 0,
     max_output_tokens: parameters.max_output_tokens ?? null,
     text: { format: parameters.text?.format ?? { type: "text" }, verbosity: "medium" },

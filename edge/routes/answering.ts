@@ -4,6 +4,7 @@ import { AgentName } from "../../shared/agent.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { lineOf, SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import { drawnBy } from "../../shared/sampling.ts";
 import { getLineHead } from "../agent/head.ts";
 import { getNotes } from "../agent/known-notes.ts";
 import { promptNotes } from "../agent/notes.ts";
@@ -64,7 +65,7 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
   const own = await ownLineOf(context.env, head, scope.user);
   const notes = turnKind !== "main" ? [] : (own?.notes ?? (await getNotes(context.env, head, scope.user)));
   const { tools, runners } = offer;
-  const { temperature, topP, stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
+  const { stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   const toolChoice = toToolChoice(request.toolChoice, tools);
   const answering = await dispatchTurn(context.env, {
     scope,
@@ -80,7 +81,10 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
     notes: promptNotes(notes, tools),
     policies: policiesOf(head, own),
     engine: head.settings.engine,
-    sampling: { seed, temperature, topP, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
+    sampling: {
+      ...{ seed, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
+      ...drawnBy(request, head.settings),
+    },
     metadata: request.metadata,
     store: storeOf(request, head),
     asked,

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
+import { drawnBy } from "../../shared/sampling.ts";
 import type { App } from "../env.ts";
 import { readJson } from "../http-errors.ts";
 import { readDeltas } from "../openai/deltas.ts";
@@ -33,7 +34,7 @@ export function mountResponses(app: App): void {
     const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
     const scope = previous?.scope ?? (await scopeOf(context, request));
     const offer = await offerOf(context, request, head);
-    const echo = toEcho(parameters, { tools: toolsOnWire(offer), store: storeOf(request, head) });
+    const echo = toEcho(parameters, { tools: toolsOnWire(offer), store: storeOf(request, head), drawn: drawnBy(request, head.settings) });
     const parts = { request, headers, head, scope, sessionName, follows: previous?.turnId, body, offer, asked: JSON.stringify(echo) };
     const answering = await answerTurn(context, parts).catch(throwInOwnTerms);
     const [deltas, base] = [readDeltas(answering.deltas), baseOf(answering.head, echo)];

@@ -151,6 +151,10 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     expect(await isValid(`the founders (${id})`)).toBe(false);
     await page.getByLabel(`the founders (${id})`).fill("0.5");
 
+    await page.getByLabel("Temperature where a request does not say").fill("2.5");
+    expect(await isValid("Temperature where a request")).toBe(false);
+    await page.getByLabel("Temperature where a request").fill("0.7");
+
     await page.getByText("What a version may cost at the gate").click();
     await page.getByLabel("needless questions, share of them").fill("0.4");
     await page.getByLabel("distance from the base, KL in nats").fill("0");
@@ -166,6 +170,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await save.click();
     await page.getByText("Saved.").waitFor(SLOWLY);
     expect(await settings()).toMatchObject({
+      sampling: { temperature: 0.7, topP: 1 },
       learning: { scope: "personal", sharedFrom: 6, trusted: { [id]: 0.5 } },
       release: { gate: { budgets: { needlessQuestions: 0.4, klToBaseNats: 0.5 } }, canary: { minSessions: 80 } },
     });

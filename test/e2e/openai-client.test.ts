@@ -59,8 +59,17 @@ describe("a completion", () => {
   it("is the same for the same seed, and at temperature 0 for any", async () => {
     const text = async (options: object): Promise<string | null> =>
       only((await client().chat.completions.create({ ...short, messages: [hello], ...options })).choices).message.content;
-    expect(await text({ seed: 11 })).toBe(await text({ seed: 11 }));
+    expect(await text({ seed: 11, temperature: 1 })).toBe(await text({ seed: 11, temperature: 1 }));
     expect(await text({ temperature: 0, seed: 1 })).toBe(await text({ temperature: 0, seed: 2 }));
+  });
+
+  it("is drawn as the agent says where the request does not, and at 0 unless it says", async () => {
+    const text = async (model: string, options: object = {}): Promise<string | null> =>
+      only((await client().chat.completions.create({ ...short, model, messages: [hello], ...options })).choices).message.content;
+    expect(await text(AGENT, { seed: 1 })).toBe(await text(AGENT, { temperature: 0 }));
+    await putAgent(edge, "warm", { sampling: { temperature: 1.5 } });
+    expect(await text("warm", { seed: 1 })).toBe(await text("warm", { temperature: 1.5, seed: 1 }));
+    expect(await text("warm", { seed: 1 })).not.toBe(await text("warm", { temperature: 0 }));
   });
 
   it("ends at the limit of tokens, and before a stop text", async () => {

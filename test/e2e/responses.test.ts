@@ -48,6 +48,16 @@ beforeAll(() => putAgent(edge, "assistant"));
 describe("a response", () => {
   const model = "assistant";
 
+  it("says which temperature and top_p it was drawn with, the agent's where the request names none", async () => {
+    await putAgent(edge, "warm", { sampling: { temperature: 0.5, topP: 0.9 } });
+    const drawn = async (asked: object) => {
+      const { temperature, top_p } = await client().responses.create({ model: "warm", input: "Hello", max_output_tokens: 4, ...asked });
+      return [temperature, top_p];
+    };
+    expect(await drawn({})).toEqual([0.5, 0.9]);
+    expect(await drawn({ temperature: 1, top_p: 1 })).toEqual([1, 1]);
+  });
+
   it("has no call in it where it is cut before one has its name, and neither has a chat completion", async () => {
     const response = await client().responses.create({ ...calling, model, input: "Book a room.", max_output_tokens: 3 });
     expect([response.status, response.output.map(({ type }) => type), response.output_text]).toEqual(["incomplete", ["message"], ""]);

@@ -67,8 +67,7 @@ export class WeightFiles {
   /** Reads tensors of `size` elements through one buffer, and keeps none. @throws {policy/refused} as `readInto` */
   check(tensors: readonly { readonly name: string; readonly size: number }[]): void {
     const part = new Float32Array(Math.min(CHUNK, Math.max(...tensors.map(({ size }) => size))));
-    for (const { name, size } of tensors)
-      for (let at = 0; at < size; at += CHUNK) this.#readPart(name, at, part.subarray(0, size - at));
+    for (const { name, size } of tensors) for (let at = 0; at < size; at += CHUNK) this.#readPart(name, at, part.subarray(0, size - at));
   }
 
   /** Whether two tensors of `size` elements are the same. */

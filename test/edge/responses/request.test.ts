@@ -73,7 +73,14 @@ describe("a request", () => {
       temperature: 0,
       user: "ann",
     });
-    expect(ask({})).toMatchObject({ temperature: 1, topP: 1, stop: [], tools: undefined, answerLimit: undefined, store: undefined });
+    expect(ask({})).toMatchObject({
+      temperature: undefined,
+      topP: undefined,
+      stop: [],
+      tools: undefined,
+      answerLimit: undefined,
+      store: undefined,
+    });
     expect(ask({ tools: [] }).tools).toEqual([]);
   });
 

@@ -19,7 +19,11 @@ const asEvent = (event: Writable<ItemEvent>): ResponseStreamEvent => event;
 const asResponse = (response: Writable<ResponseOnWire>): Omit<Response, "output_text"> => response;
 void [asEvent, asResponse];
 
-const echo = toEcho(parseResponseRequest({ model: "assistant", input: "Hi" }), { tools: [], store: true });
+const echo = toEcho(parseResponseRequest({ model: "assistant", input: "Hi" }), {
+  tools: [],
+  store: true,
+  drawn: { temperature: 1, topP: 1 },
+});
 const base = { id: `resp_${"0".repeat(48)}`, createdAt: 1_700_000_000, echo };
 const logprob = { token: "Hi", logprob: -0.5, bytes: [72, 105], top_logprobs: [] };
 const finished: TurnDelta = { kind: "finished", finishReason: "tool_calls", promptTokens: 10, cachedTokens: 4, completionTokens: 6 };

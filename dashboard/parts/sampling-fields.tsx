@@ -1,0 +1,32 @@
+/** How answers are drawn where a request does not say, in fields. */
+import type { SamplingSettings } from "../../shared/sampling.ts";
+import { NumberField, TextField } from "./fields.tsx";
+
+type Fields = { settings: SamplingSettings; onChange: (settings: SamplingSettings) => void };
+
+export function SamplingFields({ settings, onChange }: Fields) {
+  const { temperature, topP } = settings;
+  return (
+    <div class="grid">
+      <TextField
+        label="Temperature where a request does not say; empty: 0 for the policy in the Worker, else 1"
+        path="sampling.temperature"
+        type="number"
+        min={0}
+        max={2}
+        step="any"
+        value={temperature === null ? "" : String(temperature)}
+        onInput={(text) => onChange({ ...settings, temperature: text === "" ? null : Number(text) })}
+      />
+      <NumberField
+        label="Top p where a request does not say"
+        path="sampling.topP"
+        min={0}
+        max={1}
+        step="any"
+        value={topP}
+        onInput={(share) => onChange({ ...settings, topP: share })}
+      />
+    </div>
+  );
+}
