@@ -19,6 +19,7 @@ import {
   silentContext,
 } from "../../teacher/contexts.ts";
 import { chooseFacts, converse } from "../../teacher/requests.ts";
+import { drawErrandResult } from "./errands.ts";
 import { repliedAnew, variedReply } from "../../teacher/varied-reply.ts";
 import type { CorrectedExchange } from "../update/learner.ts";
 
@@ -38,7 +39,7 @@ export function aspectContexts(group: readonly CorrectedExchange[], wanted: Want
   const others = (): Context[] => generateContexts(source, { ...counts, silent: 0, stated: 0 }, random);
   if (isReplyAspect(correction.parameter.name)) {
     const replies = corrected.filter(({ messages }) => repliedTool(messages) === correction.tool.function.name);
-    return [...(own ? replies : []), ...replyContexts(replies, wanted), ...others()];
+    return [...(own ? replies : []), ...replyContexts(replies, wanted), ...others(), ...repliesElsewhere(wanted)];
   }
   const begun = turns.map(({ payload }) => begunBefore(payload.messages));
   const requests = requestContexts(source, { ...wanted, begun });
@@ -63,6 +64,14 @@ function replyContexts(replies: readonly Context[], { correction, counts, random
     const reply = random.pick(replies);
     return index % 2 === 0 ? variedReply(reply, random) : repliedAnew(reply, correction, random);
   }).filter((context) => context !== undefined);
+}
+
+/** Results of other tools: replies to those stay as they are. Where nothing says so, a name that is not surely learned turns up in them in part, over and over. */
+function repliesElsewhere({ counts, random }: Wanted): Context[] {
+  return Array.from({ length: counts.anchor }, (): Context => {
+    const { messages, tools } = drawErrandResult(random);
+    return { kind: "anchor", origin: "generated", messages, tools, tool: repliedTool(messages) ?? "" };
+  });
 }
 
 /** What a corrected conversation had come to before its last request: of a long one, up to the last reply to a result. */

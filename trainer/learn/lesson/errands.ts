@@ -3,10 +3,11 @@
  * training draws them, with made-up values.
  */
 import { at } from "../../../shared/assert.ts";
+import type { ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import { activatedFrom, type Invocation } from "../../../shared/lora.ts";
 import type { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { TokenBatch } from "../../engine/batch.ts";
-import { SGD_TODAY } from "../../pretrain/conversation.ts";
+import { SGD_TODAY, toMessages } from "../../pretrain/conversation.ts";
 import { drawErrand } from "../../pretrain/errand.ts";
 import { Vocabulary } from "../../pretrain/errand-tools.ts";
 import { actExample, CALL_WEIGHT, type Example, FIRST_WEIGHT, teaches } from "../../pretrain/examples.ts";
@@ -54,6 +55,16 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
     }
   }
   return { rows: ERRAND_ROWS, length, tokens, positions, targets, weights };
+}
+
+/** A conversation up to a tool's result that is to be replied to, and what tools it has. */
+export function drawErrandResult(random: Random): { messages: ChatMessage[]; tools: ToolDefinition[] } {
+  for (let draws = 0; draws < MAX_DRAWS; draws += 1) {
+    const { system, tools, steps } = drawErrand(VOCABULARY, FORMS, random).conversation;
+    const replies = [...steps.keys()].filter((index) => steps[index]?.kind === "reply" && steps[index - 1]?.kind === "result");
+    if (replies.length > 0) return { messages: toMessages(system, steps.slice(0, random.pick(replies))), tools };
+  }
+  throw new Error(`an errand with a reply to a result expected, got none in ${MAX_DRAWS}`);
 }
 
 /** Places of the tokens that are to stay as probable as they were, answer by answer: calls, and where a reply begins. In which words the policy replies may change. */

@@ -25,6 +25,7 @@ import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { stayingLessons, UnseenErrands } from "../lesson/staying.ts";
 import { mean, percent, share } from "./shares.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
+import { spoiledReplies } from "./spoiled.ts";
 import { withoutLift } from "./unmoved.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
@@ -178,6 +179,12 @@ async function confirm(
     return refuse(
       "update/notLearned",
       `"${text}": replies in words that there are expected, got ${[...new Set(garbled.flat())].slice(0, SHOWN_WORDS).join(", ")}`,
+    );
+  const spoiled = await spoiledReplies(lessons, { ask, tokenizer });
+  if (spoiled.share > MOST_GARBLED)
+    return refuse(
+      "update/notLearned",
+      `"${text}": replies elsewhere that make up nothing and do not repeat themselves expected, got ${JSON.stringify(spoiled.replies.slice(0, SHOWN_WORDS))}`,
     );
   if (honoured < settings.honouredBar)
     return refuse(

@@ -5,6 +5,7 @@ import type { ToolDefinition } from "../../../../shared/chat.ts";
 import { spacedJson } from "../../../../shared/spaced-json.ts";
 import { zipStrict } from "../../../../shared/assert.ts";
 import { Tokenizer } from "../../../../shared/tokenizer.ts";
+import { repliedTool } from "../../../../shared/wording.ts";
 import { countWords, tokenizerJson, trainBpe } from "../../../../trainer/pretrain/bpe.ts";
 import { Random } from "../../../../trainer/random.ts";
 import { aspectContexts } from "../../../../trainer/learn/lesson/aspect-contexts.ts";
@@ -171,6 +172,13 @@ describe("lessons of how replies are worded", () => {
     expect(new Set(told)).toEqual(new Set(["I found Aria.", "I found Corner.", "I found Sea House."]));
     expect([told.length, failed]).toEqual([49, 0]);
     expect(lessons.some(({ guidance }) => guidance === "none")).toBe(true);
+  });
+
+  it("leave the replies to other tools' results as they are", () => {
+    const contexts = aspectContexts([exchange], { correction, counts: COUNTS, own: true, random: new Random(1) });
+    const elsewhere = contexts.filter(({ kind, messages }) => kind === "anchor" && messages.at(-1)?.role === "tool");
+    expect(elsewhere).toHaveLength(COUNTS.anchor);
+    for (const { messages, tool } of elsewhere) expect([repliedTool(messages), tool === "SearchHotel"]).toEqual([tool, false]);
   });
 
   it("are in the tokens that a text has, whatever tokens it was held to letter by letter", async () => {

@@ -1,10 +1,11 @@
 /** Errands as an update's trust region sees them: one shape, calls to keep, no two alike, and a loss that a change of policy raises. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { linearNames } from "../../../../shared/lora.ts";
+import { repliedTool } from "../../../../shared/wording.ts";
 import { checkPositions } from "../../../../trainer/engine/batch.ts";
 import { Engine } from "../../../../trainer/engine/engine.ts";
 import { ErrandPools, Errands } from "../../../../trainer/learn/lesson/errand-pool.ts";
-import { drawErrandBatch } from "../../../../trainer/learn/lesson/errands.ts";
+import { drawErrandBatch, drawErrandResult } from "../../../../trainer/learn/lesson/errands.ts";
 import { OBJECTIVES } from "../../../../trainer/learn/update/objective.ts";
 import { trainStep } from "../../../../trainer/learn/update/train.ts";
 import { readCheckpoint } from "../../../../trainer/model/checkpoint.ts";
@@ -104,5 +105,17 @@ describe("trainStep, with errands", () => {
     const moved = [...tensors].map(([name, values]) => [name, values.map((value) => value + 0.2 * (random.next() - 0.5))] as const);
     await engine.loadAdapter("candidate", { ...rest, tensors: new Map(moved) });
     expect(await loss()).toBeGreaterThan(0.05);
+  });
+});
+
+describe("drawErrandResult", () => {
+  it("ends in what a tool of its own gave back, other tools' each time", () => {
+    const random = new Random(4);
+    const drawn = Array.from({ length: 12 }, () => drawErrandResult(random));
+    for (const { messages, tools } of drawn) {
+      expect(messages.at(-1)?.role).toBe("tool");
+      expect(tools.map((tool) => tool.function.name)).toContain(repliedTool(messages));
+    }
+    expect(new Set(drawn.map(({ messages }) => repliedTool(messages))).size).toBeGreaterThan(8);
   });
 });

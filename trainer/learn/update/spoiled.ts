@@ -1,0 +1,25 @@
+/** What an update does to replies that it is not about: a name that is learned in part is said in part, "Madam F F F F". */
+import { zipStrict } from "../../../shared/assert.ts";
+import { madeUpWords } from "../../../shared/speech/strange-words.ts";
+import type { Tokenizer } from "../../../shared/tokenizer.ts";
+import { repeats } from "../../gate/checks.ts";
+import { readAnswer } from "../../teacher/answer-text.ts";
+import { type Lesson, mustStay } from "../../teacher/answers.ts";
+import type { AskPolicy } from "../../teacher/lead.ts";
+
+const SHOWN_CHARS = 80;
+
+/** Of the lessons' replies that are to stay as they are, those in whose place the policy makes words up or repeats itself, and their share. */
+export async function spoiledReplies(
+  lessons: readonly Lesson[],
+  { ask, tokenizer }: { ask: AskPolicy; tokenizer: Tokenizer },
+): Promise<{ share: number; replies: string[] }> {
+  const staying = lessons.filter(({ context, own }) => mustStay(context) && readAnswer(tokenizer, own).calls.length === 0 && !repeats(own));
+  const answers = await ask(staying.map(({ studentPrompt: prompt, context: { tools }, own: supposed }) => ({ prompt, tools, supposed })));
+  const replies = zipStrict(staying, answers).flatMap(([{ context: heard, own }, answer]) => {
+    const { text } = readAnswer(tokenizer, answer);
+    const others = [readAnswer(tokenizer, own).text];
+    return repeats(answer) || madeUpWords(text, { tokenizer, heard, others }).length > 0 ? [text.slice(0, SHOWN_CHARS)] : [];
+  });
+  return { share: replies.length / Math.max(1, staying.length), replies };
+}
