@@ -2,6 +2,7 @@
 import type { ListedVersion } from "./api.ts";
 import { count } from "./count.ts";
 import { eventIdOf } from "./hint-id.ts";
+import type { Note } from "./note.ts";
 
 export type Lineal = Pick<ListedVersion, "version" | "parent" | "status" | "events" | "hints">;
 
@@ -63,6 +64,20 @@ export function fateOf(quarantine: boolean): string {
   return quarantine
     ? "No version will learn from that again until somebody lets it back in."
     : "The trainer will learn from it again at once, starting at the version gone back to.";
+}
+
+/** Those of the notes that versions which are left had learned from, and that were not dropped. */
+export function notesOf<Listed extends Pick<Note, "learnedBy" | "status">>({ versions }: Left, notes: readonly Listed[]): Listed[] {
+  const gone = new Set(versions.map(({ version }) => version));
+  const isLive = ({ status }: Pick<Note, "status">): boolean => status === "inForce" || status === "absorbed";
+  return notes.filter((note) => note.learnedBy !== null && gone.has(note.learnedBy) && isLive(note));
+}
+
+/** What becomes of these notes. */
+export function fateOfNotes(notes: number, quarantine: boolean): string {
+  return quarantine
+    ? `${count(notes, "note")} will go out of force with them, for whoever gave them, too:`
+    : `${count(notes, "note")} will be in force until ${notes === 1 ? "it is" : "they are"} learned again:`;
 }
 
 /** What no rollback changes, forward or back; undefined where nothing is barred. */

@@ -102,7 +102,7 @@ export class EdgeClient {
     return this.#send(API.deleteCase.at({ agent, case: caseId }));
   }
 
-  notes(agent: string, query: { user?: string; before?: string; limit: number }): Promise<{ notes: Note[] }> {
+  notes(agent: string, query: OfLine & { user?: string; before?: string; limit: number }): Promise<{ notes: Note[] }> {
     return this.#send(API.notes.at({ agent }, query));
   }
 

@@ -1,13 +1,15 @@
 /** `nextstate rollback` and `nextstate promote`: which version answers. */
 import { buildCommand } from "@stricli/core";
 import { AppError } from "../../shared/errors.ts";
-import { barredText, fateOf, type Left, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import { barredText, fateOf, fateOfNotes, type Left, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
 import { count } from "../../shared/count.ts";
+import type { Note } from "../../shared/note.ts";
 import { clip, remark, say, show } from "./output.ts";
 import { PAGE, readAll } from "./paged.ts";
 import { AGENT, COMMON, connect, LINE, versionNumber, type Common, type Context } from "./where.ts";
+import { readNotes } from "./suite.ts";
 import { readVersions } from "./versions.ts";
 
 type Reasoned = Common & { reason?: string };
@@ -40,9 +42,12 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
     const { quarantine, reason } = flags;
     if (!flags.yes) {
       const of: OfLine = { line: flags.line };
-      const [{ versions, stable }, barred] = await Promise.all([readVersions(edge, agent, of), readBarred(edge, agent, of)]);
-      const left = whatIsLeft(versions, to, barred);
-      for (const line of preview(left, { stable, to, quarantine })) remark(line);
+      const [{ versions, stable }, barred, notes] = await Promise.all([
+        readVersions(edge, agent, of),
+        readBarred(edge, agent, of),
+        readNotes(edge, agent, of),
+      ]);
+      for (const line of preview(whatIsLeft(versions, to, barred), { stable, to, quarantine, notes })) remark(line);
       if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
       if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
         throw new AppError("policy/refused", "not confirmed; nothing was changed");
@@ -70,11 +75,16 @@ export const promote = buildCommand<Reasoned, [string, number], Context>({
   },
 });
 
-function preview(left: Left, { stable, to, quarantine }: { stable: number; to: number; quarantine: boolean }): string[] {
+type Asked = { stable: number; to: number; quarantine: boolean; notes: readonly Note[] };
+
+function preview(left: Left, { stable, to, quarantine, notes }: Asked): string[] {
   const stays = barredText(left.barred.size);
+  const learned = notesOf(left, notes);
   return [
     [previewOf(left, { stable, to }), ...(left.events.size === 0 ? [] : [fateOf(quarantine)])].join(" "),
     ...[...left.hints].map((hint) => `  ${clip(hint, 160)}`),
+    ...(learned.length === 0 ? [] : [fateOfNotes(learned.length, quarantine)]),
+    ...learned.map(({ text, user }) => `  ${clip(text, 120)} (${user})`),
     ...(stays === undefined ? [] : [stays]),
   ];
 }

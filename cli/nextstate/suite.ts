@@ -3,7 +3,7 @@ import { buildChoiceParser, buildCommand } from "@stricli/core";
 import type { Note, NoteStatus } from "../../shared/note.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Expectation, SuiteCase } from "../../shared/suite.ts";
-import type { EdgeClient } from "./edge-client.ts";
+import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { readJsonFile } from "./input.ts";
 import { clip, paint, say, show, table, time } from "./output.ts";
 import { PAGE, readAll } from "./paged.ts";
@@ -64,7 +64,7 @@ export const notes = buildCommand<Common & { user?: string; all: boolean }, [str
     const edge = connect(flags);
     if (action === "drop")
       return show(flags, await edge.dropNote(agent, required(id, "note")), ({ noteId, text }) => say(`Dropped ${noteId}: ${clip(text)}`));
-    const every = await readNotes(edge, agent, flags.user);
+    const every = await readNotes(edge, agent, { user: flags.user });
     const found = flags.all ? every : every.filter(({ status }) => status === "inForce");
     return show(flags, { notes: found }, () => listNotes(found, flags));
   },
@@ -96,9 +96,9 @@ function readCases(edge: EdgeClient, agent: string): Promise<SuiteCase[]> {
   );
 }
 
-function readNotes(edge: EdgeClient, agent: string, user: string | undefined): Promise<Note[]> {
+export function readNotes(edge: EdgeClient, agent: string, of: OfLine & { user?: string | undefined }): Promise<Note[]> {
   return readAll(
-    async (before) => (await edge.notes(agent, { limit: PAGE, user, before })).notes,
+    async (before) => (await edge.notes(agent, { limit: PAGE, ...of, before })).notes,
     ({ noteId }) => noteId,
   );
 }

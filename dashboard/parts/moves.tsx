@@ -3,14 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { isAspect } from "../../shared/aspects.ts";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion } from "../../shared/api.ts";
-import { count } from "../../shared/count.ts";
 import type { Note } from "../../shared/note.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
 import { get, send } from "../api.ts";
 import { BARRED_PAGING, NOTE_PAGING, readAll } from "../pages.ts";
 import { useAction } from "../resource.ts";
-import { barredText, fateOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import { barredText, fateOf, fateOfNotes, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
 import { OfTool } from "./hints.tsx";
 import { Problem } from "./shown.tsx";
@@ -89,9 +88,7 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
   const [reason, setReason] = useState("");
   const left = whatIsLeft(known?.versions ?? [], version, known?.barred);
   const gone = new Set(left.versions.map((each) => each.version));
-  const notes = (known?.notes ?? []).filter(
-    ({ learnedBy, status }) => learnedBy !== null && gone.has(learnedBy) && (status === "inForce" || status === "absorbed"),
-  );
+  const notes = notesOf(left, known?.notes ?? []);
   const stays = barredText(left.barred.size);
   const move = async (): Promise<void> => {
     await send(API.rollback.at({ agent }, { line }), {
@@ -153,11 +150,7 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
 function NotesToo({ notes, go }: { notes: readonly Note[]; go: boolean }) {
   return (
     <>
-      <p>
-        {go
-          ? `${count(notes.length, "note")} will go out of force with them, for whoever gave them, too:`
-          : `${count(notes.length, "note")} will be in force until they are learned again:`}
-      </p>
+      <p>{fateOfNotes(notes.length, go)}</p>
       <ul>
         {notes.map(({ noteId, text, tool, parameter, user }) => (
           <li key={noteId}>

@@ -45,11 +45,11 @@ async function json(args: string, options: RunOptions = {}): Promise<Record<stri
 const api = async (path: string): Promise<unknown> => (await call(edge, "admin", `GET /api${path}`)).body;
 
 /** A version that learned from an event. @returns how it was published */
-async function publish(agent: string, seq: number): Promise<unknown> {
+async function publish(agent: string, seq: number, eventId = `${agent}-${seq}`): Promise<unknown> {
   const line = `/trainer/v1/agents/${agent}/lines/${SHARED_LINE}`;
   const { parent, cursor } = (await call(edge, "trainer", `GET ${line}/head`)).body;
   const adapter = await putAdapter(edge, `adapter ${agent} ${seq}`);
-  const events = [lineage(`${agent}-${seq}`, seq)];
+  const events = [lineage(eventId, seq)];
   const made = manifestOf({ agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq, events });
   const changes = [{ prompt: "A hotel, please.", before: "SearchHotel({})", after: 'SearchHotel({"number_of_rooms": "2"})' }];
   const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: "1" }];
@@ -102,18 +102,22 @@ describe("nextstate agents", () => {
   });
 });
 
+/** An agent with two turns, the second of which was corrected: a note is in force. */
+async function corrected(agent: string): Promise<{ eventId: string; user: string }> {
+  await putAgent(edge, agent, { tools: [SEARCH], release: { canary: { mode: "off" } } });
+  await ask(agent, `A room, please.${ESCAPE}[31m`);
+  await ask(agent, "Two rooms.");
+  const logged = async () => ((await api(`/agents/${agent}/turns`)) as { turns: { turnId: string; user: string }[] }).turns;
+  await vi.waitUntil(async () => (await logged()).length === 2, { timeout: 20_000 });
+  const [{ turnId, user } = { turnId: "", user: "" }] = await logged();
+  const made = judgement(agent, turnId);
+  const payload = { ...made.payload, hint: "number_of_rooms should be 2.", tool: "SearchHotel" };
+  await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [{ ...made, user, payload }] });
+  return { eventId: made.payload.subject, user };
+}
+
 describe("nextstate turns and notes", () => {
-  beforeAll(async () => {
-    await putAgent(edge, "told", { tools: [SEARCH] });
-    await ask("told", `A room, please.${ESCAPE}[31m`);
-    await ask("told", "Two rooms.");
-    const logged = async () => ((await api("/agents/told/turns")) as { turns: { turnId: string; user: string }[] }).turns;
-    await vi.waitUntil(async () => (await logged()).length === 2, { timeout: 20_000 });
-    const [{ turnId, user } = { turnId: "", user: "" }] = await logged();
-    const made = judgement("told", turnId);
-    const payload = { ...made.payload, hint: "number_of_rooms should be 2.", tool: "SearchHotel" };
-    await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [{ ...made, user, payload }] });
-  });
+  beforeAll(() => corrected("told"));
 
   it("shows turns with judgement and hint, without the escape sequences of who wrote them", async () => {
     const text = await said("turns told");
@@ -184,6 +188,16 @@ describe("nextstate versions, rollback and promote", () => {
     expect(stderr).toContain("Version 1 will answer, and version 2 no longer. Taken back will be version 2, with 1 event ");
     expect(stderr).toContain("--yes expected");
     expect(await statuses()).toEqual(["stable", "superseded", "superseded"]);
+  });
+
+  it("names the notes that go with a version, and who gave them", async () => {
+    const { eventId, user } = await corrected("noted");
+    await publish("noted", 4, eventId);
+    const said = `  number_of_rooms should be 2. (${user})\n`;
+    const { stderr } = await nextstate("rollback noted 0");
+    expect(stderr).toContain(`1 note will go out of force with them, for whoever gave them, too:\n${said}`);
+    const { stderr: kept } = await nextstate("rollback noted 0 --no-quarantine");
+    expect(kept).toContain(`1 note will be in force until it is learned again:\n${said}`);
   });
 
   it("rolls back with --yes, with quarantine or without", async () => {

@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     await dialog.getByText("1 note will go out of force with them, for whoever gave them, too:").waitFor();
     await dialog.getByText(`${NOTE} in calls of SearchHotel of u1`).waitFor();
     await dialog.getByLabel("Quarantine what they learned from").uncheck();
-    await dialog.getByText("1 note will be in force until they are learned again:").waitFor();
+    await dialog.getByText("1 note will be in force until it is learned again:").waitFor();
     await dialog.getByLabel("Quarantine what they learned from").check();
     expect(await violationsIn(page, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "End the trial" }).click();
