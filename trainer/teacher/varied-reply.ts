@@ -2,18 +2,20 @@
  * Conversations that end, like one that was corrected, in a tool's result that is to be replied to: the same one or a request made up, and what was
  * found made anew. A reply that is only ever learned of one result has its numbers learned by heart, and tells them of every other.
  */
-import type { ChatMessage } from "../../shared/chat.ts";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { parseObject } from "../../shared/speech/calls.ts";
+import { findTool, parseObject } from "../../shared/speech/calls.ts";
 import { mentions, wordsBy } from "../../shared/speech/mention.ts";
-import { parameterOf } from "../../shared/speech/parameters.ts";
+import { parameterOf, readParameters } from "../../shared/speech/parameters.ts";
 import { isCount, readResult, repliedTool } from "../../shared/wording.ts";
 import type { Random } from "../random.ts";
 import type { Context, Correction } from "./contexts.ts";
-import { carriedOut, chooseFacts } from "./requests.ts";
+import { carriedOut, chooseFacts, type Request } from "./requests.ts";
 import { makeValue } from "./values.ts";
 
 const MOST_FOUND = 20;
+const MOST_LISTED = 3;
+const LISTED_SHARE = 0.5;
 
 /** What a value is made of. */
 type Anew = {
@@ -44,17 +46,53 @@ export function repliedAnew(
   { tool }: Pick<Correction, "tool">,
   random: Random,
 ): Context | undefined {
+  if (repliedTool(messages) !== tool.function.name) return undefined;
+  const made = requestedAnew(messages, tool, random);
+  return made === undefined ? undefined : { kind: "silent", origin: "generated", messages: made, tools, tool: tool.function.name };
+}
+
+/**
+ * A request for another tool, whose result has the shape of the corrected one's, or that of a list: the reply stays as it is. What results look like
+ * would be learned otherwise, and not whose they are. Undefined as above.
+ */
+export function repliedElsewhere(
+  { messages, tools }: Pick<Context, "messages" | "tools">,
+  other: ToolDefinition,
+  random: Random,
+): Context | undefined {
+  const made = random.next() < LISTED_SHARE ? listed(messages, other, random) : requestedAnew(messages, other, random);
+  const offered = findTool(tools, other.function.name) === undefined ? random.shuffled([...tools, other]) : tools;
+  return made === undefined ? undefined : { kind: "other", origin: "generated", messages: made, tools: offered, tool: other.function.name };
+}
+
+/** A request for a tool with a result of the last one's shape; undefined where none can be made. */
+function requestedAnew(messages: readonly ChatMessage[], tool: ToolDefinition, random: Random): ChatMessage[] | undefined {
   const last = messages.at(-1);
-  if (last?.role !== "tool" || repliedTool(messages) !== tool.function.name) return undefined;
-  const system = messages.filter(({ role }) => role === "system");
+  if (last?.role !== "tool") return undefined;
   let content: string | undefined;
-  const request = { system, tool, facts: chooseFacts(tool, [], random) };
-  const made: ChatMessage[] = carriedOut(
-    request,
+  const made = carriedOut(
+    requestFor(messages, tool, random),
     (given) => (content = resultAnew(last.content, { given, said: Object.values(given).join("\n"), random })) ?? "",
     random,
   );
-  return content === undefined ? undefined : { kind: "silent", origin: "generated", messages: made, tools, tool: tool.function.name };
+  return content === undefined ? undefined : made;
+}
+
+/** A request for a tool that finds so many entries, the first of which it lists. */
+function listed(messages: readonly ChatMessage[], tool: ToolDefinition, random: Random): ChatMessage[] {
+  const entry = (): object =>
+    Object.fromEntries(readParameters(tool).map((parameter) => [parameter.name, makeValue(parameter, random) ?? "True"]));
+  const results = Array.from({ length: 1 + random.below(MOST_LISTED) }, entry);
+  const count = results.length + random.below(MOST_FOUND);
+  return carriedOut(
+    requestFor(messages, tool, random),
+    (given) => spacedJson({ count, results: results.map((each) => ({ ...each, ...given })) }),
+    random,
+  );
+}
+
+function requestFor(messages: readonly ChatMessage[], tool: ToolDefinition, random: Random): Request {
+  return { system: messages.filter(({ role }) => role === "system"), tool, facts: chooseFacts(tool, [], random) };
 }
 
 /** Some of what was found, in another order, with other values, and as many as it says; undefined where nothing was. */

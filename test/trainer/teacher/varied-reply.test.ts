@@ -1,10 +1,11 @@
 /** Results made anew: what the conversation is about stays, everything else is another. */
 import { describe, expect, it } from "vitest";
 import { spacedJson } from "../../../shared/spaced-json.ts";
+import { repliedTool } from "../../../shared/wording.ts";
 import { Random } from "../../../trainer/random.ts";
 import type { Context } from "../../../trainer/teacher/contexts.ts";
-import { repliedAnew, variedReply } from "../../../trainer/teacher/varied-reply.ts";
-import { call, result, SEARCH, user } from "../hotel.ts";
+import { repliedAnew, repliedElsewhere, variedReply } from "../../../trainer/teacher/varied-reply.ts";
+import { call, result, SEARCH, user, WEATHER } from "../hotel.ts";
 
 const FOUND = {
   count: 9,
@@ -75,4 +76,29 @@ describe("repliedAnew", () => {
     expect(entriesOf(made).results.every(({ city }) => city === given.city)).toBe(true);
     expect(made?.messages.at(-1)).toMatchObject({ role: "tool", tool_call_id: wanted?.id });
   });
+});
+
+describe("repliedElsewhere", () => {
+  const random = new Random(6);
+  const drawn = Array.from({ length: 40 }, () => repliedElsewhere(contextOf(spacedJson(FOUND)), WEATHER, random));
+
+  it("is a request for another tool, which is offered, with a result of it to reply to", () => {
+    for (const context of drawn) {
+      expect(context).toMatchObject({ kind: "other", tool: "GetWeather" });
+      expect(repliedTool(context?.messages ?? [])).toBe("GetWeather");
+      expect(context?.tools.map((tool) => tool.function.name).toSorted()).toEqual(["GetWeather", "SearchHotel"]);
+    }
+  });
+
+  it("has a result of the corrected one's shape in some, and what such a tool would list in others", () => {
+    const keys = new Set(drawn.map((context) => Object.keys(entriesOf(context).results[0] ?? {}).join()));
+    expect(keys).toContain("city,name,rent,from,opens,stars,pets");
+    expect(keys.size).toBeGreaterThan(1);
+    for (const context of drawn) expect(entriesOf(context).count).toBeGreaterThanOrEqual(entriesOf(context).results.length);
+  });
+
+  it("is none where the result that it is to be like cannot be read, unless a list is made up", () =>
+    expect(new Set(Array.from({ length: 20 }, () => repliedElsewhere(contextOf("no"), WEATHER, random) === undefined))).toEqual(
+      new Set([true, false]),
+    ));
 });

@@ -20,7 +20,8 @@ import {
 } from "../../teacher/contexts.ts";
 import { chooseFacts, converse } from "../../teacher/requests.ts";
 import { drawErrandResult } from "./errands.ts";
-import { repliedAnew, variedReply } from "../../teacher/varied-reply.ts";
+import { ANCHOR_TOOLS } from "../../teacher/anchor-tools.ts";
+import { repliedAnew, repliedElsewhere, variedReply } from "../../teacher/varied-reply.ts";
 import type { CorrectedExchange } from "../update/learner.ts";
 
 type Wanted = { readonly correction: Correction; readonly counts: ContextCounts; readonly own: boolean; readonly random: Random };
@@ -39,7 +40,7 @@ export function aspectContexts(group: readonly CorrectedExchange[], wanted: Want
   const others = (): Context[] => generateContexts(source, { ...counts, silent: 0, stated: 0 }, random);
   if (isReplyAspect(correction.parameter.name)) {
     const replies = corrected.filter(({ messages }) => repliedTool(messages) === correction.tool.function.name);
-    return [...(own ? replies : []), ...replyContexts(replies, wanted), ...others(), ...repliesElsewhere(wanted)];
+    return [...(own ? replies : []), ...replyContexts(replies, wanted), ...others(), ...repliesElsewhere(replies, wanted)];
   }
   const begun = turns.map(({ payload }) => begunBefore(payload.messages));
   const requests = requestContexts(source, { ...wanted, begun });
@@ -66,12 +67,20 @@ function replyContexts(replies: readonly Context[], { correction, counts, random
   }).filter((context) => context !== undefined);
 }
 
-/** Results of other tools: replies to those stay as they are. Where nothing says so, a name that is not surely learned turns up in them in part, over and over. */
-function repliesElsewhere({ counts, random }: Wanted): Context[] {
-  return Array.from({ length: counts.anchor }, (): Context => {
+/**
+ * Results of other tools, the agent's and such as it never had: replies to those stay as they are. Where nothing says so, a name that is not surely
+ * learned turns up in them in part, over and over.
+ */
+function repliesElsewhere(replies: readonly Context[], { correction: { tool }, counts, random }: Wanted): Context[] {
+  const others = replies.flatMap(({ tools }) => tools.filter((each) => each.function.name !== tool.function.name));
+  return Array.from({ length: counts.other + counts.anchor }, (_, index): Context | undefined => {
+    if (index >= counts.anchor && replies.length > 0) {
+      const other = others.length > 0 && random.chance(0.5) ? random.pick(others) : random.pick(ANCHOR_TOOLS);
+      return repliedElsewhere(random.pick(replies), other, random);
+    }
     const { messages, tools } = drawErrandResult(random);
     return { kind: "anchor", origin: "generated", messages, tools, tool: repliedTool(messages) ?? "" };
-  });
+  }).filter((context) => context !== undefined);
 }
 
 /** What a corrected conversation had come to before its last request: of a long one, up to the last reply to a result. */

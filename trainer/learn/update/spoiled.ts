@@ -16,9 +16,9 @@ export async function spoiledReplies(
 ): Promise<{ share: number; replies: string[] }> {
   const staying = lessons.filter(({ context, own }) => mustStay(context) && readAnswer(tokenizer, own).calls.length === 0 && !repeats(own));
   const answers = await ask(staying.map(({ studentPrompt: prompt, context: { tools }, own: supposed }) => ({ prompt, tools, supposed })));
-  const replies = zipStrict(staying, answers).flatMap(([{ context: heard, own }, answer]) => {
+  const others = lessons.map(({ own }) => readAnswer(tokenizer, own).text); // a word that it said before is one that there is
+  const replies = zipStrict(staying, answers).flatMap(([{ context: heard }, answer]) => {
     const { text } = readAnswer(tokenizer, answer);
-    const others = [readAnswer(tokenizer, own).text];
     return repeats(answer) || madeUpWords(text, { tokenizer, heard, others }).length > 0 ? [text.slice(0, SHOWN_CHARS)] : [];
   });
   return { share: replies.length / Math.max(1, staying.length), replies };
