@@ -73,9 +73,10 @@ function replyContexts(replies: readonly Context[], { correction, counts, random
  */
 function repliesElsewhere(replies: readonly Context[], { correction: { tool }, counts, random }: Wanted): Context[] {
   const others = replies.flatMap(({ tools }) => tools.filter((each) => each.function.name !== tool.function.name));
+  const anchors = ANCHOR_TOOLS.filter((each) => each.function.name !== tool.function.name);
   return Array.from({ length: counts.other + counts.anchor }, (_, index): Context | undefined => {
     if (index >= counts.anchor && replies.length > 0) {
-      const other = others.length > 0 && random.chance(0.5) ? random.pick(others) : random.pick(ANCHOR_TOOLS);
+      const other = others.length > 0 && random.chance(0.5) ? random.pick(others) : random.pick(anchors);
       return repliedElsewhere(random.pick(replies), other, random);
     }
     const { messages, tools } = drawErrandResult(random);
