@@ -348,29 +348,6 @@ describe("nextstate, refused", () => {
   );
 });
 
-describe("nextstate completion", () => {
-  const completed = async (line: string): Promise<string[]> => {
-    const script = (await runNextstate(["completion", "bash"])).stdout;
-    const typed = `COMP_LINE='${line}' COMP_POINT=${line.length}; _nextstate; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const env = { NEXTSTATE_URL: edge.url, NEXTSTATE_ADMIN_KEY: edge.keys.admin };
-    return (await runCommand("bash", ["-c", `${script}\n${typed}`], { env })).stdout.trim().split("\n");
-  };
-
-  it("completes commands, options and names of agents in bash, behind npx too", async () => {
-    expect(await completed("nextstate ver")).toEqual(["versions"]);
-    expect(await completed("nextstate agents p")).toEqual(["put", "pause"]);
-    expect(await completed("npx nextstate turns de")).toEqual(["desk"]);
-    expect(await completed("nextstate turns --url http://127.0.0.1:9 de")).toEqual([""]);
-    expect(await completed("nextstate rollback line --y")).toEqual(["--yes"]);
-    expect(await completed("npx nexts")).toEqual([""]);
-  });
-
-  it("prints a script for zsh, and knows no other shell", async () => {
-    expect((await runNextstate(["completion", "zsh"])).stdout).toContain(BIN);
-    expect(await runNextstate(["completion", "fish"])).toMatchObject({ code: USAGE, stderr: expect.stringContaining("got fish") });
-  });
-});
-
 // util-linux's: it gives a command a terminal of its own, and types what stands on stdin.
 describe.skipIf(!existsSync("/usr/bin/script"))("nextstate at a terminal", () => {
   const typed = (args: string, stdin: string, env: Record<string, string> = {}): Promise<Ended> => {
