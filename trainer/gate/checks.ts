@@ -4,7 +4,7 @@ import type { GateCheck, GateCheckName } from "../../shared/release.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import { checkArguments } from "../../shared/schema-check.ts";
-import type { ReadAnswer } from "../teacher/answer-text.ts";
+import { type ReadAnswer, repeats } from "../teacher/answer-text.ts";
 import type { Probe } from "./probes.ts";
 
 /** An answer read, with what was sampled. */
@@ -73,21 +73,6 @@ export function length(pairs: readonly Pair[]): GateCheck {
 }
 
 const MOST = 10; // stands for a ratio that is infinite
-const GRAM = 4;
-const TIMES = 3;
-
-/** Whether the same four tokens stand in the answer three times over, none in another. */
-export function repeats(tokens: readonly number[]): boolean {
-  const ends = new Map<string, { end: number; count: number }>();
-  for (let start = 0; start + GRAM <= tokens.length; start += 1) {
-    const key = tokens.slice(start, start + GRAM).join(",");
-    const seen = ends.get(key) ?? { end: 0, count: 0 };
-    if (start < seen.end) continue;
-    if (seen.count + 1 >= TIMES) return true;
-    ends.set(key, { end: start + GRAM, count: seen.count + 1 });
-  }
-  return false;
-}
 
 export function pairUp<P>(asked: readonly P[], before: readonly Answered[], after: readonly Answered[], nameOf: (each: P) => string) {
   return zipStrict(asked, before).map(([each, first], index) => ({ each, name: nameOf(each), before: first, after: at(after, index) }));

@@ -15,6 +15,8 @@ export type ReadAnswer = {
 
 const OPEN = "<tool_call>";
 const CLOSE = "</tool_call>";
+const GRAM = 4;
+const TIMES = 3;
 
 /** Whether calls have tokens of their own. Without, as in Llama's tokenizer, a call is words like any other, and `readAnswer` finds none. */
 export function marksCalls({ specialIds }: Pick<Tokenizer, "specialIds">): boolean {
@@ -47,6 +49,19 @@ export function readAnswer(tokenizer: Tokenizer, tokens: readonly number[]): Rea
 /** All that was written, for people: calls with their marks, and no end token. */
 export function writtenText(tokenizer: Tokenizer, tokens: readonly number[]): string {
   return tokenizer.decode(tokens.filter((token) => !tokenizer.endIds.includes(token)));
+}
+
+/** Whether the same four tokens stand in the answer three times over, none in another. */
+export function repeats(tokens: readonly number[]): boolean {
+  const ends = new Map<string, { end: number; count: number }>();
+  for (let start = 0; start + GRAM <= tokens.length; start += 1) {
+    const key = tokens.slice(start, start + GRAM).join(",");
+    const seen = ends.get(key) ?? { end: 0, count: 0 };
+    if (start < seen.end) continue;
+    if (seen.count + 1 >= TIMES) return true;
+    ends.set(key, { end: start + GRAM, count: seen.count + 1 });
+  }
+  return false;
 }
 
 function parseCall(text: string): AnswerCall | undefined {

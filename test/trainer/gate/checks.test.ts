@@ -9,11 +9,11 @@ import {
   lost,
   needlessCalls,
   needlessQuestions,
-  repeats,
   repetition,
   type Answered,
   type ProbedPair,
 } from "../../../trainer/gate/checks.ts";
+import { repeats } from "../../../trainer/teacher/answer-text.ts";
 import type { Probe } from "../../../trainer/gate/probes.ts";
 
 const ALARM: ToolDefinition = {

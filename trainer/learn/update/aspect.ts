@@ -25,14 +25,13 @@ import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { stayingLessons, UnseenErrands } from "../lesson/staying.ts";
 import { mean, percent, share } from "./shares.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
-import { spoiledReplies } from "./spoiled.ts";
+import { refuseSpoiled } from "./spoiled.ts";
 import { withoutLift } from "./unmoved.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
 const MOST_CORRECTED = 4;
 const MOST_GARBLED = 0.1; // share of answers in which a word is made up
-const MOST_SPOILED = 0.25; // share of replies elsewhere; a policy that is whole misspells a name of several tokens now and then, too
 const SHOWN_WORDS = 5;
 // A name takes longer to learn than a value, and half of one is worse than none; what comes behind it is the last to be as it was.
 const REPLIES = { maxSteps: 60, honouredBar: 0.8, lookFrom: 30 };
@@ -107,6 +106,9 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const known = knownWords(tokenizer, [...training.lessons, ...held.lessons]);
   const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
   if (shortfall !== undefined) return shortfall;
+  // Of the other aspects no lesson has a reply to another tool's result.
+  const spoiled = words ? await refuseSpoiled(held.lessons, { ask, correction, tokenizer }) : undefined;
+  if (spoiled !== undefined) return spoiled;
   const tools = [correction.tool.function.name, correction.hint.value];
   // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
   const others = earlier.filter((each) => words || each.correction.tool.function.name !== correction.tool.function.name);
@@ -180,12 +182,6 @@ async function confirm(
     return refuse(
       "update/notLearned",
       `"${text}": replies in words that there are expected, got ${[...new Set(garbled.flat())].slice(0, SHOWN_WORDS).join(", ")}`,
-    );
-  const spoiled = await spoiledReplies(lessons, { ask, tokenizer });
-  if (spoiled.share > MOST_SPOILED)
-    return refuse(
-      "update/notLearned",
-      `"${text}": replies elsewhere that make up nothing and do not repeat themselves expected, got ${JSON.stringify(spoiled.replies.slice(0, SHOWN_WORDS))}`,
     );
   if (honoured < settings.honouredBar)
     return refuse(

@@ -1,7 +1,8 @@
 /** Which replies an update has spoiled that it was not about. */
 import { expect, it } from "vitest";
+import { aspectParameter } from "../../../../shared/aspects.ts";
 import { readCheckpoint } from "../../../../trainer/model/checkpoint.ts";
-import { spoiledReplies } from "../../../../trainer/learn/update/spoiled.ts";
+import { refuseSpoiled, spoiledReplies } from "../../../../trainer/learn/update/spoiled.ts";
 import type { Lesson } from "../../../../trainer/teacher/answers.ts";
 import type { ContextKind } from "../../../../trainer/teacher/contexts.ts";
 import { call, result, SEARCH, user } from "../../hotel.ts";
@@ -42,4 +43,25 @@ it("is none of what repeated itself before", async () => {
   const stammer = saying("F F F F F F F F F F F F F F");
   const lesson = { ...replied("other"), own: stammer };
   expect(await spoiledReplies([lesson], { ask: async (asked) => asked.map(() => stammer), tokenizer })).toEqual({ share: 0, replies: [] });
+});
+
+it("refuses the update above a quarter of them, with what was said", async () => {
+  const hint = { parameter: "@name", value: "Madam Ferreira" } as const;
+  const parameter = aspectParameter("@name");
+  if (parameter === undefined) throw new Error("an aspect expected");
+  const stammer = "Madam F F F F F F F F F F F F F F";
+  const refused = (count: number) =>
+    refuseSpoiled(
+      Array.from({ length: 4 }, () => replied("anchor")),
+      {
+        correction: { tool: SEARCH, parameter, hint },
+        ask: async (asked) => asked.map((_, index) => saying(index < count ? stammer : OWN)),
+        tokenizer,
+      },
+    );
+  expect(await refused(1)).toBeUndefined();
+  expect(await refused(2)).toMatchObject({
+    code: "update/notLearned",
+    detail: expect.stringContaining(`"Reply to SearchHotel with the name Madam Ferreira.": replies elsewhere`),
+  });
 });
