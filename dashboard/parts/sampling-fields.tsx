@@ -9,7 +9,8 @@ export function SamplingFields({ settings, onChange }: Fields) {
   return (
     <div class="grid">
       <TextField
-        label="Temperature where a request does not say; empty: 0 for the policy in the Worker, else 1"
+        label="Temperature where a request does not say"
+        placeholder="0 for the policy in the Worker, else 1"
         path="sampling.temperature"
         type="number"
         min={0}
