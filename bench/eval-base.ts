@@ -26,6 +26,7 @@ import {
   evaluateWording,
 } from "./eval/judging.ts";
 import { EvaluatedPolicy } from "./eval/policy.ts";
+import { evaluateOwnTools } from "./eval/own-tools.ts";
 import { evaluateResults } from "./eval/results.ts";
 import { evaluateUnnamed } from "./eval/unnamed.ts";
 
@@ -103,9 +104,10 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
   const corrected = await evaluateCorrected(policy, cases.corrected(conversations, lexicon, counts.corrected, random));
   const encode = tokenizer.encodePrompt.bind(tokenizer);
   const results = await evaluateResults(policy, encode);
+  const ownTools = await evaluateOwnTools(policy, encode);
   const beside = await evaluateBeside(policy, encode, conversations, { context, random });
   return {
-    figures: { acts, hints, notes: { silent, stated }, corrected, results, beside },
+    figures: { acts, hints, notes: { silent, stated }, corrected, results, ownTools, beside },
     bars: [
       atLeast("call made when due", acts.callMade.share, 0.92, "share"),
       atLeast("right tool", acts.rightTool.share, 0.9, "share"),

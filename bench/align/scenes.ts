@@ -5,12 +5,20 @@
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { plainConversation } from "../../trainer/pretrain/augment.ts";
-import { callArguments, plainView, type Step, toMessages, toolDefinition, type ToolView } from "../../trainer/pretrain/conversation.ts";
+import {
+  type ArgumentValue,
+  callArguments,
+  plainView,
+  type Step,
+  toMessages,
+  toolDefinition,
+  type ToolView,
+} from "../../trainer/pretrain/conversation.ts";
 import type { Schemas, Sgd, Variant } from "../../trainer/pretrain/sgd.ts";
 import type { Prompted } from "../sim/learning.ts";
 import { freshRequests, type FreshRequest, isAskable } from "../sim/requests.ts";
 
-type Arguments = Readonly<Record<string, string | number | boolean>>;
+type Arguments = Readonly<Record<string, ArgumentValue>>;
 
 export type Scene = Prompted & {
   readonly dialogueId: string;

@@ -1,7 +1,7 @@
 /** Fresh conversations drawn from SGD: everything that was said before a dialogue's first call, and what the call should be. */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { plainConversation } from "../../trainer/pretrain/augment.ts";
-import { callArguments, type ParameterView, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
+import { type ArgumentValue, callArguments, type ParameterView, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { bySpeech, isGuidable } from "../../trainer/pretrain/guidance.ts";
 import type { Dialogue, Sgd } from "../../trainer/pretrain/sgd.ts";
 
@@ -11,7 +11,7 @@ export type FreshRequest = {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
   /** The call that the data makes here. */
-  readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, string | number | boolean>> };
+  readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, ArgumentValue>> };
   /** What the tool gives back to that call. */
   readonly result: string;
   /** Optional parameters that nobody has spoken of, and parameters whose value the user stated. */

@@ -17,7 +17,7 @@ export type ParameterView = {
   slot: string;
   name: string;
   description: string;
-  type: "string" | "integer" | "boolean";
+  type: "string" | "integer" | "number" | "boolean" | "array";
   options: string[];
   required: boolean;
   fallback: string | undefined;
@@ -98,15 +98,20 @@ export function toolDefinition({ name, description, parameters }: ToolView): Too
 function parameterSchema({ type, description, options, fallback }: ParameterView): JsonSchema {
   return {
     type,
+    ...(type === "array" ? { items: { type: "string" } } : {}),
     ...(description === "" ? {} : { description }),
     ...(options.length === 0 || type === "boolean" ? {} : { enum: options.map((option) => typed(option, type)) }),
     ...(fallback === undefined ? {} : { default: typed(fallback, type) }),
   };
 }
 
-/** The value as the parameter's type has it; a string that is no such value stays a string. */
-export function typed(value: string, type: ParameterView["type"]): string | number | boolean {
+export type ArgumentValue = string | number | boolean | readonly unknown[];
+
+/** The value as the parameter's type has it, lists from their JSON; a string that is no such value stays a string. */
+export function typed(value: string, type: ParameterView["type"]): ArgumentValue {
   if (type === "integer" && /^\d{1,9}$/.test(value)) return Number(value);
+  if (type === "number" && /^-?\d{1,9}(?:\.\d{1,6})?$/.test(value)) return Number(value);
+  if (type === "array" && value.startsWith("[")) return JSON.parse(value) as unknown[];
   if (type === "boolean" && /^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
   return value;
 }
@@ -119,7 +124,7 @@ export function callArguments(
   tool: ToolView,
   values: Readonly<Record<string, string>>,
   first: readonly string[] = [],
-): Record<string, string | number | boolean> {
+): Record<string, ArgumentValue> {
   const ordered = [...tool.parameters].sort((a, b) => Number(first.includes(b.slot)) - Number(first.includes(a.slot)));
   const entries = ordered.flatMap(({ slot, name, type }) => {
     const value = values[slot];

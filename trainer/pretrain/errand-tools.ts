@@ -1,7 +1,7 @@
 /** Draws a service that nobody has built: a tool that finds things and one that arranges one of them, named in plain English. */
 import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
-import type { ParameterView, ToolView } from "./conversation.ts";
+import { type ParameterView, SGD_TODAY, type ToolView } from "./conversation.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { madeUpName, madeUpWord, spokenName } from "./values.ts";
 import { ARRANGING, ENDINGS, FINDING, HEADS, type Kind, NOUNS, PAIRS } from "./wordbook.ts";
@@ -23,6 +23,7 @@ const PAIR_SHARE = 0.5;
 const OPTIONS_SHARE = 0.75;
 const REAL_SHARE = 0.5;
 const NEAR_SHARE = 0.4;
+const KNOWN_CLOCK_SHARE = 0.8;
 
 export function drawErrandService(vocabulary: Vocabulary, random: Random): ErrandService {
   const noun = random.pick(NOUNS);
@@ -129,6 +130,15 @@ export class Vocabulary {
     const known = this.#values[kind];
     const clock = kind === "date" || kind === "time";
     return known.length > 0 && (clock || random.chance(REAL_SHARE)) ? random.pick(known) : madeUpName(random);
+  }
+
+  /** A date or a time as the data writes it, mostly one that it has. */
+  clock(kind: "date" | "time", random: Random): string {
+    const known = this.#values[kind];
+    const two = (value: number): string => String(value).padStart(2, "0");
+    if (known.length > 0 && random.chance(KNOWN_CLOCK_SHARE)) return random.pick(known);
+    if (kind === "date") return `${SGD_TODAY.slice(0, 5)}${two(3 + random.below(10))}-${two(1 + random.below(28))}`;
+    return `${two(7 + random.below(16))}:${random.pick(["00", "15", "30", "45"])}`;
   }
 
   #drawOptions(kind: Kind, random: Random): string[] {

@@ -3,6 +3,7 @@ import { hintPrompt, judgePrompt, rewardText, wishPrompt } from "../../shared/jo
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { JudgeAdapter } from "../policy/judge-adapter.ts";
 import { Random, seedAt } from "../random.ts";
+import { drawCommands } from "./command.ts";
 import type { Conversation } from "./conversation.ts";
 import { drawErrand } from "./errand.ts";
 import { type Example, hintJobExample, jobExample, naturalVerdict } from "./examples.ts";
@@ -12,7 +13,7 @@ import { Sources } from "./sources.ts";
 
 // Shares of the judge's examples.
 const HINTS = 0.22;
-const ERRAND_HINTS = 0.06;
+const ERRAND_HINTS = 0.1; // half of them about commands
 const UNHINTED = 0.03; // objections, asked what argument should have been different: none is said
 // Of its verdicts, and the rest objections. Rejections in all their kinds are half of them: a judge that saw more takes approvals for rejections.
 const VERDICTS = { natural: 0.47, plain: 0.3, corrected: 0.11 } as const;
@@ -49,7 +50,7 @@ export class JobMixture {
     const tokenizer = this.#tokenizer;
     const draw = random.next();
     if (draw < ERRAND_HINTS) {
-      const errand = drawErrand(vocabulary, lexicon.forms, random);
+      const errand = (random.chance(0.5) ? drawErrand : drawCommands)(vocabulary, lexicon.forms, random);
       return hintJobExample(tokenizer, errand.conversation, { ...lexicon, values: errand.values }, random);
     }
     if (draw < ERRAND_HINTS + HINTS) return hintJobExample(tokenizer, conversation, lexicon, random);

@@ -2,6 +2,7 @@
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { withBeside } from "./beside.ts";
 import type { Conversation } from "./conversation.ts";
+import { drawCommands } from "./command.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill } from "./drill.ts";
 import { drawErrand } from "./errand.ts";
@@ -11,7 +12,7 @@ import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.1, errand: 0.3, act: 0.16, amended: 0.14, guided: 0.2, judge: 0.06, hint: 0.04 } as const;
+const SHARES = { drill: 0.07, command: 0.3, errand: 0.14, act: 0.13, amended: 0.11, guided: 0.16, judge: 0.05, hint: 0.04 } as const;
 const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
@@ -46,10 +47,11 @@ export class Mixture {
 
   #draw(draw: number, random: Random): Example | undefined {
     if (draw < SHARES.drill) return this.#drill(random);
-    if (draw < SHARES.drill + SHARES.errand) return this.#errand(random);
+    if (draw < SHARES.drill + SHARES.command) return this.#command(random);
+    if (draw < SHARES.drill + SHARES.command + SHARES.errand) return this.#errand(random);
     const conversation = this.#sources.conversation(random);
     const { lexicon } = this.#sources;
-    const rest = draw - SHARES.drill - SHARES.errand;
+    const rest = draw - SHARES.drill - SHARES.command - SHARES.errand;
     if (rest < SHARES.act) return this.#act(conversation, random);
     const { act, amended, guided, judge } = SHARES;
     if (rest < act + amended) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
@@ -70,6 +72,16 @@ export class Mixture {
     if (job < 0.12) return actExample(this.#tokenizer, conversation, limit);
     if (job < 0.9) return guidedExample(this.#tokenizer, conversation, this.#sources.lexicon, limit, random);
     return hintJobExample(this.#tokenizer, conversation, this.#sources.lexicon, random);
+  }
+
+  #command(random: Random): Example | undefined {
+    const { conversation, values } = drawCommands(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
+    const lexicon = { ...this.#sources.lexicon, values };
+    const job = random.next();
+    if (job < 0.55) return this.#act(conversation, random);
+    if (job < 0.68) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < 0.95) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 
   #errand(random: Random): Example | undefined {

@@ -23,7 +23,8 @@ pipeline_tag: text-generation
 
 A ${(parameters / 1e6).toFixed(2)}M-parameter Qwen3-shaped decoder, trained from scratch by \`npm run pretrain\` on the training split of the
 Schema-Guided Dialogue data (Rastogi et al., arXiv:1909.05855, CC BY-SA 4.0) and its SGD-X schema variants
-(arXiv:2110.06800), with schemas, names and values redrawn for every example. So far: ${tokens.toLocaleString("en")} tokens in ${examples.toLocaleString("en")} examples, seed ${seed}.
+(arXiv:2110.06800), with schemas, names and values redrawn for every example, and on conversations with services that were written for
+this project (\`trainer/pretrain/*.jsonl\`). So far: ${tokens.toLocaleString("en")} tokens in ${examples.toLocaleString("en")} examples, seed ${seed}.
 
 It does three jobs, chosen by its prompt (\`shared/jobs.ts\`): **act** (call a tool or reply), **judge** (was the answer right, from
 what the user said next: +1, 0, −1) and **hint** (which argument should have been different). A \`<hint>\` in the last user

@@ -198,3 +198,22 @@ export function loosely(slot: string, value: string, asides: readonly string[], 
 export function fill(template: string, slot: string, value: string): string {
   return template.replaceAll("{slot}", slot).replaceAll("{value}", value);
 }
+
+/** What is said to who likes an answer. */
+export const THANKED: readonly string[] = [
+  "You're welcome.",
+  "Glad to help.",
+  "My pleasure.",
+  "Happy to help. Anything else?",
+  "Good to hear. Is there anything else?",
+  "Any time.",
+];
+/** Around the value that is wanted next. */
+export const FOLLOW_UPS: readonly string[] = [
+  "and {said}",
+  "And {said} too.",
+  "Now {said}.",
+  "the same with {said}",
+  "also {said} please",
+  "And what about {said}?",
+];

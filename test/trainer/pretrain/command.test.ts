@@ -1,0 +1,92 @@
+/** Services that training speaks to: what their lines promise each other, and what is drawn from them. */
+import { describe, expect, it } from "vitest";
+import { Vocabulary } from "../../../trainer/pretrain/errand-tools.ts";
+import { drawCommands } from "../../../trainer/pretrain/command.ts";
+import { placesIn, readCommandServices } from "../../../trainer/pretrain/command-services.ts";
+import { callArguments } from "../../../trainer/pretrain/conversation.ts";
+import { Random } from "../../../trainer/random.ts";
+
+const FORMS = new Map([
+  ["2019-03-02", ["tomorrow", "this Saturday"]],
+  ["18:00", ["6 pm", "6 in the evening"]],
+]);
+const vocabulary = new Vocabulary({ values: new Map([["city", ["Elm Bay"]]]), forms: FORMS, asides: [] }, [["Compact", "Large"]]);
+const services = readCommandServices();
+const drawn = Array.from({ length: 300 }, (_, seed) => drawCommands(vocabulary, FORMS, new Random(seed * 7919)));
+
+describe("command-services.jsonl", () => {
+  it("has values, questions and answers for all that its requests need", () => {
+    const missing = services.flatMap(({ domain, tools, requests, values, asks, answers, done }) =>
+      requests.flatMap(({ tool: name, said, set }) => {
+        const tool = tools.find((each) => each.name === name);
+        const places = placesIn(said);
+        const left = (tool?.required ?? [said]).filter((slot) => !places.includes(slot) && !(slot in set));
+        const unknown = [...places, ...Object.keys(set)].filter((slot) => tool?.parameters[slot] === undefined);
+        const unvalued = [...places, ...left].filter((slot) => (values[slot]?.length ?? 0) === 0);
+        const unasked = left.filter((slot) => asks[slot] === undefined || answers[slot] === undefined);
+        const faults = { unknown, unvalued, unasked, done: done[name] === undefined ? [name] : [] };
+        return Object.values(faults).some((each) => each.length > 0) ? [{ domain, said, ...faults }] : [];
+      }),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("says a parameter's own questions, answers and corrections of no other one", () => {
+    const strange = services.flatMap(({ domain, answers, corrections }) =>
+      [answers, corrections].flatMap((sayings) =>
+        Object.entries(sayings).flatMap(([slot, texts]) =>
+          texts.filter((text) => placesIn(text).some((place) => place !== slot)).map((text) => ({ domain, slot, text })),
+        ),
+      ),
+    );
+    expect(strange).toEqual([]);
+  });
+});
+
+describe("drawCommands", () => {
+  it("calls tools that are shown, with every argument that they need, of the type that they say", () => {
+    const typesSeen = new Set<string>();
+    for (const { conversation } of drawn) {
+      const shown = new Map(conversation.tools.map(({ function: tool }) => [tool.name, tool.parameters]));
+      expect(shown.size).toBe(conversation.tools.length);
+      for (const step of conversation.steps) {
+        if (step.kind !== "call") continue;
+        expect([...shown.keys()]).toContain(step.tool.name);
+        const given = callArguments(step.tool, step.values);
+        for (const { slot, name, required, type, options } of step.tool.parameters) {
+          if (required) expect(Object.keys(step.values)).toContain(slot);
+          const value = given[name];
+          if (value === undefined) continue;
+          typesSeen.add(type);
+          const isOption = type === "boolean" || options.length === 0 || options.includes(String(value));
+          expect({ name, type, value, fits: fits(value, type) && isOption }).toEqual({ name, type, value, fits: true });
+        }
+      }
+    }
+    expect([...typesSeen].sort()).toEqual(["array", "boolean", "integer", "number", "string"]);
+  });
+
+  it("speaks of every argument before the call, as passed or by an act", () => {
+    for (const { conversation } of drawn)
+      for (const [at, step] of conversation.steps.entries()) {
+        if (step.kind !== "call") continue;
+        const before = conversation.steps.slice(0, at);
+        const told = before.flatMap((each) =>
+          each.kind === "user" ? each.acts.flatMap(([, slot, values]) => [`${slot}=${values[0]}`]) : [],
+        );
+        for (const [slot, value] of Object.entries(step.values)) expect(told).toContain(`${slot}=${value}`);
+      }
+  });
+
+  it("passes days as dates only where the day is known", () => {
+    for (const { conversation } of drawn) {
+      const values = conversation.steps.flatMap((step) => (step.kind === "call" ? Object.values(step.values) : []));
+      if (values.some((value) => /^2019-\d\d-\d\d$/.test(value))) expect(conversation.system).toContain("2019-03-01");
+    }
+  });
+});
+
+function fits(value: unknown, type: string): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  return type === "array" ? Array.isArray(value) : typeof value === type;
+}

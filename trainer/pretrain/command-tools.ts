@@ -1,0 +1,58 @@
+/** How the tools of a service are shown in one conversation: what they are called, what is described, and of which type their values are. */
+import type { CommandParameter, CommandService } from "./command-services.ts";
+import type { ParameterView, ToolView } from "./conversation.ts";
+import type { Random } from "../random.ts";
+import { madeUpWord } from "./values.ts";
+
+const UNTYPED_SHARE = 0.1; // of services: whoever wrote them made everything a string
+const RENAMED_SHARE = 0.2; // of tools that are described
+const BARE_SHARE = 0.2; // of services: nothing is described
+
+/** The tools as one conversation shows them, by their own names. */
+export function drawTools({ tools }: CommandService, random: Random): Map<string, ToolView> {
+  const untyped = random.chance(UNTYPED_SHARE);
+  const bare = random.chance(BARE_SHARE);
+  const cased = random.chance(0.5) ? random.pick([snakeCase, camelCase, pascalCase, kebabCase]) : (name: string): string => name;
+  return new Map(
+    tools.map((tool): [string, ToolView] => {
+      const described = tool.description !== "" && !bare;
+      const name = described && random.chance(RENAMED_SHARE) ? `${madeUpWord(random)}_${madeUpWord(random)}` : cased(tool.name);
+      const parameters = Object.entries(tool.parameters).map(([slot, parameter]) => ({
+        ...viewOf(slot, parameter, tool.required.includes(slot), untyped),
+        ...(bare ? { description: "" } : {}),
+      }));
+      const shuffled = random.chance(0.4) ? random.shuffled(parameters) : parameters;
+      return [tool.name, { name, description: described ? tool.description : "", parameters: shuffled }];
+    }),
+  );
+}
+
+function viewOf(slot: string, parameter: CommandParameter, required: boolean, untyped: boolean): ParameterView {
+  const options = parameter.type === "boolean" ? ["True", "False"] : (parameter.enum ?? []).map(String);
+  const type = untyped && parameter.type !== "array" && parameter.type !== "boolean" ? "string" : parameter.type;
+  return { slot, name: slot, description: parameter.description ?? "", type, options, required, fallback: undefined };
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
+    .toLowerCase()
+    .split(/[_-]+/)
+    .filter((word) => word !== "");
+}
+
+function snakeCase(name: string): string {
+  return wordsOf(name).join("_");
+}
+function kebabCase(name: string): string {
+  return wordsOf(name).join("-");
+}
+function pascalCase(name: string): string {
+  return wordsOf(name)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join("");
+}
+function camelCase(name: string): string {
+  const pascal = pascalCase(name);
+  return pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
+}

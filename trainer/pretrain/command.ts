@@ -1,0 +1,196 @@
+/**
+ * Commands: conversations with an agent that somebody built for themselves. Each request names a tool by what it does and its values in
+ * passing, as texts, numbers, truths or lists; where one is missing, the assistant asks; where it was wrong, the user says so.
+ */
+import type { Random } from "../random.ts";
+import { drawCasing, drawSystem } from "./augment.ts";
+import { besideExchange } from "./beside.ts";
+import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
+import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
+import { drawTools } from "./command-tools.ts";
+import { CommandValues, type Drawn, textOf } from "./command-values.ts";
+import { callArguments, type Step, toolDefinition, type ToolView } from "./conversation.ts";
+import type { Vocabulary } from "./errand-tools.ts";
+import type { Errand } from "./errand.ts";
+import { drawReceipt } from "./findings.ts";
+import type { Lexicon } from "./lexicon.ts";
+import { FOLLOW_UPS, THANKED } from "./phrases.ts";
+import { sayingsOf } from "./sayings.ts";
+import type { Act } from "./sgd.ts";
+import { spacedJson } from "../../shared/spaced-json.ts";
+import { madeUpWord } from "./values.ts";
+import { FAILURES, RECEIPTS, REGRETS } from "./wordbook.ts";
+
+const MOST_REQUESTS = 4;
+const MOST_OTHERS = 2; // services beside the one that is spoken to
+const REFERRED_SHARE = 0.25; // of calls that another request follows: it names something only by "it", or "the second one"
+const CORRECTED_SHARE = 0.18; // of the others
+const FOLLOWED_SHARE = 0.14;
+const THANKED_SHARE = 0.12; // of conversations
+const RECEIPT_SHARE = 0.3; // of results: tell something, and the reply passes it on
+const FAILURE_SHARE = 0.06;
+const DATED_SHARE = 0.6; // of conversations: the day is known, and days are passed as dates
+const BARE_SHARE = 0.3; // of answers to a question: the value and no more
+const WRITTEN_SHARE = 0.35; // of conversations: somebody wrote what the agent is for
+
+export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Errand {
+  const services = readCommandServices();
+  const service = random.pick(services);
+  const others = Array.from({ length: random.below(MOST_OTHERS + 1) }, () => random.pick(services));
+  const dated = random.chance(DATED_SHARE);
+  const own = drawTools(service, random);
+  const values = new CommandValues(service, { vocabulary, forms, dated }, random);
+  const steps = drawCasing(new Talk(service, own, { values, vocabulary }, random).steps(), random);
+  // Two tools of one name could not be told apart.
+  const shown = new Map(
+    [...others.map((each) => drawTools(each, random)), own].flatMap((tools) => [...tools.values()].map((tool) => [tool.name, tool])),
+  );
+  return {
+    conversation: {
+      system: drawInstructions(service, dated, random),
+      tools: random.shuffled([...shown.values()]).map(toolDefinition),
+      views: new Map([["Commands", { service: { service_name: "Commands", description: "", slots: [], intents: [] }, tools: own }]]),
+      steps,
+    },
+    values: values.pool(),
+  };
+}
+
+/** What the two say to each other. */
+class Talk {
+  readonly #service: CommandService;
+  readonly #tools: ReadonlyMap<string, ToolView>;
+  readonly #values: CommandValues;
+  readonly #referrals: Referrals;
+  readonly #vocabulary: Vocabulary;
+  readonly #random: Random;
+  readonly #steps: Step[] = [];
+
+  constructor(
+    service: CommandService,
+    tools: ReadonlyMap<string, ToolView>,
+    { values, vocabulary }: { values: CommandValues; vocabulary: Vocabulary },
+    random: Random,
+  ) {
+    this.#service = service;
+    this.#tools = tools;
+    this.#values = values;
+    this.#referrals = new Referrals(service, values, random);
+    this.#vocabulary = vocabulary;
+    this.#random = random;
+  }
+
+  steps(): Step[] {
+    const random = this.#random;
+    let referral: Referral | undefined;
+    for (let left = 1 + random.below(MOST_REQUESTS); left > 0; left--) {
+      const request = referral?.request ?? random.pick(this.#service.requests);
+      const given = this.#ask(request, referral?.told ?? new Map());
+      referral = left > 1 && random.chance(REFERRED_SHARE) ? this.#referrals.draw(given) : undefined;
+      this.#call(request.tool, given, { shown: referral?.shown });
+      if (referral !== undefined) continue;
+      if (random.chance(CORRECTED_SHARE)) this.#again(request.tool, given, this.#service.corrections);
+      else if (random.chance(FOLLOWED_SHARE)) this.#again(request.tool, given, this.#service.answers, FOLLOW_UPS);
+    }
+    if (random.chance(THANKED_SHARE)) this.#steps.push(...besideExchange(random.pick(sayingsOf(1)).text, random.pick(THANKED)));
+    return this.#steps;
+  }
+
+  /** The request, and questions and answers for what it leaves out. `told` is known from before, and in its words. */
+  #ask({ tool, said, set }: CommandRequest, told: ReadonlyMap<string, Drawn>): Map<string, string> {
+    const random = this.#random;
+    const given = new Map(Object.entries(set).map(([slot, value]) => [slot, textOf(value)]));
+    for (const [slot, { value }] of told) given.set(slot, value);
+    this.#user(this.#filled(said, given), given, true);
+    const required = this.#service.tools.find(({ name }) => name === tool)?.required ?? [];
+    for (const slot of required.filter((each) => !given.has(each))) {
+      this.#reply(random.pick(this.#service.asks[slot] ?? []), [["REQUEST", slot, []]]);
+      const answer = random.chance(BARE_SHARE) ? `{${slot}}` : random.pick(this.#service.answers[slot] ?? []);
+      const more = new Map<string, string>();
+      this.#user(this.#filled(answer, more), more);
+      for (const [name, value] of more) given.set(name, value);
+    }
+    return given;
+  }
+
+  /** The call once more with another value for one of its arguments, in the user's words: what was meant, or what is wanted next. */
+  #again(tool: string, given: Map<string, string>, sayings: CommandService["corrections"], around: readonly string[] = ["{said}"]): void {
+    const random = this.#random;
+    const slots = [...given.keys()].filter((slot) => (sayings[slot] ?? []).some((text) => placesIn(text).length > 0));
+    if (slots.length === 0) return;
+    const slot = random.pick(slots);
+    const told = new Map<string, string>();
+    const said = this.#filled(random.pick(sayings[slot] ?? []), told);
+    const value = told.get(slot);
+    if (value === undefined || value === given.get(slot)) return;
+    given.set(slot, value);
+    this.#user(
+      random.pick(around).replace("{said}", () => said),
+      told,
+    );
+    this.#call(tool, given, { first: [slot] });
+  }
+
+  #call(
+    name: string,
+    given: ReadonlyMap<string, string>,
+    { first, shown }: { first?: readonly string[]; shown?: Shown | undefined },
+  ): void {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw new Error(`${this.#service.domain}: no tool ${JSON.stringify(name)} for a request`);
+    const values = Object.fromEntries(given);
+    this.#steps.push({ kind: "call", service: "Commands", tool, values, ...(first === undefined ? {} : { first }) });
+    const done = this.#random.pick(this.#service.done[name] ?? []).replace(/\{(\w+)\}/g, (_, slot: string) => given.get(slot) ?? "");
+    const { content, reply, tells } =
+      shown === undefined
+        ? this.#result(callArguments(tool, values), done)
+        : { ...shown, reply: `${done}${shown.told}`, tells: shown.told !== "" };
+    this.#steps.push({ kind: "result", content });
+    this.#reply(reply, [], tells);
+  }
+
+  #result(given: Readonly<Record<string, unknown>>, done: string): { content: string; reply: string; tells: boolean } {
+    const random = this.#random;
+    if (random.chance(RECEIPT_SHARE)) {
+      const noun = random.pick(this.#service.domain.split(" "));
+      return { ...drawReceipt(noun, this.#vocabulary, random), tells: true };
+    }
+    const failed = random.chance(FAILURE_SHARE);
+    const content = random
+      .pick(failed ? FAILURES : RECEIPTS)
+      .replace("{values}", () => spacedJson(given))
+      .replace("{code}", madeUpWord(random).toUpperCase());
+    return { content, reply: failed ? random.pick(REGRETS) : done, tells: false };
+  }
+
+  /** The saying with a value drawn for each of its places, which `given` takes up. */
+  #filled(saying: string, given: Map<string, string>): string {
+    const drawn = new Map(placesIn(saying).map((slot) => [slot, this.#values.draw(slot)]));
+    for (const [slot, { value }] of drawn) given.set(slot, value);
+    return saying.replace(/\{(\w+)\}/g, (_, slot: string) => drawn.get(slot)?.said ?? "");
+  }
+
+  #user(text: string, told: ReadonlyMap<string, string>, opens = false): void {
+    const said = [...told].map(([slot, value]): Act => ["INFORM", slot, [value]]);
+    this.#steps.push({ kind: "user", text, acts: opens ? [["INFORM_INTENT", "intent", ["Commands"]], ...said] : said });
+  }
+
+  #reply(text: string, acts: readonly Act[], tells = false): void {
+    this.#steps.push({ kind: "reply", text, acts, ...(tells ? { tells } : {}) });
+  }
+}
+
+const INSTRUCTIONS = [
+  "You are the assistant of a {domain} service.",
+  "You help people with {domain}. Be brief.",
+  "Assistant for {domain}. Use the tools.",
+  "You are a friendly {domain} agent.",
+  "Help the user with {domain} by calling the functions you have.",
+] as const;
+
+/** The day, what the agent is for, or nothing. */
+function drawInstructions({ domain }: CommandService, dated: boolean, random: Random): string {
+  const written = random.chance(WRITTEN_SHARE) ? random.pick(INSTRUCTIONS).replace("{domain}", domain) : "";
+  if (dated) return random.chance(0.3) && written !== "" ? `${written} ${drawSystem(true, random)}` : drawSystem(true, random);
+  return written === "" && random.chance(0.4) ? "You are a helpful assistant." : written;
+}
