@@ -6,6 +6,7 @@ import { madeUpWord } from "./values.ts";
 
 const UNTYPED_SHARE = 0.1; // of services: whoever wrote them made everything a string
 const RENAMED_SHARE = 0.2; // of tools that are described
+const TOLD_NAME_SHARE = 0.2; // of parameters that are described: called by what the description says
 const BARE_SHARE = 0.2; // of services: nothing is described
 
 /** The tools as one conversation shows them, by their own names. */
@@ -17,10 +18,16 @@ export function drawTools({ tools }: CommandService, random: Random): Map<string
     tools.map((tool): [string, ToolView] => {
       const described = tool.description !== "" && !bare;
       const name = described && random.chance(RENAMED_SHARE) ? `${madeUpWord(random)}_${madeUpWord(random)}` : cased(tool.name);
-      const parameters = Object.entries(tool.parameters).map(([slot, parameter]) => ({
-        ...viewOf(slot, parameter, tool.required.includes(slot), untyped),
-        ...(bare ? { description: "" } : {}),
-      }));
+      const taken = new Set(Object.keys(tool.parameters));
+      const parameters = Object.entries(tool.parameters).map(([slot, parameter]) => {
+        const view = viewOf(slot, parameter, tool.required.includes(slot), untyped);
+        if (bare) return { ...view, description: "" };
+        const told = cased(telling(view.description).join("_"));
+        // Two parameters of one name could not be told apart.
+        if (told === "" || taken.has(told) || !random.chance(TOLD_NAME_SHARE)) return view;
+        taken.add(told);
+        return { ...view, name: told };
+      });
       const shuffled = random.chance(0.4) ? random.shuffled(parameters) : parameters;
       return [tool.name, { name, description: described ? tool.description : "", parameters: shuffled }];
     }),
@@ -32,6 +39,16 @@ function viewOf(slot: string, parameter: CommandParameter, required: boolean, un
   const type = untyped && parameter.type !== "array" && parameter.type !== "boolean" ? "string" : parameter.type;
   return { slot, name: slot, description: parameter.description ?? "", type, options, required, fallback: undefined };
 }
+
+/** The first words of a description that tell something. */
+function telling(description: string): string[] {
+  const words = description.toLowerCase().match(/[a-z]+/g) ?? [];
+  return words.filter((word) => !EMPTY_WORDS.has(word)).slice(0, 2);
+}
+
+const EMPTY_WORDS = new Set(
+  "a an the of to for in on at is are be it its which what who whom how whether if or and that this with by from".split(" "),
+);
 
 function wordsOf(name: string): string[] {
   return name

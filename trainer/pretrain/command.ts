@@ -14,13 +14,14 @@ import type { Vocabulary } from "./errand-tools.ts";
 import type { Errand } from "./errand.ts";
 import { drawReceipt } from "./findings.ts";
 import type { Lexicon } from "./lexicon.ts";
-import { FOLLOW_UPS, THANKED } from "./phrases.ts";
+import { ADDRESSES, FOLLOW_UPS, THANKED } from "./phrases.ts";
 import { sayingsOf } from "./sayings.ts";
 import type { Act } from "./sgd.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { madeUpWord } from "./values.ts";
 import { FAILURES, RECEIPTS, REGRETS } from "./wordbook.ts";
 
+const ADDRESSED_SHARE = 0.2; // of requests
 const MOST_REQUESTS = 4;
 const MOST_OTHERS = 2; // services beside the one that is spoken to
 const REFERRED_SHARE = 0.25; // of calls that another request follows: it names something only by "it", or "the second one"
@@ -101,16 +102,23 @@ class Talk {
     const random = this.#random;
     const given = new Map(Object.entries(set).map(([slot, value]) => [slot, textOf(value)]));
     for (const [slot, { value }] of told) given.set(slot, value);
-    this.#user(this.#filled(said, given), given, true);
+    this.#user(this.#addressed(this.#filled(said, given)), given, true);
     const required = this.#service.tools.find(({ name }) => name === tool)?.required ?? [];
     for (const slot of required.filter((each) => !given.has(each))) {
-      this.#reply(random.pick(this.#service.asks[slot] ?? []), [["REQUEST", slot, []]]);
+      this.#reply(random.pick(this.#service.asks[slot] ?? []), [["REQUEST", slot, []]], { asks: true });
       const answer = random.chance(BARE_SHARE) ? `{${slot}}` : random.pick(this.#service.answers[slot] ?? []);
       const more = new Map<string, string>();
       this.#user(this.#filled(answer, more), more);
       for (const [name, value] of more) given.set(name, value);
     }
     return given;
+  }
+
+  /** The request as some people begin or end theirs. */
+  #addressed(said: string): string {
+    const random = this.#random;
+    if (!random.chance(ADDRESSED_SHARE)) return said;
+    return random.pick(ADDRESSES).replace("{said}", () => said);
   }
 
   /** The call once more with another value for one of its arguments, in the user's words: what was meant, or what is wanted next. */
@@ -146,7 +154,7 @@ class Talk {
         ? this.#result(callArguments(tool, values), done)
         : { ...shown, reply: `${done}${shown.told}`, tells: shown.told !== "" };
     this.#steps.push({ kind: "result", content });
-    this.#reply(reply, [], tells);
+    this.#reply(reply, [], tells ? { tells } : {});
   }
 
   #result(given: Readonly<Record<string, unknown>>, done: string): { content: string; reply: string; tells: boolean } {
@@ -175,8 +183,8 @@ class Talk {
     this.#steps.push({ kind: "user", text, acts: opens ? [["INFORM_INTENT", "intent", ["Commands"]], ...said] : said });
   }
 
-  #reply(text: string, acts: readonly Act[], tells = false): void {
-    this.#steps.push({ kind: "reply", text, acts, ...(tells ? { tells } : {}) });
+  #reply(text: string, acts: readonly Act[], marks: { asks?: true; tells?: true }): void {
+    this.#steps.push({ kind: "reply", text, acts, ...marks });
   }
 }
 

@@ -35,8 +35,8 @@ export type Step =
       mistaken?: boolean;
     }
   | { kind: "result"; content: string }
-  /** `tells`: what the result before it says, word for word. `beside`: to words that no call answers. */
-  | { kind: "reply"; text: string; acts: readonly Act[]; tells?: boolean; beside?: boolean; mistaken?: boolean };
+  /** `tells`: what the result before it says, word for word. `beside`: to words that no call answers. `asks`: for what the call that is due lacks. */
+  | { kind: "reply"; text: string; acts: readonly Act[]; tells?: boolean; beside?: boolean; asks?: boolean; mistaken?: boolean };
 
 export type Conversation = { system: string; tools: ToolDefinition[]; views: Map<string, ServiceView>; steps: Step[] };
 

@@ -14,6 +14,8 @@ import { APPROVALS } from "./phrases.ts";
 import type { Random } from "../random.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 
+/** What each token of a message weighs, or its first one and the others. */
+type MessageWeight = number | { readonly first: number; readonly rest: number };
 export type Example = { tokens: number[]; weights: number[] };
 
 // What cannot be foreseen costs most nats: at weights of 0.3 and 0.1 words and results drowned nine tenths of what calls teach.
@@ -21,6 +23,7 @@ export const CALL_WEIGHT = 1;
 const NAMED_WEIGHT = 3; // a guided call's first argument and those that guidance names: few tokens, and all that it is about
 export const FIRST_WEIGHT = 0.15; // first token of a reply, which says that no call is due: calls that are due and not made are the commoner fault
 const REPLY_WEIGHT = 0.1; // many replies are right; one call is
+const ASKED_WEIGHT = { first: CALL_WEIGHT, rest: REPLY_WEIGHT } as const; // of a reply that asks for what a tool needs: it is as due as a call
 const TOLD_WEIGHT = 0.8; // of a reply that tells what a result says
 const BESIDE_WEIGHT = CALL_WEIGHT; // of a reply to what no tool is for, its first token included: there a call is the commoner fault
 const USER_WEIGHT = 0.03; // reading people's words well helps to copy from them
@@ -158,10 +161,11 @@ export function jobExample(tokenizer: Tokenizer, { messages, tools }: JobPrompt,
   return weighted(tokenizer, [...messages, { role: "assistant", content: answer }], tools, [...messages.map(() => 0), CALL_WEIGHT]);
 }
 
-function messageWeights(system: string, steps: readonly Step[], dropped: readonly Step[]): number[] {
-  const weights = steps.map((step, at) => {
+function messageWeights(system: string, steps: readonly Step[], dropped: readonly Step[]): MessageWeight[] {
+  const weights = steps.map((step, at): MessageWeight => {
     if ("mistaken" in step && step.mistaken === true) return 0;
     if (step.kind === "reply" && step.beside === true) return BESIDE_WEIGHT;
+    if (step.kind === "reply" && step.asks === true) return ASKED_WEIGHT;
     if (step.kind === "reply") return step.tells === true ? TOLD_WEIGHT : REPLY_WEIGHT;
     if (step.kind === "user") return USER_WEIGHT;
     if (step.kind === "result") return RESULT_WEIGHT;
@@ -204,7 +208,7 @@ export function weighted(
   tokenizer: Tokenizer,
   messages: readonly PromptMessage[],
   tools: readonly ToolDefinition[],
-  perMessage: readonly number[],
+  perMessage: readonly MessageWeight[],
   named: (message: number) => readonly string[] = () => [],
 ): Example {
   const tokens = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: false });
@@ -228,6 +232,7 @@ export function weighted(
     const weight = perMessage[message] ?? 0;
     const first = place === "first";
     place = token === tokenizer.eosId ? "outside" : "inside";
+    if (typeof weight === "object") return first ? weight.first : weight.rest;
     return first && (weight === REPLY_WEIGHT || weight === TOLD_WEIGHT) ? FIRST_WEIGHT : weight;
   });
   for (const [index, start] of starts)

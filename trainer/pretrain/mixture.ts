@@ -12,7 +12,7 @@ import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.07, command: 0.3, errand: 0.14, act: 0.13, amended: 0.11, guided: 0.16, judge: 0.05, hint: 0.04 } as const;
+const SHARES = { drill: 0.05, command: 0.45, errand: 0.1, act: 0.11, amended: 0.08, guided: 0.13, judge: 0.04, hint: 0.04 } as const;
 const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;

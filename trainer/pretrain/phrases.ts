@@ -217,3 +217,18 @@ export const FOLLOW_UPS: readonly string[] = [
   "also {said} please",
   "And what about {said}?",
 ];
+/** Around a request, which they leave as it is. */
+export const ADDRESSES: readonly string[] = [
+  "Hi, {said}",
+  "hey {said}",
+  "Hello! {said}",
+  "Please: {said}",
+  "ok {said}",
+  "ok so {said}",
+  "One more thing: {said}",
+  "{said}, thanks",
+  "{said} please",
+  "{said}. Thank you!",
+  "Good morning, {said}",
+  "and now {said}",
+];
