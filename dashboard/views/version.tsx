@@ -9,6 +9,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { CHECKS } from "../gate-words.ts";
+import { Answer } from "../parts/answer.tsx";
 import { Defaults } from "../parts/defaults.tsx";
 import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
@@ -99,11 +100,11 @@ function Answers({ changes }: { changes: ListedVersion["changes"] }) {
           <div class="sides">
             <div>
               <h3>before</h3>
-              <pre>{before}</pre>
+              <Answer text={before} beside={after} />
             </div>
             <div>
               <h3>after</h3>
-              <pre class={before === after ? "" : "changed"}>{after}</pre>
+              <Answer text={after} beside={before} changed />
             </div>
           </div>
         </article>
@@ -157,8 +158,8 @@ function Gate({ report, budgets }: { report: readonly GateCheck[] | null; budget
                       <div key={index} class="compared">
                         <p class="words">{each.name}</p>
                         <div class="sides">
-                          <pre>{each.before}</pre>
-                          <pre class="changed">{each.after}</pre>
+                          <Answer text={each.before} beside={each.after} />
+                          <Answer text={each.after} beside={each.before} changed />
                         </div>
                       </div>
                     ))}

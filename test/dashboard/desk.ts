@@ -9,6 +9,10 @@ export const AGENT = "desk";
 /** What a user of it says. */
 export const SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">";
 
+/** An answer as the policy writes it. */
+const answerWith = (rooms: number): string =>
+  `At once. <tool_call>{"name": "SearchHotel", "arguments": {"location": "Paris", "number_of_rooms": "${rooms}"}}</tool_call>`;
+
 export async function furnish(edge: TestEdge): Promise<void> {
   await putAgent(edge, AGENT, { tools: [SEARCH] });
   const ask = (messages: unknown[]): Promise<Response> =>
@@ -26,7 +30,7 @@ export async function furnish(edge: TestEdge): Promise<void> {
     ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter: await putAdapter(edge, "one"), fromSeq: 0, toSeq: 1 }),
     events: [lineage("e1", 1)],
     hints: ["number_of_rooms should be 2."],
-    changes: [{ prompt: SCRIPT, before: "one room", after: "two rooms" }],
+    changes: [{ prompt: SCRIPT, before: answerWith(1), after: answerWith(2) }],
   };
   type Logged = { payload: { kind: string }; turnId: string };
   const logged = async (): Promise<Logged[]> => (await call(edge, "admin", `GET /api/agents/${AGENT}/events`)).body.events;

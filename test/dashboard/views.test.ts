@@ -96,6 +96,18 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await context.close();
   });
 
+  it("shows what a version answers now as calls, with a mark on the argument that differs", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}/versions/1`);
+    const after = page.locator(".compared .answer.changed").first();
+    await after.getByText("SearchHotel").waitFor();
+    expect(await after.locator("dt").allTextContents()).toEqual(["location", "number_of_rooms"]);
+    expect(await after.locator("mark").allTextContents()).toEqual(["2"]);
+    expect(await after.locator(".words").allTextContents()).toEqual(["At once."]);
+    await context.close();
+  });
+
   it("tells whoever begins where to go on, and whoever has gone astray", async () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await putAgent(edge, "begun");

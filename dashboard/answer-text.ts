@@ -1,0 +1,41 @@
+/** An answer as a policy writes it, taken apart for people: its words, and the calls that it writes in tags. Where a call cannot be read, it stays text. */
+export type AnswerPart = { readonly kind: "words"; readonly text: string } | AnswerCall;
+export type AnswerCall = { readonly kind: "call"; readonly name: string; readonly arguments: ReadonlyMap<string, string> };
+
+const CALL = /<tool_call>(.*?)<\/tool_call>/gs;
+
+export function answerParts(text: string): AnswerPart[] {
+  const parts: AnswerPart[] = [];
+  let from = 0;
+  const say = (words: string): void => {
+    if (words.trim() !== "") parts.push({ kind: "words", text: words.trim() });
+  };
+  for (const found of text.matchAll(CALL)) {
+    const call = readCall(found[1] ?? "");
+    if (call === undefined) continue;
+    say(text.slice(from, found.index));
+    parts.push(call);
+    from = found.index + found[0].length;
+  }
+  say(text.slice(from));
+  return parts;
+}
+
+/** Names of the arguments that the call has and no call of the other answer to the same tool has with the same value. */
+export function differingFrom(call: AnswerCall, other: readonly AnswerPart[]): Set<string> {
+  const same = other.filter((part): part is AnswerCall => part.kind === "call" && part.name === call.name);
+  const differs = ([name, value]: [string, string]): boolean => !same.some((each) => each.arguments.get(name) === value);
+  return new Set([...call.arguments].filter(differs).map(([name]) => name));
+}
+
+function readCall(json: string): AnswerCall | undefined {
+  try {
+    const call: unknown = JSON.parse(json);
+    if (typeof call !== "object" || call === null || !("name" in call) || typeof call.name !== "string") return undefined;
+    const given: object = "arguments" in call && typeof call.arguments === "object" && call.arguments !== null ? call.arguments : {};
+    const shown = ([name, value]: [string, unknown]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value)];
+    return { kind: "call", name: call.name, arguments: new Map(Object.entries(given).map(shown)) };
+  } catch {
+    return undefined;
+  }
+}
