@@ -10,7 +10,7 @@ import { parseModelConfig } from "../shared/model-config.ts";
 import type { BaseManifest } from "../shared/policy.ts";
 
 const REQUIRED_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
-const OPTIONAL_FILES = ["generation_config.json"];
+const OPTIONAL_FILES = ["generation_config.json", "chat_template.jinja"];
 
 /** A bucket as Miniflare hands it to Node: R2's interface on undici's own Headers. */
 export type R2Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;

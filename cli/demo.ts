@@ -3,14 +3,12 @@
  * and its owner would; every step is checked, and the first that does not happen ends the demo with exit code 1.
  */
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { APIError } from "openai";
-import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
-import { Tokenizer, type TokenizerFiles } from "../shared/tokenizer.ts";
+import { Tokenizer } from "../shared/tokenizer.ts";
+import { readTokenizerFiles } from "../trainer/model/checkpoint.ts";
 import { addressOf } from "./address.ts";
 import { DemoClient, makeAgent } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
@@ -72,7 +70,7 @@ async function run(): Promise<void> {
   const agent = flags.agent ?? (await makeAgent(owner));
   const client = new DemoClient({ ...owner, agent });
   say(`  talking to agent ${agent}: ${url}/agents/${agent}`);
-  const tokenizer = await readTokenizer(flags.base);
+  const tokenizer = new Tokenizer(readTokenizerFiles(flags.base));
   const before = await firstVersions(client);
   const lastMove = (await client.audit())[0]?.id ?? 0;
 
@@ -261,15 +259,6 @@ async function logged<Value>(find: () => Promise<Value | undefined>): Promise<Va
     await pause();
   }
   throw new StepFailed("the answer's event expected in the log, not found");
-}
-
-async function readTokenizer(base: string): Promise<Tokenizer> {
-  const read = async (name: string): Promise<unknown> => JSON.parse(await readFile(join(base, name), "utf8"));
-  const file = z.looseObject({});
-  return new Tokenizer({
-    tokenizer: file.parse(await read("tokenizer.json")),
-    config: file.parse(await read("tokenizer_config.json")),
-  } as TokenizerFiles);
 }
 
 function describeLast({ last }: Talk): string {

@@ -43,6 +43,7 @@ export const ERROR_TRAITS = {
   "train/nonFinite": FAULT,
   "train/refused": FAULT,
   "engine/closed": { status: 503, retryable: true, exitCode: 1 },
+  "engine/crashed": FAULT,
   internal: FAULT,
 } as const satisfies Record<string, ErrorTraits>;
 

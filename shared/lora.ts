@@ -83,6 +83,8 @@ const AdapterConfig = z.object({
   kasa_config: z.null().optional(),
   monteclora_config: z.null().optional(),
   velora_config: z.null().optional(),
+  // Others take what they begin with out of the base's weights.
+  init_lora_weights: z.union([z.boolean(), z.enum(["gaussian", "eva", "orthogonal"])]).nullish(),
   rank_pattern: empty,
   alpha_pattern: empty,
   alora_invocation_tokens: z.array(z.number().int().min(0)).min(2).nullish(),

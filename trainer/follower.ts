@@ -23,8 +23,11 @@ const REOPEN_MS = 30_000; // after whatever failed, also what is a fault of the 
 export const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
 const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
-/** The edge knows our key no more, or its base is not ours, or two trainers have one name: nobody can be taught anything. */
-const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin"]);
+/**
+ * The edge knows our key no more, or its base is not ours, or two trainers have one name, or a thread of the engine is gone: nobody can be taught
+ * anything, before a person or whoever starts trainers has done something.
+ */
+const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin", "engine/crashed"]);
 
 export class Follower {
   readonly #agent: string;

@@ -10,7 +10,7 @@ import { BaseManifest, type AdapterFiles, type PolicyManifest } from "../../shar
 import { headerBytes, LENGTH_BYTES, parseSafetensorsHeader } from "../../shared/safetensors.ts";
 import { Tokenizer } from "../../shared/tokenizer.ts";
 import { adapterFault } from "../policy/adapter-table.ts";
-import { toTokenizerFiles } from "../policy/resident.ts";
+import { CHAT_TEMPLATE, toTokenizerFiles } from "../policy/resident.ts";
 import { artifactBytes, getArtifact, MAX_ARTIFACT_BYTES, openArtifact } from "../artifacts.ts";
 
 export type AdapterCheck = { status: "fits" } | { status: "missing"; digests: string[] } | { status: "refused"; reason: string };
@@ -87,11 +87,12 @@ function checkBytes(what: string, bytes: number, most: number): void {
 /** An adapter that waits for another invocation than the one that opens every answer would fail every answer. */
 async function invocationFault(bucket: R2Bucket, files: BaseManifest["files"], { invocation }: Stored): Promise<string | undefined> {
   if (invocation === undefined) return undefined;
-  const [tokenizer, config] = await Promise.all([
+  const [tokenizer, config, template] = await Promise.all([
     readFileOf(bucket, files, "tokenizer.json"),
     readFileOf(bucket, files, "tokenizer_config.json"),
+    files[CHAT_TEMPLATE] === undefined ? undefined : readText(bucket, files[CHAT_TEMPLATE]),
   ]);
-  const opens = new Tokenizer(toTokenizerFiles(tokenizer, config)).invocation;
+  const opens = new Tokenizer(toTokenizerFiles(tokenizer, config, template)).invocation;
   if (invocation.join() === opens.join()) return undefined;
   return `adapter_config.json: alora_invocation_tokens [${opens.join(", ")}] as the base's chat template opens an answer expected, got [${invocation.join(", ")}]`;
 }

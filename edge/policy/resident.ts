@@ -63,16 +63,25 @@ async function readBase(baseDigest: string, readFile: ReadFile): Promise<BaseFil
       throw new AppError("upstream/invalid", `base ${baseDigest}: file ${name} expected, got ${Object.keys(files).join(", ")}`);
     return digest;
   };
-  const [config, tokenizer, tokenizerConfig, weights] = await Promise.all([
+  const template = files[CHAT_TEMPLATE];
+  const [config, tokenizer, tokenizerConfig, chatTemplate, weights] = await Promise.all([
     readText(digestOf("config.json")),
     readText(digestOf("tokenizer.json")),
     readText(digestOf("tokenizer_config.json")),
+    template === undefined ? undefined : readText(template),
     readFile(digestOf("model.safetensors")),
   ]);
-  return { config: JSON.parse(config), tokenizer: toTokenizerFiles(tokenizer, tokenizerConfig), weights };
+  return { config: JSON.parse(config), tokenizer: toTokenizerFiles(tokenizer, tokenizerConfig, chatTemplate), weights };
 }
 
+/** Where newer folders keep the template; it is what libraries, and the trainer, take where `tokenizer_config.json` has one, too. */
+export const CHAT_TEMPLATE = "chat_template.jinja";
+
 /** Tokenizer and Vocabulary check what they read; this is their boundary. */
-export function toTokenizerFiles(tokenizer: string, config: string): TokenizerFiles {
-  return { tokenizer: JSON.parse(tokenizer) as TokenizerFiles["tokenizer"], config: JSON.parse(config) as TokenizerFiles["config"] };
+export function toTokenizerFiles(tokenizer: string, config: string, template?: string): TokenizerFiles {
+  const read = JSON.parse(config) as TokenizerFiles["config"];
+  return {
+    tokenizer: JSON.parse(tokenizer) as TokenizerFiles["tokenizer"],
+    config: template === undefined ? read : { ...read, chat_template: template },
+  };
 }

@@ -1,6 +1,7 @@
 /** Tool calls of an assistant message with their arguments read; what cannot be read is said, never repaired. */
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { canonicalJson } from "../digest.ts";
+import { parseExactly } from "../spaced-json.ts";
 
 export type ReadCall =
   | { readonly status: "read"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
@@ -23,8 +24,20 @@ export function readableCalls(message: ChatMessage): Call[] {
 
 /** Whether two answers say the same: their text but for the space around it, and their calls with the same arguments in whatever order. */
 export function sameAnswer(left: ChatMessage, right: ChatMessage): boolean {
-  const told = (message: ChatMessage): string => canonicalJson([(message.content ?? "").trim(), readCalls(message)]);
+  const told = (message: ChatMessage): string => {
+    const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+    return canonicalJson([(message.content ?? "").trim(), calls.map(({ function: { name, arguments: text } }) => [name, exactly(text)])]);
+  };
   return told(left) === told(right);
+}
+
+/** To the last digit: two account numbers may be one double. */
+function exactly(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Whether two calls are of one tool and have the same, but for arguments that are open. */

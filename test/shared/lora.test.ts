@@ -58,6 +58,13 @@ describe("adapter files", () => {
     expect(parseAdapter(CONFIG, files)).toEqual(activated);
   });
 
+  it.each(["pissa", "pissa_niter_16", "olora", "corda", "loftq"])("are refused where PEFT would take %s out of the base first", (init) => {
+    const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), init_lora_weights: init });
+    expect(() => parseAdapter(CONFIG, { ...FILES, adapterConfig })).toThrow("init_lora_weights");
+    const gaussian = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), init_lora_weights: "gaussian" });
+    expect(parseAdapter(CONFIG, { ...FILES, adapterConfig: gaussian })).toEqual(ADAPTER);
+  });
+
   it("have A [rank, in] and B [out, rank]", () => {
     const { out, in: inputs } = linearShape(CONFIG, "down_proj");
     const tensors = parseSafetensors(FILES.adapterModel);

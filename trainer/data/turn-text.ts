@@ -36,22 +36,29 @@ export function readOtherwise(
 
 /** In tokens, or why the template does not write it. */
 function lengthOf(tokenizer: Tokenizer, conversation: Conversation): number | string {
+  const tokens = encoded(tokenizer, { ...conversation, addGenerationPrompt: true });
+  return typeof tokens === "string" ? tokens : tokens.length;
+}
+
+/** The tokens, or what the template says of a conversation that it does not write. */
+function encoded(tokenizer: Tokenizer, conversation: Parameters<Tokenizer["encodePrompt"]>[0]): number[] | string {
   try {
-    return tokenizer.encodePrompt({ ...conversation, addGenerationPrompt: true }).length;
+    return tokenizer.encodePrompt(conversation);
   } catch (error) {
     if (error instanceof AppError && error.code === "input/unsupported") return error.message;
     throw error;
   }
 }
 
-/** A prompt, and an answer to it as the template writes one, its end token last; undefined where the template writes answers otherwise than it asks for them. */
+/** A prompt, and an answer to it as the template writes one, its end token last; undefined where the template writes answers otherwise than it asks for them, or refuses to. */
 export function encodeAnswer(
   tokenizer: Tokenizer,
   { messages, tools }: Conversation,
   answer: ChatMessage,
 ): { prompt: number[]; answer: number[] } | undefined {
-  const prompt = tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-  const whole = tokenizer.encodePrompt({ messages: [...messages, answer], tools, addGenerationPrompt: false });
+  const prompt = encoded(tokenizer, { messages, tools, addGenerationPrompt: true });
+  const whole = encoded(tokenizer, { messages: [...messages, answer], tools, addGenerationPrompt: false });
+  if (typeof prompt === "string" || typeof whole === "string") return undefined;
   const tokens = whole.slice(prompt.length, whole.lastIndexOf(tokenizer.eosId) + 1);
   return prompt.some((token, index) => whole[index] !== token) || tokens.length === 0 ? undefined : { prompt, answer: tokens };
 }

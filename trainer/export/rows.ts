@@ -60,7 +60,7 @@ export function correctionRows(
       // Served under a note of the same argument, to push against its value would teach the policy to be deaf to notes; after a yes that nobody gave, to who says yes.
       if (!callsTool(answer, correction) || notes?.some(({ text }) => isAbout(text, correction)) === true || agreedTo !== undefined)
         return [];
-      const span = argumentSpan(tokenizer, rollout.responseTokens, correction.parameter.name);
+      const span = argumentSpan(tokenizer, rollout.responseTokens, correction.parameter.name, correction.tool.function.name);
       if (span === undefined) return [];
       return [rowOf(turn, { eventId, form: "correction", reward, span, advantages: rollout.responseTokens.map(() => reward - baseline) })];
     });

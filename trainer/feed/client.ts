@@ -79,6 +79,8 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
       // Here, too, the edge may go away: a body that breaks off is an edge that was not reached.
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (cause) {
+      // Why it was told to stop is what there is to say: a lease that another trainer has now is no stop of this one.
+      if (signal?.aborted === true && signal.reason instanceof AppError) throw signal.reason;
       if (signal?.aborted === true) throw new AppError("engine/closed", `${what}: a running trainer expected, got a stop`, { cause });
       throw new AppError(
         "upstream/unreachable",

@@ -1,12 +1,13 @@
 /** Brings the base that the edge serves onto this machine, so that a trainer needs a URL and a key and nothing else. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { BaseManifest } from "../../shared/policy.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import { WEIGHTS } from "./base.ts";
 
+const ABANDONED_MS = 24 * 3_600_000;
 /** Neither a path nor hidden. */
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
@@ -32,15 +33,36 @@ export async function fetchBase(
   if (existsSync(place)) return place;
   // Its name is the last thing that it gets: a folder that has one is whole.
   const unfinished = join(folder, digest, `.${name}-${process.pid}`);
+  sweep(join(folder, digest), name);
+  // A process of the same number may have been killed over it, as the first one of a container is.
+  rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
   try {
     for (const [file, fileDigest] of Object.entries(files))
       if (weights || !WEIGHTS.test(file)) await fetchFile(edge, join(unfinished, file), { digest: fileDigest, parts: parts[fileDigest] });
-    renameSync(unfinished, place);
+    putInPlace(unfinished, place);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
   return place;
+}
+
+/** Another trainer on the same folder may have been as quick, with the same bytes. */
+function putInPlace(unfinished: string, place: string): void {
+  try {
+    renameSync(unfinished, place);
+  } catch (error) {
+    if (!existsSync(place)) throw error;
+  }
+}
+
+/** Removes what killed processes left behind; what is younger than a day may be under way. */
+function sweep(folder: string, name: string): void {
+  if (!existsSync(folder)) return;
+  for (const each of readdirSync(folder)) {
+    const path = join(folder, each);
+    if (each.startsWith(`.${name}-`) && Date.now() - statSync(path).mtimeMs > ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** A part at a time, so that no file is ever whole in memory. @throws {policy/digest} where the parts are not the file */

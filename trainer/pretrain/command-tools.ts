@@ -5,7 +5,7 @@ import type { Random } from "../random.ts";
 import { madeUpWord } from "./values.ts";
 
 const UNTYPED_SHARE = 0.1; // of services: whoever wrote them made everything a string
-const RENAMED_SHARE = 0.2; // of tools that are described
+const RENAMED_SHARE = 0.05; // of tools that are described: by a name that only the description explains
 const TOLD_NAME_SHARE = 0.2; // of parameters that are described: called by what the description says
 const BARE_SHARE = 0.2; // of services: nothing is described
 

@@ -6,7 +6,7 @@ import type { Vocabulary } from "./errand-tools.ts";
 import type { Lexicon, ValuePool } from "./lexicon.ts";
 import { madeUpName, madeUpWord, spokenValue } from "./values.ts";
 
-const NEW_TEXT_SHARE = 0.3;
+const NEW_TEXT_SHARE = 0.15;
 const NEW_NUMBER_SHARE = 0.5;
 const NEW_LIST_SHARE = 0.6;
 const WRITTEN_SHARE = 0.2; // of days and times: said as they are written

@@ -22,13 +22,13 @@ import { madeUpWord } from "./values.ts";
 import { FAILURES, RECEIPTS, REGRETS } from "./wordbook.ts";
 
 const ADDRESSED_SHARE = 0.2; // of requests
-const MOST_REQUESTS = 4;
-const MOST_OTHERS = 2; // services beside the one that is spoken to
-const REFERRED_SHARE = 0.25; // of calls that another request follows: it names something only by "it", or "the second one"
+const MOST_REQUESTS = 7;
+const OTHER_SHARE = 0.25; // of conversations: one more service beside the one that is spoken to, again and again
+const REFERRED_SHARE = 0.2; // of calls that another request follows: it names something only by "it", or "the second one"
 const CORRECTED_SHARE = 0.18; // of the others
 const FOLLOWED_SHARE = 0.14;
 const THANKED_SHARE = 0.12; // of conversations
-const RECEIPT_SHARE = 0.3; // of results: tell something, and the reply passes it on
+const RECEIPT_SHARE = 0.15; // of results: tell something, and the reply passes it on
 const FAILURE_SHARE = 0.06;
 const DATED_SHARE = 0.6; // of conversations: the day is known, and days are passed as dates
 const BARE_SHARE = 0.3; // of answers to a question: the value and no more
@@ -37,7 +37,8 @@ const WRITTEN_SHARE = 0.35; // of conversations: somebody wrote what the agent i
 export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Errand {
   const services = readCommandServices();
   const service = random.pick(services);
-  const others = Array.from({ length: random.below(MOST_OTHERS + 1) }, () => random.pick(services));
+  const others: CommandService[] = [];
+  while (random.chance(OTHER_SHARE)) others.push(random.pick(services));
   const dated = random.chance(DATED_SHARE);
   const own = drawTools(service, random);
   const values = new CommandValues(service, { vocabulary, forms, dated }, random);

@@ -12,7 +12,7 @@ import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.05, command: 0.45, errand: 0.1, act: 0.11, amended: 0.08, guided: 0.13, judge: 0.04, hint: 0.04 } as const;
+const SHARES = { drill: 0.04, command: 0.62, errand: 0.07, act: 0.09, amended: 0.05, guided: 0.08, judge: 0.03, hint: 0.02 } as const;
 const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
@@ -78,9 +78,9 @@ export class Mixture {
     const { conversation, values } = drawCommands(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
     const lexicon = { ...this.#sources.lexicon, values };
     const job = random.next();
-    if (job < 0.55) return this.#act(conversation, random);
-    if (job < 0.68) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
-    if (job < 0.95) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < 0.66) return this.#act(conversation, random);
+    if (job < 0.76) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < 0.97) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 

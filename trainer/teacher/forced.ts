@@ -4,7 +4,7 @@
  * can still be followed to the letter; the other arguments stay the policy's own.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
-import { spacedJson } from "../../shared/spaced-json.ts";
+import { respaceJson, spacedJson } from "../../shared/spaced-json.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { findParameter, readParameters, typedValue } from "../../shared/speech/parameters.ts";
 import { readAnswer } from "./answer-text.ts";
@@ -20,7 +20,7 @@ export type ForcedArgument = {
 
 const CERTAINTY = 0.999; // of a forced token; the rest is spread over the vocabulary so that every log-prob stays finite
 
-/** The answer's tokens with the argument held; undefined unless the answer is one call of the tool and the value is of the argument's type. */
+/** The answer's tokens with the argument held; undefined unless the answer is one call of the tool whose values stay as they are written, and the value is of the argument's type. */
 export function forceArgument(
   tokenizer: Tokenizer,
   answer: readonly number[],
@@ -34,6 +34,9 @@ export function forceArgument(
   const declared = findParameter(tool, parameter);
   const held = declared === undefined ? undefined : typedValue(declared, value);
   if (held === undefined) return undefined;
+  // Numbers that a double does not hold, or that are written otherwise than it is, would come out as others.
+  const written = tokenizer.decode(answer.slice(answer.indexOf(open) + 1, answer.indexOf(close))).trim();
+  if (respaceJson(written) !== spacedJson({ name: call.name, arguments: call.arguments })) return undefined;
   const { [parameter]: _, ...others } = call.arguments;
   const given = first ? { [parameter]: held, ...others } : inSchemaOrder(tool, { ...others, [parameter]: held });
   const body = spacedJson({ name: call.name, arguments: given });

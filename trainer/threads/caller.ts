@@ -22,9 +22,13 @@ export class Caller<Calls> {
     this.#worker = new Worker(fileURLToPath(script.href), { workerData });
     this.#worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
     // Not `engine/closed`: waiting brings no crashed thread back, so the process must end and be started again.
-    this.#worker.on("error", (cause) => this.#end(new AppError("internal", `${name}: a living worker expected, got a crash`, { cause })));
+    this.#worker.on("error", (cause) =>
+      this.#end(new AppError("engine/crashed", `${name}: a living worker expected, got a crash`, { cause })),
+    );
     this.#worker.on("exit", () => (this.#exited = true));
-    this.#worker.on("exit", (code) => this.#end(new AppError("internal", `${name}: a living worker expected, got exit code ${code}`)));
+    this.#worker.on("exit", (code) =>
+      this.#end(new AppError("engine/crashed", `${name}: a living worker expected, got exit code ${code}`)),
+    );
   }
 
   /** Ends the thread; calls under way are rejected at once, and the thread ends when the one it is at is done. */

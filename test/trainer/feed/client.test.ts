@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 
 let server: Server;
@@ -28,6 +29,13 @@ describe("createEdgeClient", () => {
 
   it("counts an answer that breaks off as an edge that was not reached", async () => {
     await expect(client().listAgents()).rejects.toMatchObject({ code: "upstream/unreachable" });
+  });
+
+  it("says why it was told to stop, where that is told", async () => {
+    const lost = new AppError("lease/lost", "another trainer has the agent");
+    const stopped = (reason?: AppError) => createEdgeClient({ edge: url, key: "nsk_trainer_x", signal: AbortSignal.abort(reason) });
+    await expect(stopped(lost).listAgents()).rejects.toBe(lost);
+    await expect(stopped().listAgents()).rejects.toMatchObject({ code: "engine/closed" });
   });
 
   it("refuses an answer of another shape", async () => {

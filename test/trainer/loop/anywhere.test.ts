@@ -1,9 +1,9 @@
 /** A trainer anywhere: given a URL and a key it fetches the base, takes the lease, and works; it leaves what it is told to stop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { chooseDevice } from "../../../trainer/onnx/device.ts";
@@ -71,6 +71,21 @@ describe("fetchBase", () => {
     const breaking = { getFile: (digest: string) => (left-- > 0 ? client().getFile(digest) : Promise.reject(new Error("gone"))) };
     await expect(fetchBase(breaking, { digest: edge.baseDigest, folder: join(folder, "half") })).rejects.toThrow("gone");
     expect(await readdir(join(folder, "half", edge.baseDigest))).toEqual([]);
+  });
+
+  it("begins again where a process of the same number was killed, and clears away what nobody is at any more", async () => {
+    const place = join(folder, "killed", edge.baseDigest);
+    const name = basename(await fetchBase(client(), { digest: edge.baseDigest, folder: join(folder, "named") }));
+    const [own, old, young] = [`.${name}-${process.pid}`, `.${name}-1`, `.${name}-2`] as const;
+    for (const each of [own, old, young]) {
+      await mkdir(join(place, each), { recursive: true });
+      await writeFile(join(place, each, "config.json"), "half");
+    }
+    const longAgo = new Date(Date.now() - 2 * 24 * 3_600_000);
+    await utimes(join(place, old), longAgo, longAgo);
+    const fetched = await fetchBase(client(), { digest: edge.baseDigest, folder: join(folder, "killed") });
+    expect(await readFile(join(fetched, "config.json"), "utf8")).toContain("vocab_size");
+    expect((await readdir(place)).toSorted()).toEqual([young, name]);
   });
 
   it.each(["../outside", ".hidden", "a/b", ""])("writes no file called %j", async (name) => {

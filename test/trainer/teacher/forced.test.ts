@@ -78,6 +78,13 @@ describe("forceArgument", () => {
     expect(forceArgument(tokenizer, answer, { tool: nights, parameter: "tags", value: "quiet" })).toBeUndefined();
   });
 
+  it.each(['{"city": 12345678901234567890}', '{"city": 2.50}', '{"city": 1e2}'])(
+    "holds nothing beside %s, which it could not write again as it is",
+    (args) => {
+      expect(forceArgument(tokenizer, callTokens(args), ROOMS)).toBeUndefined();
+    },
+  );
+
   it("holds nothing in an answer that is no call of the tool", () => {
     expect(forceArgument(tokenizer, [...tokenizer.encode("Which city?"), tokenizer.eosId], ROOMS)).toBeUndefined();
     expect(forceArgument(tokenizer, callTokens('{"city": "Porto"}').slice(0, -1), ROOMS)).toBeUndefined();
@@ -100,6 +107,21 @@ describe("argumentSpan", () => {
     expect(covered('{"city": "Porto", "name": "Ada"}', "name")).toBe(', "name": "Ada"');
     expect(covered('{"city": {"name": "Porto"}, "name": ["a", "b"]}', "name")).toBe(', "name": ["a", "b"]');
     expect(covered('{"city": "a, \\"name\\": 1"}', "name")).toBe("");
+  });
+
+  it("is of the named tool's last call, where there are several", () => {
+    const written = (name: string, city: string): string =>
+      `<tool_call>${JSON.stringify({ name, arguments: { city } }).replaceAll(":", ": ").replace(",", ", ")}</tool_call>`;
+    const answer = tokenizer.encode([written("A", "Rome"), written("B", "Oslo"), written("B", "Bergen"), written("C", "Bonn")].join(""));
+    const covered = (tool: string | undefined, parameter = "city"): string | undefined => {
+      const span = argumentSpan(tokenizer, answer, parameter, tool);
+      return span && tokenizer.decode(answer.slice(span.from, span.to));
+    };
+    expect(covered("B")).toContain('"city": "Bergen"');
+    expect(covered("A")).toContain('"city": "Rome"');
+    expect(covered(undefined)).toContain('"city": "Rome"');
+    expect(covered("D")).toBeUndefined();
+    expect(covered("B", "rooms")).toBeUndefined();
   });
 
   it("is nothing where the call has no such argument", () => {

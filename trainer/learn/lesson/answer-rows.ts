@@ -40,7 +40,10 @@ export function answerRows(supplied: readonly SuppliedAnswer[], base: Base): { r
     if ("code" in row) refused.push(row);
     else rows.push(row);
   }
-  return { rows, refused };
+  // What is refused has no part in what is learned: shares add up to 1 over the others.
+  const total = rows.reduce((sum, { supplied: { share } }) => sum + share, 0);
+  const shared = rows.map((row) => ({ ...row, supplied: { ...row.supplied, share: row.supplied.share / total } }));
+  return { rows: shared, refused };
 }
 
 function toRow(supplied: SuppliedAnswer, { tokenizer, grammars, rowTokens }: Base): AnswerRow | Refusal {

@@ -88,7 +88,7 @@ export async function correctedRows(
       leftOut.untold += calls || objective.credit === "all" ? 1 : 0;
       return [];
     }
-    const argument = calls ? argumentSpan(tokenizer, responseTokens, correction.parameter.name) : undefined;
+    const argument = calls ? argumentSpan(tokenizer, responseTokens, correction.parameter.name, correction.tool.function.name) : undefined;
     const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
     if (span === undefined) return [];
     const teacherPrompts = wordings

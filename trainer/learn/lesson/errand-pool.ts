@@ -45,7 +45,12 @@ export class ErrandPool {
   logProbs(step: number, adapter: string | undefined): Promise<Float32Array> {
     if (adapter !== undefined) return this.#ask(step, adapter);
     const index = step % BATCHES;
-    return (this.#saidByBase[index] ??= this.#ask(index, undefined));
+    const said = (this.#saidByBase[index] ??= this.#ask(index, undefined));
+    // A call that failed once may not fail again: what it said is not kept.
+    said.catch(() => {
+      if (this.#saidByBase[index] === said) delete this.#saidByBase[index];
+    });
+    return said;
   }
 
   /** Reads all batches, so that an update finds their keys and values. */

@@ -188,27 +188,37 @@ async function learnTask(
       "update/failed",
       "a parent that acts on everything expected, got one that acts on answers: roll the line back to its base",
     );
+  const { invocation } = base.tokenizer;
+  if (current === null && actsOn === "answers" && invocation.length < 2)
+    return refuse(
+      "update/failed",
+      `a chat template that asks for an answer in two tokens or more expected, got ${invocation.length}: an adapter that acts on answers begins there`,
+    );
   const adapters: Adapters = { parent: current === null ? undefined : `parent.${name}`, candidate: `candidate.${name}` };
+  const made: string[] = [];
   await engine.forgetPrefixes();
   try {
-    if (current !== null && adapters.parent !== undefined) {
-      await engine.loadAdapter(adapters.parent, current);
-      await engine.loadAdapter(adapters.candidate, current);
-    } else
+    if (current !== null && adapters.parent !== undefined)
+      for (const each of [adapters.parent, adapters.candidate]) {
+        await engine.loadAdapter(each, current);
+        made.push(each);
+      }
+    else {
       await engine.createAdapter(adapters.candidate, {
         rank: settings.rank,
         alpha: settings.alpha,
         targets: linearNames(),
-        invocation: actsOn === "answers" ? base.tokenizer.invocation : undefined,
+        invocation: actsOn === "answers" ? invocation : undefined,
         seed: request.seed,
       });
+      made.push(adapters.candidate);
+    }
     return await learn(adapters, earlier, request);
   } catch (error) {
     if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
     return refuse("update/failed", `${error.code}: ${error.message}`);
   } finally {
-    if (adapters.parent !== undefined) await engine.dropAdapter(adapters.parent);
-    await engine.dropAdapter(adapters.candidate);
+    for (const each of made) await engine.dropAdapter(each);
     await engine.forgetPrefixes();
   }
 }

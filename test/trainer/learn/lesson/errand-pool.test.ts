@@ -95,6 +95,20 @@ describe("ErrandPools", () => {
     expect(forgotten).toEqual(["errands.0", "errands.1"]);
   });
 
+  it("asks again what could not be answered", async () => {
+    const port = listening();
+    let fails = 1;
+    const once: TrainingPort = {
+      ...port,
+      score: (...args) => (fails-- > 0 ? Promise.reject(new Error("no memory")) : port.score(...args)),
+    };
+    const pool = await new ErrandPools(once, base).of(0);
+    await expect(pool.logProbs(0, undefined)).rejects.toThrow("no memory");
+    expect((await pool.logProbs(0, undefined)).length).toBeGreaterThan(0);
+    await pool.logProbs(0, undefined);
+    expect(asked).toHaveLength(1);
+  });
+
   it("asks a parent with an adapter anew for every update, the base once", async () => {
     const pool = await new ErrandPools(listening(), base).of(0);
     const [once, again] = [await pool.logProbs(0, undefined), await pool.logProbs(10, undefined)];

@@ -4,6 +4,7 @@ import { at } from "../../../../shared/assert.ts";
 import type { AssistantMessage } from "../../../../shared/chat.ts";
 import { linearNames } from "../../../../shared/lora.ts";
 import { SignalSettings } from "../../../../shared/signal-settings.ts";
+import { AppError } from "../../../../shared/errors.ts";
 import { answerLoss, answerRows, marginsOf, type PairedRow } from "../../../../trainer/learn/lesson/answer-rows.ts";
 import type { SuppliedAnswer, UpdateRequest } from "../../../../trainer/learn/update/learner.ts";
 import { scoreRows, totalLogProb } from "../../../../trainer/learn/lesson/scores.ts";
@@ -72,6 +73,42 @@ describe("answerRows", () => {
     const { rows, refused } = answerRows([supplied(answer)], tiny.base);
     expect(rows).toEqual([]);
     expect(refused).toMatchObject([{ code, detail: expect.stringContaining(detail) }]);
+  });
+});
+
+describe("answerRows of several", () => {
+  const wanted = call("SearchHotel", { city: "Porto" });
+  if (wanted.role !== "assistant") throw new Error("an answer expected");
+
+  it("gives those that fit the whole share, whatever was refused beside them", () => {
+    const { rows, refused } = answerRows(
+      [
+        supplied(wanted, { share: 0.25 }),
+        supplied({ role: "assistant", content: "No" }, { share: 0.5 }),
+        supplied(wanted, { share: 0.25 }),
+      ],
+      tiny.base,
+    );
+    expect(refused).toHaveLength(1);
+    expect(rows.map((row) => row.supplied.share)).toEqual([0.5, 0.5]);
+  });
+
+  it("refuses alone what the base's template does not write", () => {
+    const { tokenizer } = tiny.base;
+    const twice: AssistantMessage = { ...wanted, tool_calls: [...(wanted.tool_calls ?? []), ...(wanted.tool_calls ?? [])] };
+    // As Llama 3.1's template does.
+    const oneCall = Object.create(tokenizer, {
+      encodePrompt: {
+        value: (asked: Parameters<typeof tokenizer.encodePrompt>[0]) => {
+          if (asked.messages.some((message) => message.role === "assistant" && (message.tool_calls?.length ?? 0) > 1))
+            throw new AppError("input/unsupported", "chat template: One call at a time, please.");
+          return tokenizer.encodePrompt(asked);
+        },
+      },
+    });
+    const { rows, refused } = answerRows([supplied(twice), supplied(wanted)], { ...tiny.base, tokenizer: oneCall });
+    expect(rows).toHaveLength(1);
+    expect(refused).toMatchObject([{ code: "answer/unfit" }]);
   });
 });
 

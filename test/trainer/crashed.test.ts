@@ -1,0 +1,63 @@
+/** A thread of the engine that is gone ends the trainer: nothing that it waits for would bring the thread back. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppError } from "../../shared/errors.ts";
+import { Follower } from "../../trainer/follower.ts";
+import { Roster } from "../../trainer/roster.ts";
+import { Caller } from "../../trainer/threads/caller.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nextstate-crashed-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function callerOf(name: string, script: string): Promise<Caller<{ work(): Promise<number> }>> {
+  const file = join(folder, `${name}.mjs`);
+  await writeFile(file, `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${script} });`);
+  return new Caller(name, pathToFileURL(file), {});
+}
+
+describe("a thread that ends", () => {
+  it.each([
+    ["throws", "throw new Error('out of memory')", "got a crash"],
+    ["exits", "process.exit(3)", "got exit code 3"],
+  ])("%s: calls under way and after it are told so", async (name, script, said) => {
+    const caller = await callerOf(name, script);
+    for (let call = 0; call < 2; call += 1)
+      await expect(caller.call("work")).rejects.toMatchObject({ code: "engine/crashed", message: expect.stringContaining(said) });
+  });
+
+  it("ends whoever follows an agent with it, where a call that failed does not", async () => {
+    const steps = [new AppError("internal", "one graph run failed"), new AppError("engine/crashed", "engine: a living worker expected")];
+    const failed: unknown[] = [];
+    const stop = new AbortController();
+    const follower = new Follower(
+      "a",
+      {
+        edge: {
+          takeLease: async () => ({ status: "held", token: 1, waiting: 0, endsInMs: 1_000 }),
+          endLease: async () => undefined,
+          dueLines: async () => ({ lines: [], cursor: 0 }),
+        },
+        metrics: (event, fields) => {
+          if (event === "line:failed") failed.push(fields["code"]);
+          // The first failure is waited out; here nobody has the time.
+          if (failed.length === 1) steps.shift();
+        },
+        name: "trainer",
+        leaseMs: 60_000,
+        waitMs: 10,
+        trains: async () => true,
+        openLoop: () => ({ scope: "shared", dueInMs: 0, step: () => Promise.reject(steps.at(-1)) }),
+      },
+      new Roster(),
+    );
+    await expect(follower.run(stop)).rejects.toMatchObject({ code: "engine/crashed" });
+    expect(stop.signal.aborted).toBe(true);
+    expect(failed).toEqual(["engine/crashed"]);
+  });
+});
