@@ -14,6 +14,27 @@ export function payloadKey(eventId: string): string {
   return `payloads/${eventId}`;
 }
 
+/** Says that an agent has versions with a file: agents may have the same one, and who lets go of it last takes it away. */
+export async function claimArtifact(bucket: R2Bucket, digest: string, agent: string): Promise<void> {
+  await bucket.put(claimKey(digest, agent), "");
+}
+
+/** Takes back what an agent said of a file, and leaves the file. */
+export async function unclaimArtifact(bucket: R2Bucket, digest: string, agent: string): Promise<void> {
+  await bucket.delete(claimKey(digest, agent));
+}
+
+/** Takes back what an agent said of a file, and the file itself where no other agent has it. */
+export async function releaseArtifact(bucket: R2Bucket, digest: string, agent: string): Promise<void> {
+  await unclaimArtifact(bucket, digest, agent);
+  const { objects } = await bucket.list({ prefix: claimKey(digest, ""), limit: 1 });
+  if (objects.length === 0) await bucket.delete(artifactKey(digest));
+}
+
+function claimKey(digest: string, agent: string): string {
+  return `claims/${digest}/${agent}`;
+}
+
 /** Stores bytes under the digest that they are claimed to have. @throws {policy/digest} where they have another. */
 export async function putArtifact(bucket: R2Bucket, digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   await checkDigest(digest, bytes, "policy/digest");
@@ -42,6 +63,16 @@ export async function openArtifact(
   if (object === null) return undefined;
   const body: unknown = object.body; // in the tests' program, whose streams are Node's, it is of another type
   return { bytes: object.size, body: body as ReadableStream<Uint8Array> };
+}
+
+/** A file as a response has it: checked where an isolate may hold it, else as a stream. Undefined where there is none. */
+export async function servedArtifact(
+  bucket: R2Bucket,
+  digest: string,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined> {
+  const bytes = await artifactBytes(bucket, digest);
+  if (bytes === undefined) return undefined;
+  return bytes <= MAX_ARTIFACT_BYTES ? getArtifact(bucket, digest) : (await openArtifact(bucket, digest))?.body;
 }
 
 /** Undefined where nothing is stored. */

@@ -107,7 +107,8 @@ async function readText(bucket: R2Bucket, digest: string): Promise<string> {
 
 async function read(bucket: R2Bucket, digest: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await getArtifact(bucket, digest);
-  if (bytes === undefined) throw new AppError("internal", `internal: file ${digest} of a base is not stored`);
+  if (bytes === undefined)
+    throw new AppError("policy/refused", `base: a stored file ${digest} expected, got none; upload what its manifest names`);
   return bytes;
 }
 

@@ -25,14 +25,13 @@ import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import { Digest, SHARED_LINE, type LineHead, type PublishRequest, type ServedDefault } from "../../shared/policy.ts";
 import { EMBEDDED } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
-import { checkAdapter } from "./adapter-check.ts";
 import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
 import { EngineLine } from "./engine-line.ts";
 import { Deletion, sumForgotten, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
 import { defaultsOf, lineHead } from "./line-head.ts";
 import { Lines } from "./lines.ts";
-import { baseVersion, manifestFault, policyDigestOf } from "./manifest.ts";
+import { baseVersion } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
 import { notesFor } from "./notes.ts";
 import { PersonalLines } from "./personal.ts";
@@ -59,13 +58,15 @@ import type {
   Trainer,
   TurnFact,
 } from "./port.ts";
+import { Publishing } from "./publishing.ts";
 import { tipOf } from "./release.ts";
 import { Schedule } from "./schedule.ts";
 import { AgentStore } from "./store.ts";
-import { caseIdOf, Suite } from "./suite.ts";
+import { Suite } from "./suite.ts";
 import { TrainerReports } from "./trainer-reports.ts";
 import { Trials } from "./trials.ts";
 import { Waiters } from "./waiters.ts";
+import { Weights } from "./weights.ts";
 
 export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #store: AgentStore;
@@ -78,6 +79,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #engine: EngineLine;
   readonly #personal: PersonalLines;
   readonly #schedule: Schedule;
+  readonly #publishing: Publishing;
   readonly #waiters = new Waiters();
   readonly #trainers = new TrainerReports();
 
@@ -93,7 +95,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#engine = new EngineLine(this.#store, this.#lines, new AgentEngine(env, this.#store.engines));
     const parts = { store: this.#store, lines: this.#lines, lineage: this.#lineage, notebook: this.#notebook };
     this.#personal = new PersonalLines(parts);
-    this.#schedule = new Schedule({ ctx, env, store: this.#store, trials: this.#trials, engine: this.#engine });
+    const weights = new Weights({ ctx, env, store: this.#store });
+    this.#schedule = new Schedule({ ctx, weights, store: this.#store, trials: this.#trials, engine: this.#engine });
+    const doers = { suite: this.#suite, personal: this.#personal, engine: this.#engine, schedule: this.#schedule, weights };
+    this.#publishing = new Publishing({ env, store: this.#store, lines: this.#lines, ...doers });
   }
 
   async put({ name, settings, madeOf, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {
@@ -163,35 +168,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.transaction(() => this.#store.lease.end(token));
   }
 
-  async publish(
-    line: string,
-    { parent, manifest, refused, cases, credits, rebuild }: PublishRequest,
-    { actor, lease }: Trainer,
-  ): Promise<PublishOutcome | Lost | undefined> {
-    const agent = this.#store.readAgent();
-    const parentVersion = this.#store.readVersion(line, parent);
-    if (agent === undefined || this.#lines.read(line) === undefined) return undefined;
-    if (parentVersion === undefined) return { status: "refused", reason: `parent: a version of line ${line} expected, got ${parent}` };
-    const expected = { agent: agent.name, line, parent, baseDigest: parentVersion.baseDigest };
-    const fault = manifestFault(manifest, expected, (eventId) => this.#store.quarantine.isReopened(line, eventId));
-    if (fault !== undefined) return { status: "refused", reason: fault };
-    const check = await checkAdapter(this.env.ARTIFACTS, manifest, this.#store.engines.isBase(manifest.baseDigest));
-    if (check.status !== "fits") return check;
-    const policyDigest = await policyDigestOf(manifest.baseDigest, manifest.adapter);
-    const unloaded = await this.#engine.preload(line, { manifest, policyDigest, rebuild });
-    if (unloaded !== undefined) return unloaded;
-    await this.#schedule.planSweep();
-    const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
-    // Asked last, with nothing awaited before the flip: a lease may end while files are read.
-    const outcome = this.#inLease(line, lease, (): PublishOutcome => {
-      const flipped = this.#lines.publish(manifest, { policyDigest, actor, refused, rebuild });
-      if (flipped.status === "published" && flipped.release !== "refused") this.#suite.learn(line, flipped.version, named);
-      if (flipped.status === "published") this.#store.credits.add(flipped.version, manifest, credits);
-      if (flipped.status === "published" && flipped.release === "stable") this.#personal.offer(manifest);
-      return flipped;
-    });
-    if (outcome?.status === "published") await this.#schedule.planLook(rebuild);
-    return outcome;
+  async publish(line: string, request: PublishRequest, { actor, lease }: Trainer): Promise<PublishOutcome | Lost | undefined> {
+    return this.#publishing.publish(line, request, { actor, inLease: (flip) => this.#inLease(line, lease, flip) });
   }
 
   async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {

@@ -1,9 +1,8 @@
 /** When an agent's object looks after its lines by itself: its one alarm, for canaries, for files that are to go, and for its engine. */
-import { artifactKey } from "../artifacts.ts";
-import type { Env } from "../env.ts";
 import type { EngineLine } from "./engine-line.ts";
 import type { AgentStore } from "./store.ts";
 import type { Trials } from "./trials.ts";
+import type { Weights } from "./weights.ts";
 
 /** How often a canary is looked at where nothing happens: its patience and its traffic are counted in days. */
 const LOOK_MS = 3_600_000;
@@ -11,14 +10,13 @@ const LOOK_MS = 3_600_000;
 const DROP_MS = 5_000;
 /** A trial that was not looked at is looked at after this. */
 const SOON_MS = 10_000;
-const MOST_DELETED = 1_000; // that R2 takes in one call
 
 type Parts = {
   readonly ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
-  readonly env: Pick<Env, "ARTIFACTS">;
   readonly store: AgentStore;
   readonly trials: Trials;
   readonly engine: EngineLine;
+  readonly weights: Weights;
 };
 
 export class Schedule {
@@ -30,9 +28,9 @@ export class Schedule {
 
   /** What the alarm does. */
   async ring(): Promise<void> {
-    const { store, engine } = this.#parts;
+    const { store, engine, weights } = this.#parts;
     for (const line of store.lines()) this.decide(line, new Date());
-    await this.#dropFiles();
+    await weights.drop();
     await engine.sweep(Date.now());
     await this.planLook();
     await this.planSweep();
@@ -61,11 +59,5 @@ export class Schedule {
     const { storage } = this.#parts.ctx;
     const planned = await storage.getAlarm();
     if (planned === null || planned > at) await storage.setAlarm(at);
-  }
-
-  async #dropFiles(): Promise<void> {
-    const { env, store } = this.#parts;
-    const lost = store.lostWeights().map(artifactKey);
-    for (let start = 0; start < lost.length; start += MOST_DELETED) await env.ARTIFACTS.delete(lost.slice(start, start + MOST_DELETED));
   }
 }

@@ -299,6 +299,12 @@ export class AgentStore {
     return rows.flatMap(({ digest }) => digest ?? []);
   }
 
+  /** Whether a version has these weights that is not deleted. */
+  hasWeights(digest: string): boolean {
+    const query = "SELECT 1 FROM versions WHERE status <> 'deleted' AND json_extract(record, '$.adapter.weightsDigest') = ? LIMIT 1";
+    return this.#sql.exec(query, digest).toArray().length > 0;
+  }
+
   insertVersion(version: PolicyVersion, status: VersionStatus): void {
     this.#sql.exec("INSERT INTO versions VALUES (?, ?, ?, ?)", version.line, version.version, JSON.stringify(version), status);
   }

@@ -9,7 +9,7 @@ import { eraseTurnRows } from "./turn-rows.ts";
 
 type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
 
-const DELETED = JSON.stringify({ kind: "event:deleted" });
+export const DELETED = JSON.stringify({ kind: "event:deleted" });
 const BATCH = 50;
 
 /** Remembers the deletion, so that what comes late is not kept. A later one counts from then. */

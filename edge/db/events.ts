@@ -9,8 +9,8 @@ import { SHARED_LINE } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
 import { runBatch } from "./batch.ts";
-import { isDeletedSince, withoutDeleted } from "./deletions.ts";
-import { events } from "./schema.ts";
+import { DELETED, eraseEvents, isDeletedSince, withoutDeleted } from "./deletions.ts";
+import { events, turns } from "./schema.ts";
 import { turnRowsOf } from "./turn-rows.ts";
 
 type EventRow = typeof events.$inferSelect;
@@ -34,6 +34,7 @@ export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]
   for (let start = 0; start < newEvents.length; start += BATCH) {
     const kept = await withoutDeleted(log, newEvents.slice(start, start + BATCH));
     highest = Math.max(highest, await appendBatch(log, kept));
+    await eraseDeletedMeanwhile(log, kept);
   }
   return highest;
 }
@@ -47,8 +48,14 @@ export async function appendOfSession(
   batch: readonly NewEvent[],
   { agent, user, begunAt }: { agent: string; user: string; begunAt: number },
 ): Promise<number | undefined> {
-  if (await isDeletedSince(log, { agent, user, at: begunAt })) return undefined;
-  return batch.length === 0 ? 0 : appendBatch(log, batch);
+  const isDeleted = (): Promise<boolean> => isDeletedSince(log, { agent, user, at: begunAt });
+  if (await isDeleted()) return undefined;
+  if (batch.length === 0) return 0;
+  const seq = await appendBatch(log, batch);
+  // Whoever was deleted while it was appended is not in the log either.
+  if (!(await isDeleted())) return seq;
+  await eraseEvents(log, { agent, user });
+  return undefined;
 }
 
 /**
@@ -136,6 +143,22 @@ export async function deletedAmong({ DB }: Pick<EventLog, "DB">, ids: readonly s
   return gone;
 }
 
+/** Those of the turns that are in the log as another agent's. */
+export async function foreignTurns(
+  { DB }: Pick<EventLog, "DB">,
+  asked: readonly { readonly turnId: string; readonly agent: string }[],
+): Promise<string[]> {
+  const foreign: string[] = [];
+  for (let start = 0; start < asked.length; start += BATCH) {
+    const some = asked.slice(start, start + BATCH);
+    const ids = some.map(({ turnId }) => turnId);
+    const rows = await drizzle(DB).select({ turnId: turns.turnId, agent: turns.agent }).from(turns).where(inArray(turns.turnId, ids));
+    const owners = new Map(rows.map(({ turnId, agent }) => [turnId, agent]));
+    foreign.push(...some.filter(({ turnId, agent }) => (owners.get(turnId) ?? agent) !== agent).map(({ turnId }) => turnId));
+  }
+  return foreign;
+}
+
 /** What a user's next states and feedback to an agent are, without their payloads, in log order. */
 export async function signalsOfUser(
   { DB }: Pick<EventLog, "DB">,
@@ -158,7 +181,7 @@ export async function lastSeq({ DB }: Pick<EventLog, "DB">): Promise<number> {
 
 async function readAll(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
   const read: LoggedEvent[] = [];
-  for (const row of rows) read.push(toLoggedEvent(row, row.payload ?? (await readPayload(log, row.eventId))));
+  for (const row of rows) read.push(toLoggedEvent(row, row.payload ?? (await readPayload(log, row))));
   return read;
 }
 
@@ -167,7 +190,7 @@ export async function readEvents(log: EventLog, rows: readonly EventRow[]): Prom
   const page: LoggedEvent[] = [];
   let length = 0;
   for (const row of rows) {
-    const payload = row.payload ?? (await readPayload(log, row.eventId));
+    const payload = row.payload ?? (await readPayload(log, row));
     length += payload.length;
     if (page.length > 0 && length > MAX_PAGE_PAYLOAD) break;
     page.push(toLoggedEvent(row, payload));
@@ -192,11 +215,21 @@ async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<n
   return Math.max(0, ...Object.values(selected ?? {}).map(Number));
 }
 
+/** Users may be deleted while what they said is appended; then it goes as what they had said before did. */
+async function eraseDeletedMeanwhile(log: EventLog, appended: readonly NewEvent[]): Promise<void> {
+  const late = zipStrict(appended, await withoutDeleted(log, appended)).flatMap(([before, now]) =>
+    before.payload.kind !== "event:deleted" && now.payload.kind === "event:deleted" ? [now] : [],
+  );
+  const users = new Map(late.map(({ agent, user }) => [`${agent} ${user}`, { agent, user }]));
+  for (const user of users.values()) await eraseEvents(log, user);
+}
+
 /** A large payload is in R2 before its row exists, so a row that is read always finds it. */
 async function toRow(log: EventLog, { payload, createdAt, ...header }: NewEvent): Promise<typeof events.$inferInsert> {
   const json = JSON.stringify(payload);
   const large = json.length > MAX_INLINE_PAYLOAD;
-  if (large) await log.ARTIFACTS.put(payloadKey(header.eventId), json);
+  // Only where there is none: an event that is sent again is left as it is, with what it was first.
+  if (large) await log.ARTIFACTS.put(payloadKey(header.eventId), json, { onlyIf: { etagDoesNotMatch: "*" } });
   return { ...header, kind: payload.kind, payload: large ? null : json, createdAt: Date.parse(createdAt) };
 }
 
@@ -210,8 +243,10 @@ function toLoggedEvent(row: EventRow, payload: string): LoggedEvent {
   };
 }
 
-async function readPayload(log: EventLog, eventId: string): Promise<string> {
+async function readPayload(log: EventLog, { eventId, agent, user, createdAt }: EventRow): Promise<string> {
   const object = await log.ARTIFACTS.get(payloadKey(eventId));
+  // A deletion takes the payload first, and may be cut off before it has changed the row.
+  if (object === null && (await isDeletedSince(log, { agent, user, at: createdAt }))) return DELETED;
   if (object === null) throw new AppError("internal", `internal: event ${eventId} has no payload at ${payloadKey(eventId)}`);
   return object.text();
 }

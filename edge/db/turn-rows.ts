@@ -23,7 +23,7 @@ export function turnRowsOf({ eventId, agent, user, turnId, payload }: NewEvent):
   }
   const reward = payload.kind === "judgement:made" ? payload.reward : undefined;
   if (words === "" && reward === undefined) return { before: [], after: [] };
-  const isNew = sql`turn_id = ${turnId} AND parts < ${PARTS} AND NOT EXISTS (SELECT 1 FROM ${events} WHERE event_id = ${eventId})`;
+  const isNew = sql`turn_id = ${turnId} AND agent = ${agent} AND parts < ${PARTS} AND NOT EXISTS (SELECT 1 FROM ${events} WHERE event_id = ${eventId})`;
   const judged = reward === undefined ? sql`reward` : sql`iif(${reward} <> 0 OR reward IS NULL, ${reward}, reward)`;
   return {
     before: [

@@ -48,8 +48,9 @@ export function toolsOf({ tools, sampling: { toolChoice, parallelToolCalls } }: 
   return { tools, tool_choice: choice, parallel_tool_calls: parallelToolCalls };
 }
 
-export function formatOf({ sampling: { responseFormat } }: EngineTurn): Record<string, unknown> {
+function formatOf({ sampling: { responseFormat } }: EngineTurn): Record<string, unknown> {
   if (responseFormat.type === "text") return {};
   if (responseFormat.type === "json_object") return { response_format: responseFormat };
-  return { response_format: { type: "json_schema", json_schema: { name: "answer", schema: responseFormat.schema, strict: true } } };
+  const { name = "answer", schema, strict } = responseFormat;
+  return { response_format: { type: "json_schema", json_schema: { name, schema, ...(strict === undefined ? {} : { strict }) } } };
 }

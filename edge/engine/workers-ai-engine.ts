@@ -8,7 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 import { adapterName, type WorkersAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { AnswerParts } from "./answer-parts.ts";
-import { drawn, formatOf, toolsOf } from "./bodies.ts";
+import { drawn, toolsOf } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { readEvents } from "./event-stream.ts";
 import type { EnsureAdapter } from "./openai-engine.ts";
@@ -65,7 +65,7 @@ async function* answer(
     messages: turn.messages,
     ...{ stream: true, max_tokens: maxTokens, temperature, top_p: topP, seed },
     ...toolsOf(turn),
-    ...formatOf(turn),
+    ...formatOf(turn.sampling),
     ...(adapter === null ? {} : { lora: adapterName(policyDigest) }),
   };
   const patience = new Patience(upstream.timeoutMs, signal);
@@ -77,6 +77,13 @@ async function* answer(
   } finally {
     patience.end();
   }
+}
+
+/** The schema stands by itself. @see https://developers.cloudflare.com/workers-ai/features/json-mode/ */
+function formatOf({ responseFormat }: EngineTurn["sampling"]): Record<string, unknown> {
+  if (responseFormat.type === "text") return {};
+  if (responseFormat.type === "json_object") return { response_format: responseFormat };
+  return { response_format: { type: "json_schema", json_schema: responseFormat.schema } };
 }
 
 async function run(

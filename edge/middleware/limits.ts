@@ -14,6 +14,8 @@ export function bodyLimit(): Middleware {
     const announced = context.req.header("content-length");
     const { raw } = context.req;
     if (announced !== undefined) refuseOver(maxBytes, Number(announced));
+    // What nobody reads needs no measure, and a request of these methods cannot be made with a body.
+    else if (raw.method === "GET" || raw.method === "HEAD") await raw.body?.cancel();
     else if (raw.body !== null) context.req.raw = new Request(raw, { method: raw.method, body: await readUpTo(maxBytes, raw.body) });
     await next();
   };

@@ -31,8 +31,8 @@ const EMPTY_ECHO = {
   refusal: z.null("refusals are not supported").optional(),
   audio: z.null("audio is not supported").optional(),
   function_call: z.null("use tool_calls").optional(),
-  /** The `openai` package's stream helper adds it to its final message. */
-  parsed: z.null("parsed content is not supported").optional(),
+  /** What the `openai` package's helpers made of the content: null, or the object that it is the JSON of. */
+  parsed: z.unknown().optional(),
   annotations: z.array(z.never("annotations are not supported")).optional(),
   /** The session has what was run on this side itself. */
   executed_tools: z.array(z.unknown()).optional(),

@@ -35,7 +35,7 @@ export function toResponseFormat(format: z.infer<typeof ResponseFormatParameter>
 
 /** The format of a schema that a request has at `path`. @throws as `toResponseFormat` */
 export function toSchemaFormat(
-  { schema = {}, strict }: { schema?: Record<string, unknown> | undefined; strict?: boolean | null | undefined },
+  { name, schema = {}, strict }: { name: string; schema?: Record<string, unknown> | undefined; strict?: boolean | null | undefined },
   path: string,
 ): ResponseFormat {
   const { length } = JSON.stringify(schema);
@@ -45,5 +45,5 @@ export function toSchemaFormat(
     });
   checkSchema(schema, path);
   checkEnforced((options) => compileSchema(schema, options), { path, strict: strict === true });
-  return { type: "json_schema", schema };
+  return { type: "json_schema", schema, name, ...(typeof strict === "boolean" ? { strict } : {}) };
 }

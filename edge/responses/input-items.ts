@@ -3,11 +3,12 @@ import { z } from "zod";
 import { assertNever } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { invalid } from "../openai/refuse.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 export const InputItemsQuery = z.strictObject({
   /** The id of the item before the page. */
   after: z.string().min(1).optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: wholeNumber({ least: 1, most: 100 }).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),
 });
 

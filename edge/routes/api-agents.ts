@@ -10,7 +10,7 @@ import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
-import { getArtifact } from "../artifacts.ts";
+import { servedArtifact } from "../artifacts.ts";
 import { listAgent } from "../db/agents.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
 import { readKey } from "../db/keys.ts";
@@ -230,7 +230,7 @@ export function mountAgents(app: App): void {
     const { file } = parseWith(z.object({ file: z.enum(ADAPTER_FILES) }), context.req.param());
     const { adapter } = found(await agentOf(context.env, name).version(line, version), `version ${version} of ${titleOf(name, line)}`);
     const digest = file === "adapter_config.json" ? adapter?.configDigest : adapter?.weightsDigest;
-    const stored = digest === undefined ? undefined : await getArtifact(context.env.ARTIFACTS, digest);
+    const stored = digest === undefined ? undefined : await servedArtifact(context.env.ARTIFACTS, digest);
     const bytes = found(stored, `${file} of version ${version} of ${titleOf(name, line)}`);
     context.header("content-disposition", `attachment; filename="${file}"`);
     context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");

@@ -1,9 +1,9 @@
 /** GET /api/agents/:agent/stream: what happens to an agent, as it happens (server-sent events, WHATWG HTML §9.2). */
-import { z } from "zod";
 import { agentOf } from "../agent/port.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
 import type { App, Env } from "../env.ts";
 import { agentParam, found, LineQuery, queryOf } from "./params.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 /** A move of the line is told of after this at most; so is an event whose notice was lost. */
 const LOOK_MS = 1_000;
@@ -12,7 +12,7 @@ const PING_MS = 15_000;
 const LONGEST_MS = 60_000;
 const PAGE = 50;
 /** Where to go on from: a browser sends it as `Last-Event-ID` when it comes back. */
-export const StreamQuery = LineQuery.extend({ cursor: z.coerce.number().int().min(0).optional() });
+export const StreamQuery = LineQuery.extend({ cursor: wholeNumber().optional() });
 
 export function mountStream(app: App): void {
   app.get("/api/agents/:agent/stream", async (context) => {

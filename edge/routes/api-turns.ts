@@ -6,13 +6,14 @@ import { agentOf } from "../agent/port.ts";
 import { listTurns } from "../db/turns.ts";
 import type { App } from "../env.ts";
 import { agentParam, found, queryOf } from "./params.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 const REWARDS = { "-1": -1, "0": 0, "1": 1 } as const;
 
 export const TurnsQuery = z.object({
-  before: z.coerce.number().int().min(0).optional(),
+  before: wholeNumber().optional(),
   /** Each with all that followed it. */
-  limit: z.coerce.number().int().min(1).max(50).default(20),
+  limit: wholeNumber({ least: 1, most: 50 }).default(20),
   user: z.string().max(100).optional(),
   /** All of them in one message, in the feedback, or in the hint; of three letters and more, their beginnings. */
   words: z.string().trim().min(1).max(200).optional(),
@@ -20,7 +21,7 @@ export const TurnsQuery = z.object({
     .enum(["-1", "0", "1", "none"], "must be -1, 0, 1, or none for turns that were not judged yet")
     .transform((reward) => (reward === "none" ? reward : REWARDS[reward]))
     .optional(),
-  version: z.coerce.number().int().min(0).optional(),
+  version: wholeNumber().optional(),
   session: z
     .string()
     .regex(/^s_[0-9a-f]{32}$/, "must be the id of a session, as x-session-id states it")

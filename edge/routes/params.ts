@@ -11,11 +11,12 @@ import type { AppEnv } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
 import { invalid } from "../openai/refuse.ts";
 import { reaches } from "../scope.ts";
+import { wholeNumber } from "../whole-number.ts";
 
-export const Cursor = z.coerce.number().int().min(0).default(0);
-export const PageLimit = z.coerce.number().int().min(1).max(100).default(100);
-const VersionParam = z.object({ version: z.coerce.number().int().min(0) });
-export const BackwardPage = z.object({ before: z.coerce.number().int().min(0).optional(), limit: PageLimit });
+export const Cursor = wholeNumber().default(0);
+export const PageLimit = wholeNumber({ least: 1, most: 100 }).default(100);
+const VersionParam = z.object({ version: wholeNumber() });
+export const BackwardPage = z.object({ before: wholeNumber().optional(), limit: PageLimit });
 
 /** Which line is meant: `shared`, or the id of a user who has one. */
 export const LineQuery = z.object({ line: z.string().min(1).max(200).default(SHARED_LINE) });

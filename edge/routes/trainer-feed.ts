@@ -8,6 +8,7 @@ import { agentOf } from "../agent/port.ts";
 import { linesAfter, pageAfter, turnsOfSession } from "../db/events.ts";
 import type { App, AppEnv, Env } from "../env.ts";
 import { actorOf, agentParam, Cursor, found, PageLimit, queryOf, scoped } from "./params.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 /** A notice that was lost (its object was restarted) delays an event by this much at most. */
 const LONGEST_SLEEP_MS = 2_000;
@@ -17,7 +18,7 @@ const FeedQuery = z.object({
   line: z.string().min(1).max(200).optional(),
   cursor: Cursor,
   limit: PageLimit,
-  waitMs: z.coerce.number().int().min(0).max(25_000).default(0),
+  waitMs: wholeNumber({ most: 25_000 }).default(0),
 });
 const TurnsQuery = z.object({ agent: AgentName, session: z.string().min(1).max(256) });
 /** A correction is about one of a session's last turns. */

@@ -6,10 +6,11 @@ import { artifactBytes, getArtifact, MAX_ARTIFACT_BYTES, missingArtifacts, openA
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { found, queryOf } from "./params.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 const DigestParam = z.object({ digest: Digest });
 const PartParam = DigestParam.extend({ part: Digest });
-const Place = z.object({ start: z.coerce.number().int().min(0).optional() });
+const Place = z.object({ start: wholeNumber().optional() });
 
 /** Each is asked of R2 by itself, and a request may ask it 50 times on every plan. */
 const MOST_ASKED = 40;

@@ -10,17 +10,19 @@ import { PublishRequest } from "../../shared/policy.ts";
 import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type Lost, type Trainer } from "../agent/port.ts";
-import { appendEvents, deletedAmong, eventsById, type EventLog, lastSeq } from "../db/events.ts";
+import { appendEvents, deletedAmong, eventsById, foreignTurns, type EventLog, lastSeq } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { saidIn } from "./given-notes.ts";
+import { invalid } from "../openai/refuse.ts";
 import { actorOf, agentParam, found, lineParam, noteParam, queryOf, readHeads, scoped, versionParam } from "./params.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 const MOST_REVIEWED = 200;
 const MOST_REOPENED = 50; // a batch, with their judgements in one answer
 const FinishRequest = z.object({ from: z.number().int().min(0), refused: CursorAdvance.shape.refused.default([]) });
 const EventIds = z.object({ ids: z.array(z.string().max(200)).max(100) });
-const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: z.coerce.number().int().min(1).max(1_000).default(1_000) });
+const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: wholeNumber({ least: 1, most: 1_000 }).default(1_000) });
 const LINE = "/trainer/v1/agents/:agent/lines/:line";
 
 export function mountTrainerLines(app: App): void {
@@ -155,9 +157,22 @@ export function mountTrainerLines(app: App): void {
     const judgements = posted.judgements.filter(({ payload }) => !gone.has(payload.subject));
     const names = [...new Set(judgements.map(({ agent }) => agent))];
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
+    for (const { eventId, turnId, payload } of judgements)
+      if (eventId !== judgementIdOf(payload.subject) || !payload.subject.startsWith(`${turnId}/`))
+        throw invalid(
+          "judgements",
+          `the judgement of ${payload.subject} as ${judgementIdOf(payload.subject)} of its own turn expected, got ${eventId} of ${turnId}`,
+        );
+    // A key of one agent says nothing about the turns of another.
+    const [foreign] = await foreignTurns(context.env, judgements);
+    if (foreign !== undefined) found(undefined, `turn ${foreign}`);
     const seq = await appendEvents(context.env, judgements);
+    const goneSince = await deletedAmong(
+      context.env,
+      judgements.map(({ payload }) => payload.subject),
+    );
     // After the log: a note whose judgement is lost could not be explained.
-    for (const { agent, line, ...said } of await saidIn(judgements)) {
+    for (const { agent, line, ...said } of await saidIn(judgements.filter(({ payload }) => !goneSince.has(payload.subject)))) {
       await agentOf(context.env, agent).remember(line, said, actorOf(context));
       forgetLineHead(agent, line);
     }
@@ -171,7 +186,7 @@ export function mountTrainerLines(app: App): void {
   });
 }
 
-const LeaseToken = z.object({ [LEASE_HEADER]: z.coerce.number().int().min(0).default(0) });
+const LeaseToken = z.object({ [LEASE_HEADER]: wholeNumber().default(0) });
 
 /** Who moves a line, under which lease. @throws {input/invalid} */
 function trainerOf(context: Context<AppEnv>): Trainer {

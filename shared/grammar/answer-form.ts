@@ -9,7 +9,8 @@ export type ToolChoice = z.infer<typeof ToolChoice>;
 export const ResponseFormat = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text") }),
   z.object({ type: z.literal("json_object") }),
-  z.object({ type: z.literal("json_schema"), schema: JsonSchema }),
+  /** `name` and `strict` as they were asked for: they mean something to engines alone. */
+  z.object({ type: z.literal("json_schema"), schema: JsonSchema, name: z.string().optional(), strict: z.boolean().optional() }),
 ]);
 export type ResponseFormat = z.infer<typeof ResponseFormat>;
 

@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     const { turnId, user } = turn;
     const subject = turn[kind][0]?.eventId ?? "";
     const { payload, ...made } = judgement(AGENT, turnId);
-    const judged = { ...made, eventId: `${subject}/judgement`, user, payload: { ...payload, ...said, subject } };
+    const judged = { ...made, eventId: `${subject}/judged`, user, payload: { ...payload, ...said, subject } };
     expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
   }
 

@@ -1,6 +1,6 @@
 /** Calls to an edge as one of the three kinds of key holder, and small things to send. */
 import { sha256 } from "../../shared/digest.ts";
-import type { EventPayload } from "../../shared/events.ts";
+import { type EventPayload, judgementIdOf } from "../../shared/events.ts";
 import { type AdapterFiles, type EventLineage, type PolicyManifest, UNTRAINED } from "../../shared/policy.ts";
 import { GATE_CHECKS, type GateReport } from "../../shared/release.ts";
 import { bearer } from "./edge.ts";
@@ -80,7 +80,7 @@ export function judgement(agent: string, id: string) {
     votes: [-1, -1, 0],
     judge: "embedded",
   };
-  const header = { eventId: `${id}/judgement`, agent, line: "shared", sessionId: "s1", turnId: id, user: "u1" };
+  const header = { eventId: judgementIdOf(`${id}/next`), agent, line: "shared", sessionId: "s1", turnId: id, user: "u1" };
   return { ...header, createdAt: "2026-01-02T03:04:05.678Z", payload };
 }
 

@@ -95,6 +95,12 @@ describe("DELETE /api/users/:user", () => {
     const files = (await admin(`GET /api/agents/${AGENT}/versions`)).body.versions.flatMap(
       ({ adapter }: { adapter: { weightsDigest: string } | null }) => adapter?.weightsDigest ?? [],
     );
+    // Another agent with the weights of version 1: what is deleted here takes nothing from it.
+    await putAgent(edge, "elsewhere", { tools: [SEARCH] });
+    const { adapter } = (await admin(`GET /api/agents/${AGENT}/versions/1`)).body;
+    const manifest = manifestOf({ agent: "elsewhere", baseDigest: edge.baseDigest, adapter });
+    const there = "/trainer/v1/agents/elsewhere/lines/shared/versions";
+    expect((await call(edge, "trainer", `POST ${there}`, { parent: 0, manifest })).body).toMatchObject({ version: 1 });
     const { key } = (await admin("GET /api/keys")).body.keys
       .filter(({ kind }: { kind: string }) => kind === "client")
       .map(({ id }: { id: string }) => ({ key: id }))[0];
@@ -148,7 +154,16 @@ describe("DELETE /api/users/:user", () => {
     const { versions } = (await admin(`GET /api/agents/${AGENT}/versions`)).body;
     expect(versions.map(({ status }: { status: string }) => status)).toEqual(["stable", "deleted", "deleted", "superseded"]);
     // A moment later: isolates may still answer under a head of before.
-    for (const digest of files) await expect.poll(async () => (await edge.getR2()).head(`files/${digest}`), { timeout: 20_000 }).toBeNull();
+    const isLeft = async (digest: string): Promise<boolean> => (await (await edge.getR2()).head(`files/${digest}`)) !== null;
+    const lost = files.filter((digest: string) => digest !== adapter.weightsDigest);
+    expect(lost).toHaveLength(files.length - 1);
+    for (const digest of lost) await expect.poll(() => isLeft(digest), { timeout: 20_000 }).toBe(false);
+    const claims = async (): Promise<string[]> =>
+      (await (await edge.getR2()).list({ prefix: `claims/${adapter.weightsDigest}/` })).objects.map(
+        ({ key: name }) => name.split("/").at(-1) ?? "",
+      );
+    await expect.poll(claims, { timeout: 20_000 }).toEqual(["elsewhere"]);
+    expect(await isLeft(adapter.weightsDigest)).toBe(true);
     for (const to of [1, 2]) expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to })).status).toBe(422);
     expect((await admin(`POST /api/agents/${AGENT}/rollback`, { to: 0 })).status).toBe(200);
   });
@@ -250,14 +265,14 @@ describe("DELETE /api/users/:user", () => {
   it("keeps nothing of what comes late, and all that the user says afterwards", async () => {
     const { user } = await converse("late");
     await admin(`DELETE /api/users/${user}`);
-    const before = { eventId: "late/judged", agent: AGENT, line: "shared", sessionId: "s", turnId: "late", user };
-    const payload = { kind: "judgement:made", subject: "late", reward: -1, votes: [-1], judge: "embedded", hint: WORD };
+    const before = { eventId: "late/next/judged", agent: AGENT, line: "shared", sessionId: "s", turnId: "late", user };
+    const payload = { kind: "judgement:made", subject: "late/next", reward: -1, votes: [-1], judge: "embedded", hint: WORD };
     await call(edge, "trainer", "POST /trainer/v1/judgements", {
       judgements: [{ ...before, createdAt: "2020-01-01T00:00:00.000Z", payload }],
     });
     const kindOf = async (id: string) =>
       (await (await edge.getD1()).prepare("SELECT kind FROM events WHERE event_id = ?").bind(id).first<{ kind: string }>())?.kind;
-    expect(await kindOf("late/judged")).toBe("event:deleted");
+    expect(await kindOf("late/next/judged")).toBe("event:deleted");
     const again = await converse("late");
     expect([again.user, await kindOf(again.eventId)]).toEqual([user, "nextState:arrived"]);
   });

@@ -1,7 +1,7 @@
 /** Releases over HTTP: the gate's word at the edge, canaries and their trial, rollback with and without quarantine, the suite. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { GATE_CHECKS, type GateReport } from "../../../shared/release.ts";
-import { LoggedEvent } from "../../../shared/events.ts";
+import { judgementIdOf, LoggedEvent } from "../../../shared/events.ts";
 import type { EventLineage } from "../../../shared/policy.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { call, fillLog, lineage, manifestOf, PASSING, putAgent, type Answer } from "../../helpers/call.ts";
@@ -66,10 +66,10 @@ async function judge(agent: string, turns: readonly Turn[], rewardOf: (version: 
       .filter(({ payload }) => payload.kind === "turn:finished");
   };
   await until(async () => (await finished()).length >= turns.length);
-  const judgements = (await finished()).map(({ seq, payload, ...header }) => {
+  const judgements = (await finished()).map(({ seq: _, payload, ...header }) => {
     const reward = payload.kind === "turn:finished" ? rewardOf(payload.policyVersion) : 0;
     const made = { kind: "judgement:made", subject: header.eventId, reward, votes: [reward], judge: judgedBy };
-    return { ...header, eventId: `${header.eventId}/judged/${seq}`, payload: made };
+    return { ...header, eventId: judgementIdOf(header.eventId), payload: made };
   });
   for (let start = 0; start < judgements.length; start += 100)
     await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: judgements.slice(start, start + 100) });

@@ -39,14 +39,14 @@ describe("the stream", () => {
     expect(heard[0]).toMatch(/^event: release\ndata: \{"revision":0,"stable":0,"canary":null/);
     expect(heard.slice(1).filter((message) => message.includes("event: release"))).toHaveLength(1);
     const [event = ""] = heard.filter((message) => message.includes("event: event"));
-    expect(event).toMatch(/^id: \d+\nevent: event\ndata: \{.*"eventId":"first\/judgement".*"kind":"judgement:made"\}$/);
+    expect(event).toMatch(/^id: \d+\nevent: event\ndata: \{.*"eventId":"first\/next\/judged".*"kind":"judgement:made"\}$/);
     expect(event).not.toContain("payload");
     await said("live", "second");
     const id = /^id: (\d+)/.exec(event)?.[1] ?? "";
     const resumed = await listen("live", 3, { headers: { "last-event-id": id } });
-    expect(resumed[2]).toContain('"eventId":"second/judgement"');
+    expect(resumed[2]).toContain('"eventId":"second/next/judged"');
     const whole = await listen("live", 3, { query: "?cursor=0" });
-    expect(whole[2]).toContain('"eventId":"first/judgement"');
+    expect(whole[2]).toContain('"eventId":"first/next/judged"');
   });
 });
 

@@ -145,8 +145,8 @@ describe("a request", () => {
   });
 
   it("takes back an answer with everything that clients keep of it", () => {
-    // `parsed` is added by the client's own stream helper.
-    const echoed = { ...calling, refusal: null, annotations: [], audio: null, function_call: null, parsed: null };
+    // `parsed` is added by the client's own helpers.
+    const echoed = { ...calling, refusal: null, annotations: [], audio: null, function_call: null, parsed: { a: 1 } };
     expect(parse({ messages: [user, echoed, result] }).messages).toEqual([user, calling, result]);
     // The Python package's stream helper leaves `parsed_arguments` and the delta's `index` on every call.
     const calls = calling.tool_calls.map((call) => ({ ...call, index: 0, function: { ...call.function, parsed_arguments: null } }));
@@ -186,8 +186,11 @@ describe("the form of an answer", () => {
     [null, { type: "text" }],
     [{ type: "text" }, { type: "text" }],
     [{ type: "json_object" }, { type: "json_object" }],
-    [format(schema, true), { type: "json_schema", schema }],
-    [format({ pattern: "kept, and enforced by nobody" }), { type: "json_schema", schema: { pattern: "kept, and enforced by nobody" } }],
+    [format(schema, true), { type: "json_schema", schema, name: "answer", strict: true }],
+    [
+      format({ pattern: "kept, and enforced by nobody" }),
+      { type: "json_schema", schema: { pattern: "kept, and enforced by nobody" }, name: "answer" },
+    ],
   ])("is %j as asked", (asked, expected) => {
     expect(parse({ response_format: asked }).responseFormat).toEqual(expected);
   });

@@ -23,7 +23,7 @@ export class ErrandPool {
   readonly #draw: () => TokenBatch;
   readonly #vocabSize: number;
   readonly #batches: TokenBatch[] = [];
-  readonly #saidByBase: Promise<Float32Array>[] = [];
+  readonly #saidByBase = new Map<number, Promise<Float32Array>>();
 
   constructor(engine: TrainingPort, { version, base }: { version: number; base: Pick<Base, "tokenizer" | "config"> }) {
     const random = new Random(seedAt(ERRANDS, version));
@@ -45,11 +45,12 @@ export class ErrandPool {
   logProbs(step: number, adapter: string | undefined): Promise<Float32Array> {
     if (adapter !== undefined) return this.#ask(step, adapter);
     const index = step % BATCHES;
-    const said = (this.#saidByBase[index] ??= this.#ask(index, undefined));
+    const known = this.#saidByBase.get(index);
+    if (known !== undefined) return known;
+    const said = this.#ask(index, undefined);
+    this.#saidByBase.set(index, said);
     // A call that failed once may not fail again: what it said is not kept.
-    said.catch(() => {
-      if (this.#saidByBase[index] === said) delete this.#saidByBase[index];
-    });
+    said.catch(() => this.#saidByBase.delete(index));
     return said;
   }
 

@@ -1,0 +1,10 @@
+/** Numbers as paths, queries and headers write them. */
+import { z } from "zod";
+
+const MOST_DIGITS = 15; // what a double holds
+
+/** A whole number in digits, and in nothing else: `Number` reads "" and " " as 0, and "0x1" as 1. */
+export function wholeNumber({ least = 0, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {}) {
+  const digits = z.string().regex(new RegExp(`^\\d{1,${MOST_DIGITS}}$`), "a whole number in digits expected");
+  return digits.transform(Number).pipe(z.number().min(least).max(most));
+}
