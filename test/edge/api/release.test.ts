@@ -66,7 +66,7 @@ async function judge(agent: string, turns: readonly Turn[], rewardOf: (version: 
       .filter(({ payload }) => payload.kind === "turn:finished");
   };
   await until(async () => (await finished()).length >= turns.length);
-  const judgements = (await finished()).map(({ seq: _, payload, ...header }) => {
+  const judgements = (await finished()).map(({ seq: _seq, payload, ...header }) => {
     const reward = payload.kind === "turn:finished" ? rewardOf(payload.policyVersion) : 0;
     const made = { kind: "judgement:made", subject: header.eventId, reward, votes: [reward], judge: judgedBy };
     return { ...header, eventId: judgementIdOf(header.eventId), payload: made };
