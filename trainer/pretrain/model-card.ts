@@ -47,7 +47,7 @@ ${runs.map((run) => `- ${run}`).join("\n")}
 
 English task dialogues with tools, at most 1,024 tokens of context. It knows nothing of the world, reasons little, and its
 free replies are short and may name things that no tool returned. Relative dates are resolved as in SGD, where every
-dialogue takes place on Friday, 2019-03-01; other days are guesswork. `eval:base` says what it makes of tools of one's own. It is a small model to see the whole loop with on a
-laptop, not an assistant to put before customers.
+dialogue takes place on Friday, 2019-03-01; other days are guesswork. \`npm run eval:base\` says what it makes of
+tools of one's own. It is a small model to see the whole loop with on a laptop, not an assistant to put before customers.
 `;
 }
