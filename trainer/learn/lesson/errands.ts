@@ -1,13 +1,12 @@
 /**
- * The trust region beyond the agent's own tools: conversations with services that nobody has built, or that others have built for
- * themselves, drawn as the base's training draws them, with made-up values.
+ * The trust region beyond the agent's own tools: conversations with services that nobody has built, drawn as the base's
+ * training draws them, with made-up values.
  */
 import { at } from "../../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
-import { activatedFrom } from "../../../shared/lora.ts";
+import { activatedFrom, type Invocation } from "../../../shared/lora.ts";
 import type { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { TokenBatch } from "../../engine/batch.ts";
-import { drawCommands } from "../../pretrain/command.ts";
 import { SGD_TODAY, toMessages } from "../../pretrain/conversation.ts";
 import { drawErrand } from "../../pretrain/errand.ts";
 import { Vocabulary } from "../../pretrain/errand-tools.ts";
@@ -27,7 +26,6 @@ export const ERRAND_LENGTH = 512;
 const POSITIONS = 192;
 const MAX_KEPT = 62; // from a longer call's rows attention would be computed as far in every row of the batch
 const MAX_DRAWS = 100;
-const COMMAND_SHARE = 0.5; // of conversations: with tools as people write them for themselves
 
 /**
  * Conversations [B·T], cut to T or to a shorter context, each up to an answer that is to stay: the tokens of its call, or
@@ -42,10 +40,9 @@ export function drawErrandBatch(tokenizer: Tokenizer, random: Random, { contextT
   let filled = 0;
   let row = 0;
   for (let draws = 0; draws < MAX_DRAWS && row < ERRAND_ROWS; draws += 1) {
-    const draw = random.chance(COMMAND_SHARE) ? drawCommands : drawErrand;
-    const example = actExample(tokenizer, draw(VOCABULARY, FORMS, random).conversation, length);
+    const example = actExample(tokenizer, drawErrand(VOCABULARY, FORMS, random).conversation, length);
     if (!teaches(example)) continue;
-    for (const kept of keptAnswers(example, tokenizer).slice(0, ERRAND_ROWS - row)) {
+    for (const kept of keptAnswers(example, tokenizer.invocation).slice(0, ERRAND_ROWS - row)) {
       if (kept.length > MAX_KEPT || filled + kept.length > POSITIONS) continue;
       tokens.set(example.tokens.slice(0, at(kept, kept.length - 1) + 1), row * length);
       for (const place of kept) {
@@ -71,7 +68,7 @@ export function drawErrandResult(random: Random): { messages: ChatMessage[]; too
 }
 
 /** Places of the tokens that are to stay as probable as they were, answer by answer: calls, and where a reply begins. In which words the policy replies may change. */
-function keptAnswers({ tokens, weights }: Example, { invocation, specialIds }: Tokenizer): number[][] {
+function keptAnswers({ tokens, weights }: Example, invocation: Invocation): number[][] {
   const answers = new Map<number, number[]>();
   tokens.forEach((_, place) => {
     const weight = weights[place] ?? 0;
@@ -79,8 +76,7 @@ function keptAnswers({ tokens, weights }: Example, { invocation, specialIds }: T
     const start = activatedFrom(tokens, invocation, place - 1);
     if (start !== undefined) answers.set(start, [...(answers.get(start) ?? []), place]);
   });
-  const opens = specialIds.get("<tool_call>");
-  const all = [...answers.values()].map((kept) => (opens === undefined || tokens[at(kept, 0)] === opens ? kept : kept.slice(0, 1)));
+  const all = [...answers.values()];
   const replies = all.filter((kept) => kept.length === 1); // a call has more tokens than one
   return [...all.filter((kept) => !replies.includes(kept)), ...replies.slice(0, 1)]; // that no call is due is seen often enough in one place
 }
