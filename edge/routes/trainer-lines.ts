@@ -157,14 +157,14 @@ export function mountTrainerLines(app: App): void {
     const judgements = posted.judgements.filter(({ payload }) => !gone.has(payload.subject));
     const names = [...new Set(judgements.map(({ agent }) => agent))];
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
-    for (const { eventId, turnId, payload } of judgements)
-      if (eventId !== judgementIdOf(payload.subject) || !payload.subject.startsWith(`${turnId}/`))
-        throw invalid(
-          "judgements",
-          `the judgement of ${payload.subject} as ${judgementIdOf(payload.subject)} of its own turn expected, got ${eventId} of ${turnId}`,
-        );
-    // A key of one agent says nothing about the turns of another.
-    const [foreign] = await foreignTurns(context.env, judgements);
+    for (const { eventId, payload } of judgements)
+      if (eventId !== judgementIdOf(payload.subject))
+        throw invalid("judgements", `the judgement of ${payload.subject} as ${judgementIdOf(payload.subject)} expected, got ${eventId}`);
+    // A key of one agent says nothing about the turns of another: neither of the one that is named, nor of the one whose event is judged.
+    const [foreign] = await foreignTurns(
+      context.env,
+      judgements.flatMap(({ agent, turnId, payload }) => [turnId, ...prefixesOf(payload.subject)].map((id) => ({ agent, turnId: id }))),
+    );
     if (foreign !== undefined) found(undefined, `turn ${foreign}`);
     const seq = await appendEvents(context.env, judgements);
     const goneSince = await deletedAmong(
@@ -184,6 +184,12 @@ export function mountTrainerLines(app: App): void {
     }
     return context.json({ seq });
   });
+}
+
+/** What an event's id begins with, its turn's among them. */
+function prefixesOf(eventId: string): string[] {
+  const parts = eventId.split("/");
+  return [1, 2, 3].flatMap((left) => (parts.length > left ? [parts.slice(0, -left).join("/")] : []));
 }
 
 const LeaseToken = z.object({ [LEASE_HEADER]: wholeNumber().default(0) });

@@ -70,7 +70,7 @@ describe("judgements", () => {
     const [turn] = await turns();
     const made = judgement("mine", turn?.turnId ?? "");
     expect((await post({ ...made, eventId: "another/judged" })).body.error.message).toContain("got another/judged");
-    expect((await post({ ...made, turnId: "another" })).status).toBe(400);
+    expect((await post({ ...made, turnId: "another" })).status).toBe(404);
     expect((await post(made)).status).toBe(404);
     expect((await post(judgement("theirs", turn?.turnId ?? ""))).status).toBe(200);
   });
