@@ -199,7 +199,11 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     await watch.close();
 
     await page.goto(`/agents/${AGENT}/versions/1`);
-    await page.locator("pre.changed").getByText(`"${scene.parameter}": "${wanted}"`).waitFor();
+    await page
+      .locator(".answer.changed dl div")
+      .filter({ hasText: scene.parameter })
+      .filter({ hasText: String(wanted) })
+      .waitFor();
     await page.goto(`/agents/${AGENT}/playground`);
     expect((await askUnder(page, 1, scene.first))?.args).toEqual({ ...before?.args, [scene.parameter]: wanted });
     await compare(page, scene.first, { parameter: scene.parameter, wanted, before: before?.args[scene.parameter] });
