@@ -1,4 +1,6 @@
 /** An answer as a policy writes it, taken apart for people: its words, and the calls that it writes in tags. Where a call cannot be read, it stays text. */
+import { argumentText, parseObject } from "../shared/speech/calls.ts";
+
 export type AnswerPart = { readonly kind: "words"; readonly text: string } | AnswerCall;
 export type AnswerCall = { readonly kind: "call"; readonly name: string; readonly arguments: ReadonlyMap<string, string> };
 
@@ -29,13 +31,7 @@ export function differingFrom(call: AnswerCall, other: readonly AnswerPart[]): S
 }
 
 function readCall(json: string): AnswerCall | undefined {
-  try {
-    const call: unknown = JSON.parse(json);
-    if (typeof call !== "object" || call === null || !("name" in call) || typeof call.name !== "string") return undefined;
-    const given: object = "arguments" in call && typeof call.arguments === "object" && call.arguments !== null ? call.arguments : {};
-    const shown = ([name, value]: [string, unknown]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value)];
-    return { kind: "call", name: call.name, arguments: new Map(Object.entries(given).map(shown)) };
-  } catch {
-    return undefined;
-  }
+  const { name, arguments: given } = parseObject(json) ?? {};
+  if (typeof name !== "string") return undefined;
+  return { kind: "call", name, arguments: new Map(Object.entries(given ?? {}).map(([each, value]) => [each, argumentText(value)])) };
 }

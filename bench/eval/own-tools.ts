@@ -8,7 +8,7 @@ import { canonicalJson } from "../../shared/digest.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { readJsonLines } from "../../trainer/pretrain/json-lines.ts";
 import { ANSWER_TOKENS } from "./cases.ts";
-import { argumentOf, beginsCall, type EvaluatedPolicy, parseCall } from "./policy.ts";
+import { argumentOf, beginsCall, type EvaluatedPolicy, parseCall, type ParsedCall } from "./policy.ts";
 import { type Share, share } from "./share.ts";
 
 const Call = z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) });
@@ -23,6 +23,7 @@ const Case = z.union([
   z.strictObject({ messages: z.array(ChatMessage), words: z.literal(true) }),
 ]);
 type Case = z.infer<typeof Case>;
+type CallCase = Extract<Case, { call: unknown }>;
 export const OwnAgent = z.strictObject({
   agent: z.string(),
   split: z.enum(["tuning", "report"]),
@@ -37,13 +38,12 @@ type Answered = { given: Case; text: string };
  * By split. `callMade` and `rightTool` of calls that are due; `exact`: calls with that tool and those arguments, no more and no fewer; `arguments`: of
  * arguments that are due, those with their value; `asked`: answers in words where an argument is missing; `inWords`: where no call is due at all.
  */
-export async function evaluateOwnTools(policy: EvaluatedPolicy, encode: Tokenizer["encodePrompt"], show?: (line: string) => void) {
+export async function evaluateOwnTools(policy: EvaluatedPolicy, encode: Tokenizer["encodePrompt"]) {
   const agents = readJsonLines(OWN_TOOLS, OwnAgent);
   const cases = agents.flatMap(({ split, tools, cases: own }) => own.map((given) => ({ split, tools, given })));
   const prompts = cases.map(({ tools, given }) => encode({ messages: given.messages, tools, addGenerationPrompt: true }));
   const texts = await policy.answers("own tools", prompts, { maxTokens: ANSWER_TOKENS, tools: cases.map(({ tools }) => tools) });
   const answered = cases.map(({ split, given }, index) => ({ split, given, text: texts[index] ?? "" }));
-  for (const { split, given, text } of answered) if (!isRight({ given, text })) show?.(JSON.stringify({ split, ...wantedOf(given), text }));
   return {
     tuning: figuresOf(answered.filter(({ split }) => split === "tuning")),
     report: figuresOf(answered.filter(({ split }) => split === "report")),
@@ -57,7 +57,7 @@ function figuresOf(answered: readonly Answered[]): Record<string, Share> {
   return {
     callMade: share(due.map(({ text }) => beginsCall(text))),
     rightTool: share(due.map(({ given, made }) => made?.name === given.call.name)),
-    exact: share(due.map(({ given, text }) => isRight({ given, text }))),
+    exact: share(due.map(({ given, made }) => isExact(given, made))),
     arguments: share(
       due.flatMap(({ given, made }) =>
         Object.keys(given.call.arguments).map((name) => made?.name === given.call.name && holds(given, name, argumentOf(made, name))),
@@ -68,19 +68,12 @@ function figuresOf(answered: readonly Answered[]): Record<string, Share> {
   };
 }
 
-function isRight({ given, text }: Answered): boolean {
-  if (!("call" in given)) return !beginsCall(text);
-  const made = parseCall(text);
-  if (made === undefined || made.name !== given.call.name) return false;
-  const args = z.record(z.string(), z.unknown()).safeParse(made.arguments);
+function isExact(given: CallCase, made: ParsedCall | undefined): boolean {
+  if (made?.name !== given.call.name || typeof made.arguments !== "object" || made.arguments === null) return false;
   const names = Object.keys(given.call.arguments);
-  return args.success && Object.keys(args.data).length === names.length && names.every((name) => holds(given, name, args.data[name]));
+  return Object.keys(made.arguments).length === names.length && names.every((name) => holds(given, name, argumentOf(made, name)));
 }
 
-function holds({ call, accept }: Extract<Case, { call: unknown }>, name: string, value: unknown): boolean {
+function holds({ call, accept }: CallCase, name: string, value: unknown): boolean {
   return [call.arguments[name], ...(accept[name] ?? [])].some((right) => canonicalJson(right) === canonicalJson(value ?? null));
-}
-
-function wantedOf(given: Case): Record<string, unknown> {
-  return { said: given.messages.at(-1)?.content, wanted: "call" in given ? given.call : "words" };
 }

@@ -1,5 +1,5 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
-import { and, asc, desc, eq, gt, inArray, lt, max, ne, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, max, ne, notInArray, sql, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { invariant, zipStrict } from "../../shared/assert.ts";
@@ -10,7 +10,7 @@ import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
 import { runBatch } from "./batch.ts";
 import { DELETED, eraseEvents, isDeletedSince, withoutDeleted } from "./deletions.ts";
-import { events, turns } from "./schema.ts";
+import { deletions, events, turns } from "./schema.ts";
 import { turnRowsOf } from "./turn-rows.ts";
 
 type EventRow = typeof events.$inferSelect;
@@ -33,8 +33,7 @@ export async function appendEvents(log: EventLog, newEvents: readonly NewEvent[]
   let highest = 0;
   for (let start = 0; start < newEvents.length; start += BATCH) {
     const kept = await withoutDeleted(log, newEvents.slice(start, start + BATCH));
-    highest = Math.max(highest, await appendBatch(log, kept));
-    await eraseDeletedMeanwhile(log, kept);
+    highest = Math.max(highest, (await appendBatch(log, kept)).seq);
   }
   return highest;
 }
@@ -48,14 +47,10 @@ export async function appendOfSession(
   batch: readonly NewEvent[],
   { agent, user, begunAt }: { agent: string; user: string; begunAt: number },
 ): Promise<number | undefined> {
-  const isDeleted = (): Promise<boolean> => isDeletedSince(log, { agent, user, at: begunAt });
-  if (await isDeleted()) return undefined;
+  if (await isDeletedSince(log, { agent, user, at: begunAt })) return undefined;
   if (batch.length === 0) return 0;
-  const seq = await appendBatch(log, batch);
-  // Whoever was deleted while it was appended is not in the log either.
-  if (!(await isDeleted())) return seq;
-  await eraseEvents(log, { agent, user });
-  return undefined;
+  const { seq, erased } = await appendBatch(log, batch);
+  return erased ? undefined : seq;
 }
 
 /**
@@ -198,7 +193,11 @@ export async function readEvents(log: EventLog, rows: readonly EventRow[]): Prom
   return page;
 }
 
-async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<number> {
+/**
+ * In one transaction with a look at who was deleted: a deletion that is recorded before it is seen here, and one that is recorded after it finds
+ * the rows. `erased`: some of it was said by who was deleted meanwhile, and went as what they had said before did.
+ */
+async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<{ seq: number; erased: boolean }> {
   invariant(batch.length <= BATCH, `at most ${BATCH} events in a batch, got ${batch.length}`);
   const db = drizzle(log.DB);
   const rows = await Promise.all(batch.map((event) => toRow(log, event)));
@@ -211,17 +210,20 @@ async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<n
     .select({ seq: max(events.seq) })
     .from(events)
     .where(inArray(events.eventId, ids));
-  const [selected] = (await runBatch(log.DB, [...statements, highest])).at(-1) ?? [];
-  return Math.max(0, ...Object.values(selected ?? {}).map(Number));
-}
-
-/** Users may be deleted while what they said is appended; then it goes as what they had said before did. */
-async function eraseDeletedMeanwhile(log: EventLog, appended: readonly NewEvent[]): Promise<void> {
-  const late = zipStrict(appended, await withoutDeleted(log, appended)).flatMap(([before, now]) =>
-    before.payload.kind !== "event:deleted" && now.payload.kind === "event:deleted" ? [now] : [],
-  );
-  const users = new Map(late.map(({ agent, user }) => [`${agent} ${user}`, { agent, user }]));
-  for (const user of users.values()) await eraseEvents(log, user);
+  const late = db
+    .selectDistinct({ agent: events.agent, user: events.user })
+    .from(events)
+    .innerJoin(deletions, and(eq(deletions.agent, events.agent), eq(deletions.user, events.user)))
+    .where(
+      and(
+        inArray(events.eventId, ids),
+        notInArray(events.kind, ["event:deleted", "user:deleted"]),
+        lte(events.createdAt, deletions.requestedAt),
+      ),
+    );
+  const [selected, users] = (await runBatch(log.DB, [...statements, highest, late])).slice(-2);
+  for (const { agent, user } of users ?? []) await eraseEvents(log, { agent: String(agent), user: String(user) });
+  return { seq: Math.max(0, ...Object.values(selected?.[0] ?? {}).map(Number)), erased: (users ?? []).length > 0 };
 }
 
 /** A large payload is in R2 before its row exists, so a row that is read always finds it. */

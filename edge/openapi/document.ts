@@ -70,13 +70,8 @@ function queryParameters(query: ZodType | undefined): object[] {
 
 function schemaOf(schema: ZodType): { properties?: Record<string, unknown> } {
   // What a refinement checks beyond the shape is told by its error.
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", override: withoutPattern });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;
-}
-
-/** A number in a path or a query is a text by its digits, which says nothing to who describes it as a number. */
-function withoutPattern({ jsonSchema }: { jsonSchema: { type?: unknown; pattern?: unknown } }): void {
-  if (jsonSchema.type === "integer") delete jsonSchema.pattern;
 }
 
 /** Unique and stable: what a generator of clients names its methods by. */

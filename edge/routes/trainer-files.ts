@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ADAPTER_PART_BYTES, Digest, PartsRequest } from "../../shared/policy.ts";
 import { joinParts, putPart } from "../artifact-parts.ts";
-import { artifactBytes, getArtifact, MAX_ARTIFACT_BYTES, missingArtifacts, openArtifact, putArtifact } from "../artifacts.ts";
+import { artifactBytes, missingArtifacts, openArtifact, putArtifact, servedArtifact } from "../artifacts.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { found, queryOf } from "./params.ts";
@@ -50,11 +50,10 @@ export function mountTrainerFiles(app: App): void {
     const { digest } = parseWith(DigestParam, context.req.param());
     const { start } = queryOf(context, Place);
     const { ARTIFACTS } = context.env;
+    if (start === undefined) return context.body(found(await servedArtifact(ARTIFACTS, digest), `file ${digest}`), 200, BINARY);
     const bytes = found(await artifactBytes(ARTIFACTS, digest), `file ${digest}`);
-    if (start === undefined && bytes <= MAX_ARTIFACT_BYTES)
-      return context.body(found(await getArtifact(ARTIFACTS, digest), `file ${digest}`), 200, BINARY);
-    if (start !== undefined && start >= bytes) return context.body(null, 200, BINARY);
-    const range = start === undefined ? undefined : { offset: start, length: Math.min(ADAPTER_PART_BYTES, bytes - start) };
+    if (start >= bytes) return context.body(null, 200, BINARY);
+    const range = { offset: start, length: Math.min(ADAPTER_PART_BYTES, bytes - start) };
     return context.body(found(await openArtifact(ARTIFACTS, digest, range), `file ${digest}`).body, 200, BINARY);
   });
 }

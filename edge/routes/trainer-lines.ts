@@ -150,11 +150,7 @@ export function mountTrainerLines(app: App): void {
   app.post("/trainer/v1/judgements", async (context) => {
     const posted = await parseJson(context.req.raw, JudgementBatch);
     // Judged before its user was deleted, and posted after: it quotes what is gone.
-    const gone = await deletedAmong(
-      context.env,
-      posted.judgements.map(({ payload }) => payload.subject),
-    );
-    const judgements = posted.judgements.filter(({ payload }) => !gone.has(payload.subject));
+    const judgements = await ofKept(context.env, posted.judgements);
     const names = [...new Set(judgements.map(({ agent }) => agent))];
     await Promise.all(names.map(async (name) => found(await agentOf(context.env, scoped(context, name)).read(), `agent ${name}`)));
     for (const { eventId, payload } of judgements)
@@ -167,12 +163,8 @@ export function mountTrainerLines(app: App): void {
     );
     if (foreign !== undefined) found(undefined, `turn ${foreign}`);
     const seq = await appendEvents(context.env, judgements);
-    const goneSince = await deletedAmong(
-      context.env,
-      judgements.map(({ payload }) => payload.subject),
-    );
-    // After the log: a note whose judgement is lost could not be explained.
-    for (const { agent, line, ...said } of await saidIn(judgements.filter(({ payload }) => !goneSince.has(payload.subject)))) {
+    // After the log: a note whose judgement is lost could not be explained, and one of who was deleted meanwhile should not be.
+    for (const { agent, line, ...said } of await saidIn(await ofKept(context.env, judgements))) {
       await agentOf(context.env, agent).remember(line, said, actorOf(context));
       forgetLineHead(agent, line);
     }
@@ -184,6 +176,17 @@ export function mountTrainerLines(app: App): void {
     }
     return context.json({ seq });
   });
+}
+
+type Judgement = JudgementBatch["judgements"][number];
+
+/** Those of events whose users were not deleted. */
+async function ofKept(log: EventLog, judgements: readonly Judgement[]): Promise<Judgement[]> {
+  const gone = await deletedAmong(
+    log,
+    judgements.map(({ payload }) => payload.subject),
+  );
+  return judgements.filter(({ payload }) => !gone.has(payload.subject));
 }
 
 /** What an event's id begins with, its turn's among them. */

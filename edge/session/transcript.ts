@@ -4,7 +4,7 @@
  */
 import type { ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import { parseExactly } from "../../shared/spaced-json.ts";
+import { canonicalArguments } from "../../shared/speech/calls.ts";
 
 /** Whose conversation it is: the agent, the API key, and the user scoped to that key. */
 export type Scope = { readonly agent: string; readonly keyId: string; readonly user: string };
@@ -43,12 +43,4 @@ export function canonicalMessage(message: ChatMessage): string {
 
 function canonicalCall({ id, function: { name, arguments: text } }: ToolCall): unknown {
   return [id, name, canonicalArguments(text)];
-}
-
-function canonicalArguments(text: string): string {
-  try {
-    return canonicalJson(parseExactly(text));
-  } catch {
-    return text; // not JSON, so its characters are all there is to compare
-  }
 }

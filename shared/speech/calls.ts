@@ -26,17 +26,20 @@ export function readableCalls(message: ChatMessage): Call[] {
 export function sameAnswer(left: ChatMessage, right: ChatMessage): boolean {
   const told = (message: ChatMessage): string => {
     const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
-    return canonicalJson([(message.content ?? "").trim(), calls.map(({ function: { name, arguments: text } }) => [name, exactly(text)])]);
+    return canonicalJson([
+      (message.content ?? "").trim(),
+      calls.map(({ function: { name, arguments: text } }) => [name, canonicalArguments(text)]),
+    ]);
   };
   return told(left) === told(right);
 }
 
-/** To the last digit: two account numbers may be one double. */
-function exactly(text: string): unknown {
+/** A call's arguments to compare, to the last digit: two account numbers may be one double. */
+export function canonicalArguments(text: string): string {
   try {
-    return parseExactly(text);
+    return canonicalJson(parseExactly(text));
   } catch {
-    return text;
+    return text; // not JSON, so its characters are all there is to compare
   }
 }
 

@@ -3,7 +3,7 @@ import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Random } from "../random.ts";
 import { type CommandRequest, type CommandService, placesIn } from "./command-services.ts";
 import type { CommandValues, Drawn } from "./command-values.ts";
-import { spokenName } from "./values.ts";
+import { enumerated, spokenName } from "./values.ts";
 
 /** A tool's result from which something is referred to, and what the reply to it adds about that. */
 export type Shown = { readonly content: string; readonly told: string };
@@ -82,7 +82,6 @@ export class Referrals {
     const items = values.map((value) => ({ [slot]: value }));
     const list = this.#random.pick<unknown>([items, items, values]);
     const content = this.#random.pick<unknown>([list, { results: list }, { items: list }, { count: values.length, results: list }]);
-    const all = `${values.slice(0, -1).join(", ")} and ${values.at(-1)}`;
-    return { content: spacedJson(content), told: this.#random.chance(TOLD_SHARE) ? ` There are ${all}.` : "" };
+    return { content: spacedJson(content), told: this.#random.chance(TOLD_SHARE) ? ` There are ${enumerated(values)}.` : "" };
   }
 }

@@ -2,7 +2,7 @@
 import type { CommandParameter, CommandService } from "./command-services.ts";
 import type { ParameterView, ToolView } from "./conversation.ts";
 import type { Random } from "../random.ts";
-import { madeUpWord } from "./values.ts";
+import { camelCase, madeUpWord, pascalCase, spokenName } from "./values.ts";
 
 const UNTYPED_SHARE = 0.1; // of services: whoever wrote them made everything a string
 const RENAMED_SHARE = 0.05; // of tools that are described: by a name that only the description explains
@@ -50,26 +50,10 @@ const EMPTY_WORDS = new Set(
   "a an the of to for in on at is are be it its which what who whom how whether if or and that this with by from".split(" "),
 );
 
-function wordsOf(name: string): string[] {
-  return name
-    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
-    .toLowerCase()
-    .split(/[_-]+/)
-    .filter((word) => word !== "");
+function snakeCase(name: string): string {
+  return spokenName(name).replaceAll(" ", "_");
 }
 
-function snakeCase(name: string): string {
-  return wordsOf(name).join("_");
-}
 function kebabCase(name: string): string {
-  return wordsOf(name).join("-");
-}
-function pascalCase(name: string): string {
-  return wordsOf(name)
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join("");
-}
-function camelCase(name: string): string {
-  const pascal = pascalCase(name);
-  return pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
+  return spokenName(name).replaceAll(" ", "-");
 }

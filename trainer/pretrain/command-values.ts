@@ -4,7 +4,7 @@ import type { Random } from "../random.ts";
 import { type CommandParameter, type CommandService, readCommandServices } from "./command-services.ts";
 import type { Vocabulary } from "./errand-tools.ts";
 import type { Lexicon, ValuePool } from "./lexicon.ts";
-import { madeUpName, madeUpWord, spokenValue } from "./values.ts";
+import { enumerated, madeUpName, madeUpWord, spokenValue } from "./values.ts";
 
 const NEW_TEXT_SHARE = 0.15;
 const NEW_NUMBER_SHARE = 0.5;
@@ -75,9 +75,7 @@ export class CommandValues {
       typeof value === "object" && Array.isArray(value.value) ? value.value : [],
     );
     const items = random.shuffled([...new Set(lists.map((item) => this.#text(item)))]).slice(0, 1 + random.below(3));
-    const last = items.at(-1) ?? "";
-    const said = items.length < 2 ? last : `${items.slice(0, -1).join(", ")}${random.pick([" and ", ", ", " and "])}${last}`;
-    return { said, value: textOf(items) };
+    return { said: enumerated(items, random.pick([" and ", ", ", " and "])), value: textOf(items) };
   }
 
   /** Another number of as many digits, so that none is known by heart. */

@@ -3,7 +3,7 @@ import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { Random } from "../random.ts";
 import { type ParameterView, SGD_TODAY, type ToolView } from "./conversation.ts";
 import type { Lexicon } from "./lexicon.ts";
-import { madeUpName, madeUpWord, spokenName } from "./values.ts";
+import { camelCase, madeUpName, madeUpWord, spokenName } from "./values.ts";
 import { ARRANGING, ENDINGS, FINDING, HEADS, type Kind, NOUNS, PAIRS } from "./wordbook.ts";
 
 /** What is said before the value of one of two parameters of a kind, and which the other is. */
@@ -62,10 +62,6 @@ function errandTool(
   const name = random.chance(0.75) ? `${verb}${capital}${plural}` : `${verb.toLowerCase()}_${noun}${plural}`;
   const tool = { name, description: random.chance(0.8) ? `${verb} ${random.pick(["a", "the", "any"])} ${noun}` : "", parameters };
   return { tool, parameters, spoken };
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_(\p{L})/gu, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Options that begin alike, as Psychologist and Psychiatrist do: only the whole word tells them apart. */

@@ -6,7 +6,7 @@
 import { spacedJson } from "../../shared/spaced-json.ts";
 import type { Random } from "../random.ts";
 import type { ErrandParameter, Vocabulary } from "./errand-tools.ts";
-import { madeUpName, madeUpWord, spokenName } from "./values.ts";
+import { enumerated, madeUpName, madeUpWord, spokenName } from "./values.ts";
 import { NOUNS, REGRETS, SUCCESSES } from "./wordbook.ts";
 
 /** `found` is what can be taken up by name from here on; none where nothing was found, or what was has no name. */
@@ -133,8 +133,11 @@ function listed(search: Search, vocabulary: Vocabulary, random: Random): Finding
   const told = Object.keys(facts).length > 0 && random.chance(0.5) ? ` ${tell(facts, random)}` : "";
   if (names.length === 1 || random.chance(0.5))
     return { content, reply: `${random.pick(OFFERED).replace("{title}", first)}${told}`, found: first };
-  const all = `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-  return { content, reply: random.pick(ALL_FOUND).replace("{all}", all).replace("{count}", String(names.length)), found: first };
+  return {
+    content,
+    reply: random.pick(ALL_FOUND).replace("{all}", enumerated(names)).replace("{count}", String(names.length)),
+    found: first,
+  };
 }
 
 /** A line of text, which the reply passes on. */

@@ -11,8 +11,13 @@ import { Random, seedAt } from "../random.ts";
 import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
+type TalkShares = { readonly act: number; readonly amended: number; readonly guided: number };
+
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
 const SHARES = { drill: 0.04, command: 0.62, errand: 0.07, act: 0.09, amended: 0.05, guided: 0.08, judge: 0.03, hint: 0.02 } as const;
+// Of conversations with services that are no dialogue's; the rest are asked for hints.
+const COMMANDS: TalkShares = { act: 0.66, amended: 0.1, guided: 0.21 };
+const ERRANDS: TalkShares = { act: 0.3, amended: 0.15, guided: 0.47 };
 const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
@@ -47,8 +52,8 @@ export class Mixture {
 
   #draw(draw: number, random: Random): Example | undefined {
     if (draw < SHARES.drill) return this.#drill(random);
-    if (draw < SHARES.drill + SHARES.command) return this.#command(random);
-    if (draw < SHARES.drill + SHARES.command + SHARES.errand) return this.#errand(random);
+    if (draw < SHARES.drill + SHARES.command) return this.#talk(drawCommands, COMMANDS, random);
+    if (draw < SHARES.drill + SHARES.command + SHARES.errand) return this.#talk(drawErrand, ERRANDS, random);
     const conversation = this.#sources.conversation(random);
     const { lexicon } = this.#sources;
     const rest = draw - SHARES.drill - SHARES.command - SHARES.errand;
@@ -74,23 +79,14 @@ export class Mixture {
     return hintJobExample(this.#tokenizer, conversation, this.#sources.lexicon, random);
   }
 
-  #command(random: Random): Example | undefined {
-    const { conversation, values } = drawCommands(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
+  /** What a conversation with services that are no dialogue's teaches. */
+  #talk(draw: typeof drawErrand, { act, amended, guided }: TalkShares, random: Random): Example | undefined {
+    const { conversation, values } = draw(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
     const lexicon = { ...this.#sources.lexicon, values };
     const job = random.next();
-    if (job < 0.66) return this.#act(conversation, random);
-    if (job < 0.76) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
-    if (job < 0.97) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
-    return hintJobExample(this.#tokenizer, conversation, lexicon, random);
-  }
-
-  #errand(random: Random): Example | undefined {
-    const { conversation, values } = drawErrand(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
-    const lexicon = { ...this.#sources.lexicon, values };
-    const job = random.next();
-    if (job < 0.3) return this.#act(conversation, random);
-    if (job < 0.45) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
-    if (job < 0.92) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < act) return this.#act(conversation, random);
+    if (job < act + amended) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
+    if (job < act + amended + guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 }

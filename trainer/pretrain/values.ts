@@ -52,6 +52,20 @@ export function madeUpName(random: Random): string {
   return Array.from({ length: words }, () => capitalised(madeUpWord(random))).join(" ");
 }
 
+/** "a, b and c". */
+export function enumerated(items: readonly string[], last = " and "): string {
+  return items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")}${last}${items.at(-1)}`;
+}
+
+export function pascalCase(name: string): string {
+  return spokenName(name).split(" ").map(capitalised).join("");
+}
+
+export function camelCase(name: string): string {
+  const pascal = pascalCase(name);
+  return pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
+}
+
 function capitalised(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }

@@ -1,6 +1,7 @@
 /** The event log against a real D1 and R2. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { appendEvents, appendOfSession, pageAfter, type EventLog } from "../../../edge/db/events.ts";
+import { recordDeletion } from "../../../edge/db/deletions.ts";
 import { judgement } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
@@ -106,5 +107,58 @@ describe("pageAfter", () => {
     await appendEvents(log, [...named("mine", ["1"]), ...named("other", ["1"]), ...named("mine", ["2"])]);
     expect(await turns("mine", 0, 10)).toEqual(["mine-1", "mine-2"]);
     expect(await pageAfter(log, { agent: "nobody", cursor: 17, limit: 10 })).toEqual({ events: [], cursor: 17 });
+  });
+});
+
+describe("a deletion", () => {
+  const REQUESTED = Date.parse("2026-06-01T00:00:00.000Z"); // after what is judged in these tests
+
+  /** The log, in which a user is deleted after whoever appends has asked and before they append. */
+  const deletedBefore = (agent: string): EventLog => {
+    const batch = async (statements: Parameters<EventLog["DB"]["batch"]>[0]): Promise<unknown> => {
+      await recordDeletion(log, { agent, user: "u1", requestedAt: REQUESTED });
+      return log.DB.batch(statements);
+    };
+    return { ...log, DB: Object.assign(Object.create(log.DB), { batch, prepare: log.DB.prepare.bind(log.DB) }) };
+  };
+  const kindsOf = async (agent: string): Promise<string[]> =>
+    (await pageAfter(log, { agent, cursor: 0, limit: 10 })).events.map(({ payload }) => payload.kind);
+
+  it("that comes while events are appended takes them with it", async () => {
+    await appendEvents(deletedBefore("meanwhile"), named("meanwhile", ["1", "2"]));
+    expect(await kindsOf("meanwhile")).toEqual(["event:deleted", "event:deleted"]);
+    const session = { agent: "midway", user: "u1", begunAt: 0 };
+    expect(await appendOfSession(deletedBefore("midway"), named("midway", ["1"]), session)).toBeUndefined();
+    expect(await kindsOf("midway")).toEqual(["event:deleted"]);
+  });
+
+  it("leaves what is said after it, and what others say", async () => {
+    const [before, after, other] = named("others", ["1", "2", "3"]);
+    if (before === undefined || after === undefined || other === undefined) throw new Error("three events expected");
+    const later = { ...after, createdAt: "2026-07-01T00:00:00.000Z" };
+    await appendEvents(deletedBefore("others"), [{ ...other, user: "u2" }, later]);
+    expect(await kindsOf("others")).toEqual(["judgement:made", "judgement:made"]);
+  });
+
+  it("that was cut off between a payload and its row is read as done", async () => {
+    const [event] = named("cut", ["1"]);
+    if (event === undefined) throw new Error("an event expected");
+    await appendEvents(log, [{ ...event, payload: { ...event.payload, hint: "x".repeat(70_000) } }]);
+    await log.ARTIFACTS.delete(`payloads/${event.eventId}`);
+    await expect(kindsOf("cut")).rejects.toThrow("no payload");
+    await recordDeletion(log, { agent: "cut", user: "u1", requestedAt: REQUESTED });
+    expect(await kindsOf("cut")).toEqual(["event:deleted"]);
+  });
+});
+
+describe("what is large", () => {
+  it("is not written over by what is sent again", async () => {
+    const [event] = named("overwritten", ["1"]);
+    if (event === undefined) throw new Error("an event expected");
+    const saying = (letter: string) => [{ ...event, payload: { ...event.payload, hint: letter.repeat(70_000) } }];
+    await appendEvents(log, saying("a"));
+    await appendEvents(log, saying("b"));
+    const { events } = await pageAfter(log, { agent: "overwritten", cursor: 0, limit: 1 });
+    expect(JSON.stringify(events[0]?.payload)).toContain("aaaa");
   });
 });
