@@ -5,6 +5,7 @@ import type { VersionStatus } from "../../shared/release.ts";
 import type { Line } from "../address.ts";
 import { number, percent, time } from "../format.ts";
 import { useResource } from "../resource.ts";
+import { Actor, useKeyNames } from "./actor.tsx";
 import { Table } from "./table.tsx";
 
 const MEASURES: readonly (readonly [keyof Arm, string, (mean: number) => string])[] = [
@@ -22,6 +23,7 @@ type Tried = Line & { version: number; status: VersionStatus };
 export function Trial({ agent, line, version, status }: Tried) {
   const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null);
   const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people" }));
+  const names = useKeyNames();
   const canary = release.data?.canary;
   const moves = (audit.data?.audit ?? []).filter(
     (row) => row.line === line && MOVES.has(row.move) && (row.from === version || row.to === version),
@@ -50,7 +52,7 @@ export function Trial({ agent, line, version, status }: Tried) {
       <ul>
         {moves.map(({ id, move, from, to, reason, actor, createdAt }) => (
           <li key={id}>
-            {time(createdAt)}: {move} from version {from} to {to} by <code>{actor}</code>
+            {time(createdAt)}: {move} from version {from} to {to} by <Actor actor={actor} names={names} />
             {reason === null ? "" : `: ${reason}`}
           </li>
         ))}

@@ -8,6 +8,7 @@ import type { AgentView } from "../agent-page.tsx";
 import { send } from "../api.ts";
 import { count } from "../../shared/count.ts";
 import { time } from "../format.ts";
+import { Actor, type KeyNames, useKeyNames } from "../parts/actor.tsx";
 import { Empty, Loaded, Problem } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { BARRED_PAGING, type Paging, usePages } from "../pages.ts";
@@ -31,6 +32,7 @@ const isShown = (name: string): name is Shown => Object.hasOwn(SHOWN, name);
 export function Audit({ agent, line, live }: AgentView) {
   const [shown, setShown] = useState<Shown>("people");
   const only = shown === "all" ? undefined : shown;
+  const names = useKeyNames();
   const rows = usePages(API.audit.at({ agent }, { limit: 50, only }), PAGING, live.ticks);
   return (
     <section>
@@ -68,7 +70,7 @@ export function Audit({ agent, line, live }: AgentView) {
                       )}
                     </td>
                     <td>
-                      <code>{actor}</code>
+                      <Actor actor={actor} names={names} />
                     </td>
                     <td>{from === to ? (to ?? "–") : `${from ?? "–"} → ${to ?? "–"}`}</td>
                     <td>
@@ -94,7 +96,7 @@ export function Audit({ agent, line, live }: AgentView) {
               </Table>
             )}
             <More what="moves" pages={rows} />
-            <Quarantine agent={agent} line={line} version={live.ticks} />
+            <Quarantine agent={agent} line={line} version={live.ticks} names={names} />
           </>
         )}
       </Loaded>
@@ -102,7 +104,7 @@ export function Audit({ agent, line, live }: AgentView) {
   );
 }
 
-function Quarantine({ agent, line, version }: Line & { version: number }) {
+function Quarantine({ agent, line, version, names }: Line & { version: number; names: KeyNames }) {
   const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED_PAGING, version);
   const { run, busy, error } = useAction();
   const free = (eventId: string): void =>
@@ -129,7 +131,7 @@ function Quarantine({ agent, line, version }: Line & { version: number }) {
                     <a href={conversationOf(agent, turnId)}>its conversation</a>
                   </td>
                   <td>
-                    <code>{actor}</code>
+                    <Actor actor={actor} names={names} />
                   </td>
                   <td>{reason}</td>
                   <td>

@@ -2,6 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
+import type { ListedKey } from "../../shared/api.ts";
 import { putAdapter } from "../helpers/adapters.ts";
 import { call, judgement, lineage, manifestOf, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
@@ -97,6 +98,10 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     const moves = page.getByLabel("Moves, newest first").locator("tbody tr td:nth-child(2)");
     const told = ["notes", "publish", ...Array.from({ length: 3 }, () => ["rollback", "publish"]).flat(), "create"];
     await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(told);
+    const { keys } = (await call(edge, "admin", "GET /api/keys")).body as { keys: ListedKey[] };
+    const admin = keys.find(({ kind }) => kind === "admin")?.name;
+    const rolledBack = page.getByLabel("Moves, newest first").locator("tbody tr", { hasText: "rollback" });
+    await expect.poll(() => rolledBack.locator("td:nth-child(3)").allTextContents(), SLOWLY).toEqual([admin, admin, admin]);
     const show = page.getByLabel("Show");
     await show.selectOption("what was not learned from, and why");
     await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(["advance"]);
