@@ -46,7 +46,7 @@ export function openApiDocument(): object {
   };
 }
 
-function describe({ method, path, summary, key, query, body, status = 200, type = "application/json" }: Operation): object {
+function describe({ method, path, summary, key, query, body, status = 200, later, type = "application/json" }: Operation): object {
   const parameters = [...pathParameters(path), ...queryParameters(query)];
   return {
     summary,
@@ -54,7 +54,11 @@ function describe({ method, path, summary, key, query, body, status = 200, type 
     security: key === null ? [] : [{ [key]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: { "application/json": { schema: schemaOf(body) } } } }),
-    responses: { [status]: { description: "Done", content: { [type]: {} } }, default: ERROR },
+    responses: {
+      [status]: { description: "Done", content: { [type]: {} } },
+      ...(later === undefined ? {} : { 202: { description: later, content: { [type]: {} } } }),
+      default: ERROR,
+    },
   };
 }
 
@@ -64,11 +68,11 @@ function pathParameters(path: string): object[] {
 
 function queryParameters(query: ZodType | undefined): object[] {
   if (query === undefined) return [];
-  const { properties = {} } = schemaOf(query);
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const { properties = {}, required = [] } = schemaOf(query);
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: required.includes(name), schema }));
 }
 
-function schemaOf(schema: ZodType): { properties?: Record<string, unknown> } {
+function schemaOf(schema: ZodType): { properties?: Record<string, unknown>; required?: readonly string[] } {
   // What a refinement checks beyond the shape is told by its error.
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;

@@ -29,6 +29,8 @@ export type Operation = {
   readonly body?: ZodType;
   /** Status of success, 200 where left out. */
   readonly status?: 200 | 201;
+  /** What has begun where the answer is 202 instead. */
+  readonly later?: string;
   readonly type?: "application/json" | "text/event-stream" | "application/octet-stream";
 };
 
@@ -142,7 +144,12 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
   { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once" },
   { method: "get", path: "/api/users", summary: "The id of a user, by key and name", query: WhoQuery },
-  { method: "delete", path: "/api/users/{user}", summary: "Deletes what a user said, and has versions made with it rebuilt without" },
+  {
+    method: "delete",
+    path: "/api/users/{user}",
+    summary: "Deletes what a user said, and has versions made with it rebuilt without",
+    later: "What the user said is deleted; versions are being rebuilt",
+  },
   { method: "get", path: "/api/users/{user}/deletion", summary: "Whether the rebuilding that a deletion asked for is done" },
   { method: "get", path: "/api/stats", summary: "Totals by agent" },
 ];

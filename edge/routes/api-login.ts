@@ -27,7 +27,10 @@ export function mountLogin(app: App): void {
   app.get("/api/login", async (context) => context.json({ login: (await loginOf(context))?.login ?? null }));
 
   app.delete("/api/login", async (context) => {
-    await loginOf(context);
+    // Of one that has ended already, only the cookie is left.
+    await loginOf(context).catch((thrown: unknown) => {
+      if (!(thrown instanceof AppError) || thrown.code !== "auth/missing") throw thrown;
+    });
     await endLogin(context);
     return context.json({ status: "ended" });
   });

@@ -107,12 +107,15 @@ describe("/api/login", () => {
 
   it.each(["rotate", "revoke"])("is worth nothing once somebody does %s its key", async (move) => {
     const key = await makeKey("admin");
-    const { cookie } = await begin(key.key);
+    const { cookie, csrf } = await begin(key.key);
     expect(await status("/api/agents", { headers: { cookie } })).toBe(200);
     const [path, method] = move === "rotate" ? [`/api/keys/${key.id}/rotate`, "POST"] : [`/api/keys/${key.id}`, "DELETE"];
     expect(await status(path, { method, headers: bearer(edge.keys.admin) })).toBe(200);
     expect(await status("/api/agents", { headers: { cookie } })).toBe(401);
     expect(await status("/api/login", { headers: { cookie } })).toBe(401);
+    // Logging out of what has ended ends the cookie.
+    const out = await fetch(`${edge.url}/api/login`, { method: "DELETE", headers: { cookie, "x-csrf-token": csrf } });
+    expect([out.status, out.headers.get("set-cookie")]).toEqual([200, expect.stringMatching(/^nextstate_login=; Max-Age=0/)]);
   });
 
   it("is no way around the limit of its key", async () => {

@@ -45,6 +45,11 @@ it("names each operation once and gives the schema of each body from what checks
   expect(new Set(ids).size).toBe(ids.length);
   const { schema } = body.paths["/api/agents/{agent}/rollback"].post.requestBody.content["application/json"];
   expect(schema).toMatchObject({ required: ["to"], properties: { to: { type: "integer", minimum: 0 }, quarantine: { default: true } } });
+  expect(body.paths["/api/users"].get.parameters).toMatchObject([
+    { name: "key", required: true },
+    { name: "user", required: false },
+  ]);
+  expect(Object.keys(body.paths["/api/users/{user}"].delete.responses)).toEqual(["200", "202", "default"]);
   const chat = body.paths["/v1/chat/completions"].post.requestBody.content["application/json"].schema;
   expect(Object.keys(chat.properties)).toEqual(expect.arrayContaining(["model", "messages", "tools", "temperature", "stream"]));
 });
