@@ -80,7 +80,7 @@ function Sections({ agent, line, section = "overview", item, ...known }: Shown) 
         <LineChooser agent={agent} line={line} live={live} section={section === "overview" ? "" : section} user={known.user} />
         <span class={live.connected ? "live on" : "live"}>{live.connected ? "live" : "connecting"}</span>
       </nav>
-      <View key={`${agent}/${line}`} agent={agent} line={line} live={live} item={item} {...known} />
+      <View key={`${agent}/${line}/${item ?? ""}`} agent={agent} line={line} live={live} item={item} {...known} />
     </>
   );
 }

@@ -18,6 +18,12 @@ export class ApiError extends Error {
 }
 
 let csrf = "";
+let onEnded = (): void => {};
+
+/** Tells when the edge no longer knows the login. */
+export function whenLoginEnds(listener: () => void): void {
+  onEnded = listener;
+}
 
 /** Who is logged in; null where nobody is, or no longer. */
 export async function readLogin(): Promise<Login | null> {
@@ -49,7 +55,7 @@ export async function send<Answer, Body>(asked: Asked<Answer, Body>, ...[body]: 
 }
 
 /** The answer as it comes, for streams. @throws {ApiError} */
-export async function request({ method, path }: Asked<unknown, unknown>, body?: unknown): Promise<Response> {
+export async function request({ method, path }: Asked<unknown, unknown>, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, {
     method,
     headers: {
@@ -57,7 +63,9 @@ export async function request({ method, path }: Asked<unknown, unknown>, body?: 
       ...(method === "GET" ? {} : { "x-csrf-token": csrf }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
   });
+  if (response.status === 401 && path !== API.login.template) onEnded();
   if (!response.ok) throw new ApiError(response.status, await refusalOf(response));
   return response;
 }

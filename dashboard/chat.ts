@@ -27,18 +27,14 @@ type Delta = {
 };
 type Chunk = { choices?: { delta: Delta }[]; error?: { message: string } };
 
-/** @throws {ApiError} and what the stream says went wrong */
+/** @throws {ApiError} what the stream says went wrong, and what `signal` was aborted with */
 export async function chat(
   { agent, line, messages, version, session }: Answering,
   onPartial: (message: Answer) => void,
+  signal: AbortSignal,
 ): Promise<{ message: Answer; version: number; session: string }> {
-  const response = await request(API.playground.at({ agent }), {
-    ...(version === null ? {} : { version, line }),
-    session_id: session,
-    messages,
-    stream: true,
-    temperature: 0,
-  });
+  const asked = { ...(version === null ? {} : { version, line }), session_id: session, messages, stream: true, temperature: 0 };
+  const response = await request(API.playground.at({ agent }), asked, signal);
   let content = "";
   const calls: ToolCall[] = [];
   const executed: ExecutedTool[] = [];

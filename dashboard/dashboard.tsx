@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { API } from "../shared/api-routes.ts";
 import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
-import { logOut, readLogin } from "./api.ts";
+import { logOut, readLogin, whenLoginEnds } from "./api.ts";
 import { useAction, useResource } from "./resource.ts";
 import { Loaded, Problem } from "./parts/shown.tsx";
 import { AgentPage } from "./agent-page.tsx";
@@ -15,7 +15,12 @@ import { LoginForm } from "./views/login.tsx";
 export function Dashboard() {
   const [login, setLogin] = useState<Login | null>();
   const [error, setError] = useState<string>();
+  const [ended, setEnded] = useState(false);
   useEffect(() => {
+    whenLoginEnds(() => {
+      setLogin(null);
+      setEnded(true);
+    });
     readLogin().then(setLogin, (thrown: unknown) => setError(String(thrown)));
   }, []);
   if (error !== undefined)
@@ -25,7 +30,7 @@ export function Dashboard() {
       </main>
     );
   if (login === undefined) return <main class="container" aria-busy="true" />;
-  if (login === null) return <LoginForm onLogin={setLogin} />;
+  if (login === null) return <LoginForm ended={ended} onLogin={setLogin} />;
   return (
     <LocationProvider>
       <Shell login={login} onLogout={() => setLogin(null)} />
@@ -36,9 +41,10 @@ export function Dashboard() {
 export type Listed = { readonly agents: readonly LineHead[] };
 
 function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
-  const listed = useResource(API.agents.at({}));
   const { path, route } = useLocation();
-  const { run } = useAction();
+  // Whatever was done elsewhere meanwhile is seen on the next page.
+  const listed = useResource(API.agents.at({}), path);
+  const { run, error } = useAction();
   const [, section, agent] = path.split("/");
   return (
     <>
@@ -85,6 +91,7 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
         </p>
       </header>
       <main class="container-fluid" id="view">
+        <Problem error={error} />
         <Loaded from={listed}>
           {({ agents }) => (
             <Router>

@@ -21,6 +21,8 @@ export type Live = {
 };
 
 const GATHER_MS = 500;
+/** A browser gives up at any answer but 200; it is asked again after this, twice as long each time it fails, at most the longest. */
+const AGAIN_MS = { first: 1_000, longest: 30_000 };
 const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined };
 
 export function useLive({ agent, line }: Line): Live {
@@ -28,27 +30,42 @@ export function useLive({ agent, line }: Line): Live {
   const gathered = useRef<number | undefined>(undefined);
   useEffect(() => {
     setLive(NOTHING);
-    const source = new EventSource(API.stream.at({ agent }, { line }).path);
+    let source: EventSource;
+    let again: number | undefined;
+    let waitMs = AGAIN_MS.first;
     const tick = (): void => {
       gathered.current ??= window.setTimeout(() => {
         gathered.current = undefined;
         setLive((before) => ({ ...before, ticks: before.ticks + 1 }));
       }, GATHER_MS);
     };
-    source.addEventListener("open", () => setLive((before) => ({ ...before, connected: true })));
-    source.addEventListener("error", () => setLive((before) => ({ ...before, connected: false })));
-    source.addEventListener("release", ({ data }: MessageEvent<string>) => {
-      const head = JSON.parse(data) as Head;
-      setLive((before) => ({ ...before, head }));
-      tick();
-    });
-    source.addEventListener("trainer", ({ data }: MessageEvent<string>) => {
-      const trainer = JSON.parse(data) as TrainerReport;
-      setLive((before) => ({ ...before, trainer }));
-    });
-    source.addEventListener("event", tick);
+    const listen = (): void => {
+      source = new EventSource(API.stream.at({ agent }, { line }).path);
+      source.addEventListener("open", () => {
+        waitMs = AGAIN_MS.first;
+        setLive((before) => ({ ...before, connected: true }));
+      });
+      source.addEventListener("error", () => {
+        setLive((before) => ({ ...before, connected: false }));
+        if (source.readyState !== EventSource.CLOSED) return;
+        again = window.setTimeout(listen, waitMs);
+        waitMs = Math.min(2 * waitMs, AGAIN_MS.longest);
+      });
+      source.addEventListener("release", ({ data }: MessageEvent<string>) => {
+        const head = JSON.parse(data) as Head;
+        setLive((before) => ({ ...before, head }));
+        tick();
+      });
+      source.addEventListener("trainer", ({ data }: MessageEvent<string>) => {
+        const trainer = JSON.parse(data) as TrainerReport;
+        setLive((before) => ({ ...before, trainer }));
+      });
+      source.addEventListener("event", tick);
+    };
+    listen();
     return () => {
       source.close();
+      clearTimeout(again);
       clearTimeout(gathered.current);
       gathered.current = undefined;
     };

@@ -26,7 +26,7 @@ import type { Note } from "./note.ts";
 import type { LineHead } from "./policy.ts";
 import type { SuiteCase } from "./suite.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A request that can be made, and the types of what goes with it and of what comes back. */
 export type Asked<Answer, Body = undefined> = {
@@ -69,6 +69,7 @@ export const API = {
   agents: route<{ agents: LineHead[] }>()("GET", "/api/agents"),
   agent: route<Agent>()("GET", AGENT),
   putAgent: route<Agent, Settings>()("PUT", AGENT),
+  patchAgent: route<Agent, Settings>()("PATCH", AGENT),
   pause: route<{ learning: boolean }>()("POST", `${AGENT}/pause`),
   resume: route<{ learning: boolean }>()("POST", `${AGENT}/resume`),
   engine: route<EngineState>()("GET", `${AGENT}/engine`),
@@ -78,14 +79,17 @@ export const API = {
   versionFile: route<never>()("GET", `${AGENT}/versions/{version}/files/{file}`),
   release: route<Release>()("GET", `${AGENT}/release`),
   promote: route<Promoted | Unchanged, Move & { version: number }>()("POST", `${AGENT}/promote`),
-  rollback: route<RolledBack | Unchanged, Move & { to: number; quarantine: boolean }>()("POST", `${AGENT}/rollback`),
+  rollback: route<RolledBack | Unchanged, Move & { to: number; quarantine: boolean; seen?: { stable: number; latest: number } }>()(
+    "POST",
+    `${AGENT}/rollback`,
+  ),
   audit: route<{ audit: AuditRow[] }>()("GET", `${AGENT}/audit`),
   events: route<FeedPage>()("GET", `${AGENT}/events`),
   turns: route<{ turns: ListedTurn[] }>()("GET", `${AGENT}/turns`),
   feedback: route<{ event_id: string }, object>()("POST", `${AGENT}/feedback`),
   quarantined: route<{ events: QuarantinedEvent[] }>()("GET", `${AGENT}/quarantine`),
   quarantine: route<{ status: "quarantined" }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine`),
-  letBackIn: route<{ status: "released" }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine/release`),
+  letBackIn: route<{ status: "released"; events: number }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine/release`),
   trainer: route<TrainerView>()("GET", `${AGENT}/trainer`),
   series: route<{ points: SeriesPoint[] }>()("GET", `${AGENT}/series`),
   stream: route<never>()("GET", `${AGENT}/stream`),

@@ -46,6 +46,8 @@ export type AuditRow = {
   /** Stable version before and after. */
   from: number | null;
   to: number | null;
+  /** Those that it was about: whose status it changed, or on whose trial something was decided. */
+  versions: number[];
   cursor: number;
   /** What was refused, for moves of the cursor. */
   refused: CursorAdvance["refused"];
@@ -78,7 +80,13 @@ export type ShownVersion = ListedVersion & { users: string[] };
 
 /** An event that is not learned from until somebody lets it back in. */
 export type BarredEvent = { eventId: string; turnId: string; seq: number };
-export type QuarantinedEvent = BarredEvent & { reason: string | null; actor: Actor; createdAt: string };
+export type QuarantinedEvent = BarredEvent & {
+  reason: string | null;
+  actor: Actor;
+  createdAt: string;
+  /** Nobody can let it back in: its user was deleted. */
+  forGood: boolean;
+};
 
 export type Canary = {
   readonly version: number;

@@ -72,7 +72,7 @@ export class EdgeClient {
 
   rollback(
     agent: string,
-    request: { to: number; quarantine: boolean; reason?: string },
+    request: { to: number; quarantine: boolean; reason?: string; seen?: { stable: number; latest: number } },
     line: OfLine = {},
   ): Promise<RolledBack | Unchanged> {
     return this.#send(API.rollback.at({ agent }, line), request);
@@ -106,8 +106,8 @@ export class EdgeClient {
     return this.#send(API.notes.at({ agent }, query));
   }
 
-  dropNote(agent: string, note: string): Promise<Note> {
-    return this.#send(API.dropNote.at({ agent, note }));
+  dropNote(agent: string, note: string, line: OfLine = {}): Promise<Note> {
+    return this.#send(API.dropNote.at({ agent, note }, line));
   }
 
   keys(): Promise<{ keys: ListedKey[] }> {

@@ -76,7 +76,8 @@ export const keys = buildRouteMap({
 const HEAD = ["key", "kind", "name", "agents", "a minute", "created", "expires", "state"];
 
 function toRow({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, revokedAt }: ListedKey): string[] {
-  const state = revokedAt === null ? paint("green", "valid") : paint("red", "revoked");
+  const expired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  const state = revokedAt !== null ? paint("red", "revoked") : expired ? paint("red", "expired") : paint("green", "valid");
   const reach = agents === null ? "all" : clip(agents.join(","), 40);
   return [
     id,

@@ -40,9 +40,10 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
   func: async (flags, agent, to) => {
     const edge = connect(flags);
     const { quarantine, reason } = flags;
+    let seen: { stable: number; latest: number } | undefined;
     if (!flags.yes) {
       const of: OfLine = { line: flags.line };
-      const [{ versions, stable }, barred, notes] = await Promise.all([
+      const [{ versions, stable, latest }, barred, notes] = await Promise.all([
         readVersions(edge, agent, of),
         readBarred(edge, agent, of),
         readNotes(edge, agent, of),
@@ -51,11 +52,14 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
       if (!canAsk()) throw new AppError("input/invalid", "--yes expected where nobody can be asked, since stdin or stderr is no terminal");
       if (!(await confirm(`Roll ${agent} back to version ${to}?`)))
         throw new AppError("policy/refused", "not confirmed; nothing was changed");
+      seen = { stable, latest };
     }
-    const request = { to, quarantine, ...(reason === undefined ? {} : { reason }) };
+    const request = { to, quarantine, ...(reason === undefined ? {} : { reason }), ...(seen === undefined ? {} : { seen }) };
     show(flags, await edge.rollback(agent, request, { line: flags.line }), (moved) => {
       if (moved.status === "unchanged") return say(`Version ${moved.stable} answers already; nothing was changed.`);
-      say(`Version ${moved.to} answers now, ${moved.from} no longer. Left: ${numbersOf(moved.versions)}.`);
+      const answers =
+        moved.from === moved.to ? `Version ${moved.to} goes on answering` : `Version ${moved.to} answers now, ${moved.from} no longer`;
+      say(`${answers}. Left: ${numbersOf(moved.versions)}.`);
       say(`${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`);
       const stays = barredText(moved.barred);
       if (stays !== undefined) say(stays);

@@ -7,7 +7,7 @@ import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { readJsonFile } from "./input.ts";
 import { clip, paint, say, show, table, time } from "./output.ts";
 import { PAGE, readAll } from "./paged.ts";
-import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
+import { AGENT, COMMON, connect, LINE, type Common, type Context } from "./where.ts";
 
 const CASE_ACTIONS = ["list", "add", "delete"] as const;
 const NOTE_ACTIONS = ["list", "drop"] as const;
@@ -45,11 +45,12 @@ export const suite = buildCommand<Common & { file?: string }, [string, CaseActio
   },
 });
 
-export const notes = buildCommand<Common & { user?: string; all: boolean }, [string, NoteAction, string | undefined], Context>({
+export const notes = buildCommand<Common & OfLine & { user?: string; all: boolean }, [string, NoteAction, string | undefined], Context>({
   docs: { brief: "Corrections in force beside the weights: list, drop ID; --all has those that were in force, too" },
   parameters: {
     flags: {
       ...COMMON,
+      ...LINE,
       user: { kind: "parsed", parse: String, optional: true, placeholder: "u_…", brief: "of this user only" },
       all: {
         kind: "boolean",
@@ -63,8 +64,10 @@ export const notes = buildCommand<Common & { user?: string; all: boolean }, [str
   func: async (flags, agent, action, id) => {
     const edge = connect(flags);
     if (action === "drop")
-      return show(flags, await edge.dropNote(agent, required(id, "note")), ({ noteId, text }) => say(`Dropped ${noteId}: ${clip(text)}`));
-    const every = await readNotes(edge, agent, { user: flags.user });
+      return show(flags, await edge.dropNote(agent, required(id, "note"), { line: flags.line }), ({ noteId, text }) =>
+        say(`Dropped ${noteId}: ${clip(text)}`),
+      );
+    const every = await readNotes(edge, agent, { line: flags.line, user: flags.user });
     const found = flags.all ? every : every.filter(({ status }) => status === "inForce");
     return show(flags, { notes: found }, () => listNotes(found, flags));
   },

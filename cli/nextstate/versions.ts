@@ -64,7 +64,7 @@ function list(found: readonly ListedVersion[]): void {
   const rows = found.map(({ version, status, parent, createdAt, events, hints }) => [
     `v${version}`,
     paint(STYLES[status], status),
-    version === 0 ? "–" : `v${parent}`,
+    parent === version ? "–" : `v${parent}`,
     time(createdAt),
     String(events.length),
     clip(hints.join(" ")),
@@ -76,7 +76,7 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
   const { metrics } = made;
   fields({
     version: `${paint("bold", `v${version}`)} ${paint(STYLES[status], status)}`,
-    parent: version === 0 ? "–" : `v${parent}`,
+    parent: parent === version ? "–" : `v${parent}`,
     created: time(createdAt),
     digest: policyDigest,
     "learned from": `${count(made.events.length, "event")} of ${count(made.users.length, "user")}, seq ${made.fromSeq} to ${made.toSeq}`,

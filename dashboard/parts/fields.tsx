@@ -1,6 +1,6 @@
 /** Fields of a form over an agent's settings: each says what the edge would not have of it, by the path that the edge names. */
 import { createContext, type ComponentChildren } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Field } from "./field.tsx";
 
 /** What the edge refused, such as `learning.judge.url`. */
@@ -49,19 +49,33 @@ export function TextField({ label, path, value, pattern, type = "text", problem,
   );
 }
 
+/** NaN: nothing, or what is no number. */
 type NumberField = Omit<TextField, "value" | "pattern" | "type" | "onInput"> & { value: number; onInput: (value: number) => void };
 
-/** What is no number stays what the browser makes of it, and is not sent: the field is required. */
-export function NumberField({ value, onInput, ...given }: NumberField) {
+/** What is no number stays what the browser makes of it, and is not sent where the field is required, as it is unless told otherwise. */
+export function NumberField({ value, onInput, required = true, ...given }: NumberField) {
+  const [typed, setTyped] = useState(textOf(value));
   return (
     <TextField
       {...given}
       type="number"
-      required
-      value={Number.isNaN(value) ? "" : String(value)}
-      onInput={(text) => onInput(Number(text === "" ? NaN : text))}
+      required={required}
+      // What is on the way to another number, as "0.0" is to "0.05", stays as it is written.
+      value={Object.is(numberOf(typed), value) ? typed : textOf(value)}
+      onInput={(text) => {
+        setTyped(text);
+        onInput(numberOf(text));
+      }}
     />
   );
+}
+
+function numberOf(text: string): number {
+  return text === "" ? NaN : Number(text);
+}
+
+function textOf(value: number): string {
+  return Number.isNaN(value) ? "" : String(value);
 }
 
 type ChoiceField<Value extends string> = Named & {

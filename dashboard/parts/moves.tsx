@@ -6,7 +6,7 @@ import type { ListedVersion } from "../../shared/api.ts";
 import type { Note } from "../../shared/note.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { Line } from "../address.ts";
-import { get, send } from "../api.ts";
+import { ApiError, get, send } from "../api.ts";
 import { BARRED_PAGING, NOTE_PAGING, readAll } from "../pages.ts";
 import { useAction } from "../resource.ts";
 import { barredText, fateOf, fateOfNotes, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
@@ -18,6 +18,7 @@ type Moving = Line & { version: number; onMoved: () => void; onClose: () => void
 
 type Known = {
   readonly stable: number;
+  readonly latest: number;
   readonly versions: readonly ListedVersion[];
   readonly barred: ReadonlySet<string>;
   readonly notes: readonly Note[];
@@ -37,16 +38,17 @@ async function readLine({ agent, line }: Line): Promise<Known> {
   return { ...known, notes, grounds, barred: new Set(barred.map(({ eventId }) => eventId)) };
 }
 
-async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable" | "versions">> {
+async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable" | "latest" | "versions">> {
   const versions: ListedVersion[] = [];
-  let stable = 0;
+  let [stable, latest] = [0, 0];
   for (let oldest: number | undefined; oldest !== 0;) {
     const page = await get(API.versions.at({ agent }, { line, before: oldest }));
-    stable = page.stable;
+    // The newest page is the first one: what comes while the others are read is found out by the edge.
+    if (oldest === undefined) ({ stable, latest } = page);
     versions.push(...page.versions);
     oldest = page.versions.at(-1)?.version ?? 0;
   }
-  return { stable, versions };
+  return { stable, latest, versions };
 }
 
 /** Where a version is on trial: the stable one goes on, which is a rollback to itself. */
@@ -83,7 +85,8 @@ type RollingBack = Moving & { title?: string; verb?: string };
 export function RollbackDialog({ agent, line, version, title, verb, onMoved, onClose }: RollingBack) {
   const [known, setKnown] = useState<Known>();
   const { run, error } = useAction();
-  useEffect(() => run(async () => setKnown(await readLine({ agent, line }))), [agent, line]);
+  const look = (): void => run(async () => setKnown(await readLine({ agent, line })));
+  useEffect(look, [agent, line]);
   const [quarantine, setQuarantine] = useState(true);
   const [reason, setReason] = useState("");
   const left = whatIsLeft(known?.versions ?? [], version, known?.barred);
@@ -91,11 +94,16 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
   const notes = notesOf(left, known?.notes ?? []);
   const stays = barredText(left.barred.size);
   const move = async (): Promise<void> => {
-    await send(API.rollback.at({ agent }, { line }), {
-      to: version,
-      quarantine,
-      ...(reason === "" ? {} : { reason }),
-    });
+    if (known === undefined) return;
+    const seen = { stable: known.stable, latest: known.latest };
+    try {
+      await send(API.rollback.at({ agent }, { line }), { to: version, quarantine, seen, ...(reason === "" ? {} : { reason }) });
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError) || thrown.status !== 409) throw thrown;
+      setKnown(undefined);
+      look();
+      throw new Error("Nothing was changed: another version came meanwhile. What would be taken back now is said above; look again.");
+    }
     onMoved();
   };
   return (

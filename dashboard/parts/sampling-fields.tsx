@@ -1,6 +1,6 @@
 /** How answers are drawn where a request does not say, in fields. */
 import type { SamplingSettings } from "../../shared/sampling.ts";
-import { NumberField, TextField } from "./fields.tsx";
+import { NumberField } from "./fields.tsx";
 
 type Fields = { settings: SamplingSettings; onChange: (settings: SamplingSettings) => void };
 
@@ -8,16 +8,16 @@ export function SamplingFields({ settings, onChange }: Fields) {
   const { temperature, topP } = settings;
   return (
     <div class="grid">
-      <TextField
+      <NumberField
         label="Temperature where a request does not say"
         placeholder="0 for the policy in the Worker, else 1"
         path="sampling.temperature"
-        type="number"
+        required={false}
         min={0}
         max={2}
         step="any"
-        value={temperature === null ? "" : String(temperature)}
-        onInput={(text) => onChange({ ...settings, temperature: text === "" ? null : Number(text) })}
+        value={temperature ?? NaN}
+        onInput={(value) => onChange({ ...settings, temperature: Number.isNaN(value) ? null : value })}
       />
       <NumberField
         label="Top p where a request does not say"

@@ -18,16 +18,14 @@ const MEASURES: readonly (readonly [keyof Arm, string, (mean: number) => string]
 /** Moves that a trial ends or begins by. */
 const MOVES: ReadonlySet<string> = new Set(["promote", "rollback", "ask"]);
 
-type Tried = Line & { version: number; status: VersionStatus };
+type Tried = Line & { version: number; status: VersionStatus; /** Another number loads again. */ ticks: number };
 
-export function Trial({ agent, line, version, status }: Tried) {
-  const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null);
-  const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people" }));
+export function Trial({ agent, line, version, status, ticks }: Tried) {
+  const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null, ticks);
+  const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people", line, version }), ticks);
   const names = useKeyNames();
   const canary = release.data?.canary;
-  const moves = (audit.data?.audit ?? []).filter(
-    (row) => row.line === line && MOVES.has(row.move) && (row.from === version || row.to === version),
-  );
+  const moves = (audit.data?.audit ?? []).filter(({ move }) => MOVES.has(move));
   if (canary?.version !== version && moves.length === 0) return null;
   return (
     <>
@@ -52,7 +50,8 @@ export function Trial({ agent, line, version, status }: Tried) {
       <ul>
         {moves.map(({ id, move, from, to, reason, actor, createdAt }) => (
           <li key={id}>
-            {time(createdAt)}: {move} from version {from} to {to} by <Actor actor={actor} names={names} />
+            {time(createdAt)}: {move}, {from === to ? `version ${to} goes on answering` : `from version ${from} to ${to}`}, by{" "}
+            <Actor actor={actor} names={names} />
             {reason === null ? "" : `: ${reason}`}
           </li>
         ))}

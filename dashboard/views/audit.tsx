@@ -56,13 +56,16 @@ export function Audit({ agent, line, live }: AgentView) {
               <Empty>Nothing yet: whatever was said so far was learned from, or has not been looked at.</Empty>
             ) : (
               <Table label="Moves, newest first" columns={["when", "move", "by", "stable version", "why"]}>
-                {rows.items.map(({ id, line: of, createdAt, move, actor, from, to, reason, refused }) => (
+                {rows.items.map(({ id, line: of, createdAt, move, actor, from, to, versions, reason, refused }) => (
                   <tr key={id}>
                     <td>
                       <time dateTime={createdAt}>{time(createdAt)}</time>
                     </td>
                     <td>
                       {move}
+                      {from === to && versions.length > 0 && (
+                        <small class="block">of {versions.map((version) => `version ${version}`).join(", ")}</small>
+                      )}
                       {of !== SHARED_LINE && (
                         <small class="block">
                           of <a href={addressOf({ agent, line: of }, "versions")}>{of}</a>
@@ -122,7 +125,7 @@ function Quarantine({ agent, line, version, names }: Line & { version: number; n
             <Empty>Nothing is kept from being learned. A rollback, or the button beside a judgement, puts it here.</Empty>
           ) : (
             <Table label="Events that no version learns from" columns={["since", "said in", "by", "why", "moves"]}>
-              {barred.items.map(({ eventId, turnId, createdAt, actor, reason }) => (
+              {barred.items.map(({ eventId, turnId, createdAt, actor, reason, forGood }) => (
                 <tr key={eventId}>
                   <td>
                     <time dateTime={createdAt}>{time(createdAt)}</time>
@@ -135,9 +138,13 @@ function Quarantine({ agent, line, version, names }: Line & { version: number; n
                   </td>
                   <td>{reason}</td>
                   <td>
-                    <button type="button" class="link" disabled={busy} onClick={() => free(eventId)}>
-                      let back in
-                    </button>
+                    {forGood ? (
+                      "for good"
+                    ) : (
+                      <button type="button" class="link" disabled={busy} onClick={() => free(eventId)}>
+                        let back in
+                      </button>
+                    )}
                   </td>
                 </tr>
               ))}

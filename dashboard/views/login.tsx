@@ -5,7 +5,8 @@ import { logIn } from "../api.ts";
 import { Problem } from "../parts/shown.tsx";
 import { useAction } from "../resource.ts";
 
-export function LoginForm({ onLogin }: { onLogin: (login: Login) => void }) {
+/** @param props.ended there was a login, and it ended by itself */
+export function LoginForm({ ended, onLogin }: { ended: boolean; onLogin: (login: Login) => void }) {
   const [key, setKey] = useState("");
   const { run, busy, error } = useAction();
   const submit = (event: Event): void => {
@@ -16,6 +17,7 @@ export function LoginForm({ onLogin }: { onLogin: (login: Login) => void }) {
     <main class="container login">
       <article>
         <h1>Nextstate</h1>
+        {ended && <p role="status">Your login has ended, as it does after 12 hours or when its key changes. Log in again.</p>}
         <form onSubmit={submit}>
           <label>
             Admin key

@@ -46,7 +46,7 @@ export function Notes({ agent, line, live }: AgentView) {
                   </td>
                   <td>
                     <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>
-                    {note.absorbedBy !== null && <small> by version {note.absorbedBy}</small>}
+                    {note.status === "absorbed" && <small> by version {note.absorbedBy}</small>}
                   </td>
                   <td>{note.scope === "agent" ? "everybody" : <code>{note.user}</code>}</td>
                   <td>{count(note.uses, "turn")}</td>

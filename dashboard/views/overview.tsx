@@ -64,7 +64,7 @@ function Tiles({ agent, line, release, versions, onMoved }: Shown) {
   const made = versions.find(({ version }) => version === stable);
   return (
     <div class="tiles">
-      <Tile label="Answers" note={stable === 0 ? bare : made === undefined ? undefined : `since ${time(made.createdAt)}`}>
+      <Tile label="Answers" note={stable === 0 ? bare : made === undefined ? undefined : `made ${time(made.createdAt)}`}>
         version {stable}
       </Tile>
       {canary === null ? (

@@ -35,6 +35,8 @@ const MOST_CALLS = 8; // in a row, answered by canned results before somebody is
 const OLDER = "older";
 const SIDE_NAMES = ["Answers", "Beside it"] as const;
 
+/** A conversation's name, and how it is broken off. */
+const newTalk = () => ({ session: crypto.randomUUID(), end: new AbortController() });
 const sidesOf = (whos: readonly Who[]): Side[] => whos.map((who) => ({ who, messages: [], answered: undefined }));
 
 export function Playground({ agent, line, personal, user, live }: AgentView) {
@@ -46,28 +48,41 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
   );
   const [said, setSaid] = useState("");
   const [canned, setCanned] = useState(NO_RESULTS);
-  const session = useRef(crypto.randomUUID());
+  const talk = useRef(newTalk());
   const { run, busy, error } = useAction();
   const versions = listed.items.filter(({ status }) => status !== "deleted" && status !== "refused");
   const begin = (whos: readonly Who[]): void => {
-    session.current = crypto.randomUUID();
+    // What is still being answered belongs to the talk before.
+    talk.current.end.abort();
+    talk.current = newTalk();
     setSides(sidesOf(whos));
   };
-  const put = (index: number, change: Partial<Side>): void =>
-    setSides((before) => before.map((side, at) => (at === index ? { ...side, ...change } : side)));
   const answer = async (side: Side, index: number, added: readonly Said[]): Promise<void> => {
+    const { session, end } = talk.current;
+    const put = (change: Partial<Side>): void => {
+      if (!end.signal.aborted) setSides((before) => before.map((each, at) => (at === index ? { ...each, ...change } : each)));
+    };
     let messages = [...side.messages, ...added];
     for (let calls = 0; calls <= MOST_CALLS; calls += 1) {
-      const asked: Answering = { agent, line, messages, version: side.who === "now" ? null : side.who, session: session.current };
+      const asked: Answering = { agent, line, messages, version: side.who === "now" ? null : side.who, session };
       const before = messages;
-      put(index, { messages });
-      const { message, ...answered } = await chat(asked, (partial) => put(index, { messages: [...before, partial] }));
+      put({ messages });
+      const { message, ...answered } = await chat(asked, (partial) => put({ messages: [...before, partial] }), end.signal);
       messages = [...before, message];
-      put(index, { messages, answered });
+      put({ messages, answered });
       const results = resultsOf(openCalls(messages), canned);
       if (results === undefined) return;
       messages = [...messages, ...results];
     }
+  };
+  /** Of a talk that was ended nothing is told, not even that it broke off. */
+  const runTalk = (answers: () => Promise<unknown>): void => {
+    const { signal } = talk.current.end;
+    run(() =>
+      answers().catch((thrown: unknown) => {
+        if (!signal.aborted) throw thrown;
+      }),
+    );
   };
   const say = (event: Event): void => {
     event.preventDefault();
@@ -75,7 +90,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
     setSaid("");
     // Who waits for a result hears nothing else.
     const listening = (side: Side): boolean => openCalls(side.messages).length === 0;
-    run(() =>
+    runTalk(() =>
       Promise.all(sides.map((side, index) => (listening(side) ? answer(side, index, [{ role: "user", content }]) : Promise.resolve()))),
     );
   };
@@ -139,7 +154,11 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
               <Message key={at} message={message} />
             ))}
             {openCalls(side.messages).length > 0 && !busy && (
-              <Results calls={openCalls(side.messages)} canned={canned} onGiven={(results) => run(() => answer(side, index, results))} />
+              <Results
+                calls={openCalls(side.messages)}
+                canned={canned}
+                onGiven={(results) => runTalk(() => answer(side, index, results))}
+              />
             )}
           </div>
         ))}
@@ -184,7 +203,7 @@ function Begin({ agent, settings, onGiven }: { agent: string; settings: AgentSet
   const give = (): void =>
     run(async () => {
       const instructions = settings.instructions === "" ? EXAMPLE_INSTRUCTIONS : settings.instructions;
-      await send(API.putAgent.at({ agent }), { ...settings, instructions, tools: EXAMPLE_TOOLS });
+      await send(API.patchAgent.at({ agent }), { instructions, tools: EXAMPLE_TOOLS });
       onGiven();
     });
   if (tools.length + mcpServers.length === 0)

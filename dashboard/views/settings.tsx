@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { AgentSettings } from "../../shared/agent.ts";
+import { mergePatchOf } from "../../shared/merge-patch.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { ApiError, send } from "../api.ts";
 import { engineFormOf, engineOf } from "../engine-form.ts";
@@ -31,7 +32,7 @@ export function Settings({ agent, onChanged }: AgentView) {
         {({ settings }) => (
           <>
             <Form key={JSON.stringify(settings)} agent={agent} settings={settings} saved={saved} onSaved={changed} />
-            {settings.engine.kind !== "embedded" && <EngineNow agent={agent} />}
+            {settings.engine.kind !== "embedded" && <EngineNow key={JSON.stringify(settings.engine)} agent={agent} />}
           </>
         )}
       </Loaded>
@@ -48,14 +49,21 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
   const [refused, setRefused] = useState<RefusedSetting>();
   const [servers, setServers] = useState(JSON.stringify(settings.mcpServers, null, 2));
   const { run, busy, error } = useAction();
+  const ofEngine = JSON.stringify(engine) === JSON.stringify(engineFormOf(settings.engine)) ? settings.engine : engineOf(engine);
+  /** Undefined while something is half written. */
+  const patch =
+    tools === undefined || problemOf(servers) !== undefined
+      ? undefined
+      : mergePatchOf(settings, { ...draft, tools, mcpServers: JSON.parse(servers) as unknown, engine: ofEngine });
+  const isUnchanged = patch !== undefined && Object.keys(patch).length === 0;
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
       setRefused(undefined);
       try {
-        const mcpServers = JSON.parse(servers) as unknown;
-        await send(API.putAgent.at({ agent }), { ...draft, tools, mcpServers, engine: engineOf(engine) });
+        // What others changed meanwhile stays: only what was changed here is sent.
+        await send(API.patchAgent.at({ agent }), patch ?? {});
       } catch (thrown) {
         if (!(thrown instanceof ApiError) || thrown.param === null) throw thrown;
         setRefused({ path: thrown.param, message: thrown.message });
@@ -98,11 +106,11 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
         </LearningFields>
         <ReleaseFields settings={draft.release} onChange={(release) => set({ release })} />
         <Problem error={error} />
-        <button type="submit" disabled={busy || tools === undefined || problemOf(servers) !== undefined} aria-busy={busy}>
+        <button type="submit" disabled={busy || patch === undefined} aria-busy={busy}>
           Save
         </button>
         <p role="status">
-          {saved && !busy && error === undefined && refused === undefined && "Saved. Conversations that begin now have it."}
+          {saved && isUnchanged && !busy && error === undefined && refused === undefined && "Saved. Conversations that begin now have it."}
         </p>
       </form>
     </Refused.Provider>

@@ -19,7 +19,7 @@ import { useResource } from "../resource.ts";
 
 export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const version = Number(item);
-  const shown = useResource(API.version.at({ agent, version }, { line }), live.head?.stable ?? 0);
+  const shown = useResource(API.version.at({ agent, version }, { line }), live.ticks);
   const settings = useResource(API.agent.at({ agent }));
   const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (): void => {
@@ -54,7 +54,7 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
               </span>
             </header>
             <p>
-              {each.version === 0 ? "The bare base" : `Made from version ${each.parent}`}
+              {each.parent === each.version ? "The bare base" : `Made from version ${each.parent}`}
               {each.over !== null && (
                 <>
                   {" "}
@@ -66,7 +66,7 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
               {each.metrics !== null &&
                 `${each.metrics.steps} steps over ${count(each.metrics.contexts, "context")} in ${seconds(each.metrics.seconds)}; loss ${number(each.metrics.lossBefore)} → ${number(each.metrics.loss)}.`}
             </p>
-            {each.version > 0 && each.status !== "deleted" && each.status !== "refused" && (
+            {each.parent !== each.version && each.status !== "deleted" && each.status !== "refused" && (
               <p>
                 <a href={addressOf({ agent, line }, `playground?version=${each.version}&beside=${each.parent}`)}>
                   Ask version {each.version} and version {each.parent} the same
@@ -77,7 +77,7 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
             <Answers changes={each.changes} />
             <Defaults learned={each.defaults} />
             <Learned version={each} agent={agent} />
-            <Trial agent={agent} line={line} version={each.version} status={each.status} />
+            <Trial agent={agent} line={line} version={each.version} status={each.status} ticks={live.ticks} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} line={line} />
             {asking === "rollBack" && <RollbackDialog {...dialog} />}

@@ -72,7 +72,7 @@ function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
     <tr>
       <th scope="row">
         <a href={addressOf({ agent, line }, `versions/${version}`)}>{version}</a>
-        {version > 0 && <small> from {parent}</small>}
+        {parent !== version && <small> from {parent}</small>}
         {over !== null && (
           <small class="block">
             over <a href={addressOf({ agent, line: SHARED_LINE }, `versions/${over}`)}>everybody&#39;s {over}</a>
@@ -83,7 +83,7 @@ function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
         <StatusBadge status={status} />
       </td>
       <td>
-        {version === 0 ? baseOf(line) : hints.length > 0 ? hints.join(" ") : events.length > 0 ? "supplied answers, or rewards" : "–"}
+        {parent === version ? baseOf(line) : hints.length > 0 ? hints.join(" ") : events.length > 0 ? "supplied answers, or rewards" : "–"}
         {events.length > 0 && (
           <small class="block">
             {count(events.length, "event")} of {count(users, "user")}

@@ -32,11 +32,10 @@ export class Lineage {
 
   /** Returns how many were not barred before. @param options.deleted for good: their user was deleted */
   bar(line: string, events: readonly BarredEvent[], { actor, reason, deleted = false }: Reason & { deleted?: boolean }): number {
-    const about = { reason: reason ?? null, actor, createdAt: new Date().toISOString() };
+    const about = { reason: reason ?? null, actor, createdAt: new Date().toISOString(), forGood: deleted };
     // What a personal line must not learn the shared one must not learn from it.
-    if (line !== SHARED_LINE) for (const event of events) this.#store.quarantine.bar(SHARED_LINE, { ...event, ...about }, deleted);
-    return events.filter(({ eventId, turnId, seq }) => this.#store.quarantine.bar(line, { eventId, turnId, seq, ...about }, deleted))
-      .length;
+    if (line !== SHARED_LINE) for (const event of events) this.#store.quarantine.bar(SHARED_LINE, { ...event, ...about });
+    return events.filter(({ eventId, turnId, seq }) => this.#store.quarantine.bar(line, { eventId, turnId, seq, ...about })).length;
   }
 
   /** Lets events go; those that were passed over, or that only versions out of use have learned from, are learned from again. */

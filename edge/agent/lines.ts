@@ -21,6 +21,9 @@ type Moved = Extract<Transition, { status: "moved" }>;
 type Rebasing = { agent: string; baseDigest: string; lastSeq: number; actor: Actor; reason: string };
 type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"]; rebuild: boolean };
 
+/** Moves that change the trial of the canary, and no version. */
+const ON_TRIAL: ReadonlySet<string> = new Set(["ask", "share"]);
+
 export class Lines {
   readonly #store: AgentStore;
   readonly #lineage: Lineage;
@@ -56,7 +59,7 @@ export class Lines {
 
   create(line: string, base: PolicyVersion, actor: Actor): void {
     this.#store.insertVersion(base, "stable");
-    this.#record(line, { move: "create", actor }, { before: undefined, next: FIRST_STATE });
+    this.#record(line, { move: "create", actor }, { before: undefined, next: FIRST_STATE, versions: [base.version] });
   }
 
   /** The compare and the set, with nothing awaited between them. */
@@ -173,8 +176,10 @@ export class Lines {
   }
 
   /** @param request `quarantine` is on unless it says otherwise: what was taken back is not learned again by itself */
-  rollback(line: string, { to, quarantine = true, reason }: RollbackRequest, actor: Actor): RollbackResult {
+  rollback(line: string, { to, quarantine = true, reason, seen }: RollbackRequest, actor: Actor): RollbackResult {
     const state = this.state(line);
+    const { stable, latest } = state;
+    if (seen !== undefined && (seen.stable !== stable || seen.latest !== latest)) return { status: "stale", stable, latest };
     if (to > state.latest) return { status: "unknown", latest: state.latest };
     const ground = this.#store.stands.overOf(line, to);
     const gone = ground === undefined ? undefined : this.#store.readStatus(SHARED_LINE, ground);
@@ -288,13 +293,16 @@ export class Lines {
     // A trial compares two versions: other versions, another trial.
     const same = before.stable === transition.next.stable && before.canary?.version === transition.next.canary?.version;
     if (!same) this.#store.trials.clear(line);
-    this.#record(line, audit, { before, next: transition.next });
+    const tried = ON_TRIAL.has(audit.move) && before.canary !== null ? [before.canary.version] : [];
+    const stays = before.stable === transition.next.stable ? before.stable : undefined;
+    const about = [...transition.becomes.keys(), ...tried].filter((version) => version !== stays);
+    this.#record(line, audit, { before, next: transition.next, versions: about });
   }
 
   #record(
     line: string,
     { move, actor, reason, refused = [] }: Audit,
-    { before, next }: { before: LineState | undefined; next: LineState },
+    { before, next, versions }: { before: LineState | undefined; next: LineState; versions: readonly number[] },
   ): void {
     if (move !== "advance") this.notesEpoch = crypto.randomUUID();
     this.#store.writeLine(line, next);
@@ -302,7 +310,10 @@ export class Lines {
     const [from, to] = [before?.stable ?? null, next.stable];
     // A reason may quote; of what is barred nothing is quoted.
     const shown = refused.map((each) => (this.#store.quarantine.isBarred(line, each.eventId) ? { ...each, detail: "" } : each));
-    this.#store.insertAudit({ line, move, actor, reason: reason ?? null, from, to, cursor: next.cursor, refused: shown, createdAt });
+    const about = [...versions].toSorted((a, b) => a - b);
+    this.#store.insertAudit({
+      ...{ line, move, actor, reason: reason ?? null, from, to, versions: about, cursor: next.cursor, refused: shown, createdAt },
+    });
   }
 }
 

@@ -64,8 +64,15 @@ export type TurnFact = {
   tokens: number;
 };
 
-export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined };
-export type RollbackResult = RolledBack | Unchanged | { status: "refused"; reason: string } | { status: "unknown"; latest: number };
+/** The stable version and the highest one, of which somebody was told what a rollback would take back. */
+export type Seen = { stable: number; latest: number };
+export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined; seen?: Seen | undefined };
+export type RollbackResult =
+  | RolledBack
+  | Unchanged
+  | { status: "refused"; reason: string }
+  | { status: "unknown"; latest: number }
+  | ({ status: "stale" } & Seen);
 
 export type PromoteResult = Promoted | Unchanged | { status: "unknown"; inFlight: number[] };
 
@@ -110,7 +117,7 @@ export type LineNews = { line: string; seq: number };
 export type LinePage = { after?: string | undefined; limit: number };
 
 export type Page = { before?: number | undefined; limit: number };
-export type AuditPage = Page & { only?: AuditPart | undefined };
+export type AuditPage = Page & { only?: AuditPart | undefined; line?: string | undefined; version?: number | undefined };
 
 export interface AgentPort {
   /**

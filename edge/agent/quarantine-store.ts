@@ -22,7 +22,15 @@ const TABLES = `
 export const OF_EVENT = "(event_id = ?2 OR (event_id > ?2 || '#' AND event_id < ?2 || '$'))";
 
 type UseRow = { event_id: string; version: number; seq: number; user: string; turn_id: string };
-type QuarantineRow = { event_id: string; turn_id: string; seq: number; reason: string | null; actor: string; created_at: string };
+type QuarantineRow = {
+  event_id: string;
+  turn_id: string;
+  seq: number;
+  reason: string | null;
+  actor: string;
+  created_at: string;
+  deleted: number;
+};
 
 export class QuarantineStore {
   readonly #sql: SqlStorage;
@@ -54,12 +62,12 @@ export class QuarantineStore {
   }
 
   /** Bars an event, for good where its user was deleted; returns whether it was not barred already. */
-  bar(line: string, { eventId: of, turnId, seq, reason, actor, createdAt }: QuarantinedEvent, deleted: boolean): boolean {
+  bar(line: string, { eventId: of, turnId, seq, reason, actor, createdAt, forGood }: QuarantinedEvent): boolean {
     const eventId = eventIdOf(of);
     const isNew = !this.isBarred(line, eventId);
     this.#sql.exec(
       "INSERT INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET deleted = max(deleted, excluded.deleted)",
-      ...[line, eventId, turnId, seq, reason, actor, createdAt, Number(deleted)],
+      ...[line, eventId, turnId, seq, reason, actor, createdAt, Number(forGood)],
     );
     this.close(line, eventId);
     return isNew;
@@ -76,13 +84,14 @@ export class QuarantineStore {
     return this.#sql
       .exec<QuarantineRow>("SELECT * FROM quarantine WHERE line = ? AND event_id > ? ORDER BY event_id LIMIT ?", line, after, limit)
       .toArray()
-      .map(({ event_id, turn_id, seq, reason, actor, created_at }) => ({
+      .map(({ event_id, turn_id, seq, reason, actor, created_at, deleted }) => ({
         eventId: event_id,
         turnId: turn_id,
         seq,
         reason,
         actor,
         createdAt: created_at,
+        forGood: deleted === 1,
       }));
   }
 

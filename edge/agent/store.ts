@@ -38,12 +38,13 @@ const TABLES = `
     PRIMARY KEY (line, version)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, move TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT,
-    from_version INTEGER, to_version INTEGER, cursor INTEGER NOT NULL, refused TEXT NOT NULL, created_at TEXT NOT NULL);
+    from_version INTEGER, to_version INTEGER, cursor INTEGER NOT NULL, refused TEXT NOT NULL, created_at TEXT NOT NULL,
+    versions TEXT NOT NULL DEFAULT '[]');
   CREATE INDEX IF NOT EXISTS audit_people ON audit (id) WHERE ${AUDITED.people};
   CREATE INDEX IF NOT EXISTS audit_refused ON audit (id) WHERE ${AUDITED.refused};
 `;
 
-/** What objects of before canaries lack. */
+/** What objects of earlier releases lack. */
 const ADDED_COLUMNS = [
   {
     table: "lines",
@@ -56,12 +57,15 @@ const ADDED_COLUMNS = [
     add: `ALTER TABLE versions ADD COLUMN status TEXT NOT NULL DEFAULT 'superseded';
       UPDATE versions SET status = 'stable' WHERE EXISTS (SELECT 1 FROM lines WHERE lines.line = versions.line AND stable = version)`,
   },
+  { table: "audit", column: "versions", add: "ALTER TABLE audit ADD COLUMN versions TEXT NOT NULL DEFAULT '[]'" },
 ];
 
 const InFlight = z.object({
   canary: z.object({ version: z.number(), share: z.number(), since: z.string(), askedAt: z.string().nullable() }).nullable(),
   waiting: z.array(z.number()),
 });
+
+const Versions = z.array(z.number());
 
 type LineRow = { stable: number; latest: number; cursor: number; revision: number; in_flight: string };
 type RecordRow = { record: string };
@@ -77,6 +81,7 @@ type AuditRecord = {
   cursor: number;
   refused: string;
   created_at: string;
+  versions: string;
 };
 
 export class AgentStore {
@@ -313,22 +318,29 @@ export class AgentStore {
     this.#sql.exec("UPDATE versions SET status = ? WHERE line = ? AND version = ?", status, line, version);
   }
 
-  insertAudit({ line, move, actor, reason, from, to, cursor, refused, createdAt }: Omit<AuditRow, "id">): void {
-    const values = [line, move, actor, reason, from, to, cursor, JSON.stringify(refused), createdAt];
-    this.#sql.exec("INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values);
+  insertAudit({ line, move, actor, reason, from, to, versions, cursor, refused, createdAt }: Omit<AuditRow, "id">): void {
+    const values = [line, move, actor, reason, from, to, cursor, JSON.stringify(refused), createdAt, JSON.stringify(versions)];
+    this.#sql.exec("INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values);
   }
 
-  /** Newest first, below `before`: of everything, or of a part. */
-  readAudit({ before = Number.MAX_SAFE_INTEGER, limit, only }: AuditPage): AuditRow[] {
+  /** Newest first, below `before`: of everything, or of a part, of one line or one version. */
+  readAudit({ before = Number.MAX_SAFE_INTEGER, limit, only, line, version }: AuditPage): AuditRow[] {
     if (!this.#created) return [];
-    const part = only === undefined ? "" : `AND ${AUDITED[only]}`;
+    const wanted = [
+      ["id < ?", before],
+      ...(only === undefined ? [] : [[AUDITED[only]]]),
+      ...(line === undefined ? [] : [["line = ?", line]]),
+      ...(version === undefined ? [] : [["EXISTS (SELECT 1 FROM json_each(versions) WHERE value = ?)", version]]),
+    ] as const;
+    const where = wanted.map(([condition]) => condition).join(" AND ");
     return this.#sql
-      .exec<AuditRecord>(`SELECT * FROM audit WHERE id < ? ${part} ORDER BY id DESC LIMIT ?`, before, limit)
+      .exec<AuditRecord>(`SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`, ...wanted.flatMap(([, ...values]) => values), limit)
       .toArray()
-      .map(({ from_version, to_version, refused, created_at, ...row }) => ({
+      .map(({ from_version, to_version, versions, refused, created_at, ...row }) => ({
         ...row,
         from: from_version,
         to: to_version,
+        versions: Versions.parse(JSON.parse(versions)),
         refused: CursorAdvance.shape.refused.parse(JSON.parse(refused)),
         createdAt: created_at,
       }));

@@ -8,6 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
+import { mergePatch } from "../../shared/merge-patch.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { servedArtifact } from "../artifacts.ts";
@@ -17,7 +18,7 @@ import { readKey } from "../db/keys.ts";
 import { checkInstructions } from "../engine/embedded.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
-import { mergePatch } from "../merge-patch.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { invalid } from "../openai/refuse.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
@@ -66,6 +67,10 @@ const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as co
 export const AuditQuery = BackwardPage.extend({
   /** What people did and what became of versions, or what was looked at and not learned from; without it everything. */
   only: z.enum(["people", "refused"]).optional(),
+  /** Of one line. */
+  line: LineQuery.shape.line.unwrap().optional(),
+  /** About one version. */
+  version: wholeNumber().optional(),
 });
 export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
 export const LinesQuery = z.object({ after: z.string().max(200).optional(), limit: PageLimit });

@@ -13,7 +13,13 @@ const versionNumber = (member: string) => {
   return z.number(wanted).int(wanted).min(0, wanted);
 };
 const Reason = z.string().max(1_000).optional();
-export const RollbackRequest = z.strictObject({ to: versionNumber("to"), quarantine: z.boolean().default(true), reason: Reason });
+export const RollbackRequest = z.strictObject({
+  to: versionNumber("to"),
+  quarantine: z.boolean().default(true),
+  reason: Reason,
+  /** Which version answered and which was the last when the request was thought over: where another is by now, nothing is changed. */
+  seen: z.strictObject({ stable: z.number().int().min(0), latest: z.number().int().min(0) }).optional(),
+});
 export const PromoteRequest = z.strictObject({ version: versionNumber("version"), reason: Reason });
 
 export function mountRelease(app: App): void {
@@ -43,6 +49,12 @@ export function mountRelease(app: App): void {
         details: { param: "to" },
       });
     if (result.status === "refused") throw new AppError("policy/refused", result.reason, { details: { param: "to" } });
+    if (result.status === "stale")
+      throw new AppError(
+        "policy/stale",
+        `seen: stable ${result.stable} and latest ${result.latest} expected, which came meanwhile, got ${request.seen?.stable} and ${request.seen?.latest}; nothing was changed`,
+        { details: { param: "seen" } },
+      );
     forgetLineHead(name, line);
     return context.json(result);
   });

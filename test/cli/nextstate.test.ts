@@ -153,6 +153,9 @@ describe("nextstate turns and notes", () => {
     expect(await json("notes told")).toEqual({ notes: [] });
     expect(await said("notes told --all")).toMatch(new RegExp(`^note +status .*\n${id} +dropped .*number_of_rooms should be 2\\.\n$`));
     expect(await json("notes told --all")).toEqual(await api("/agents/told/notes"));
+    // Notes of a user's own line are another list.
+    const ofNobody = await nextstate("notes told --line u_none");
+    expect(ofNobody).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("line u_none") });
     expect(await nextstate(`notes told drop n_0`)).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("n_0") });
     expect(await nextstate("notes told drop")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("the id of a note expected") });
   });
@@ -251,7 +254,11 @@ describe("nextstate keys", () => {
     const rotated = await json(`keys rotate ${made?.id}`);
     expect([await models(secret), await models(String(rotated.key))]).toEqual([401, 200]);
     expect(await said(`keys revoke ${made?.id}`)).toBe(`Revoked ${made?.id}, client key of ci.\n`);
-    expect(await said("keys list")).toMatch(new RegExp(`\n${made?.id} +client +ci +desk,told +60 .*revoked\n`));
+    await said("keys make --name brief --expires 2030-01-31");
+    await (await edge.getD1()).exec("UPDATE keys SET expires_at = 1 WHERE name = 'brief'");
+    const listed = await said("keys list");
+    expect(listed).toMatch(/\nkey_\w+ +client +brief .*expired\n/);
+    expect(listed).toMatch(new RegExp(`\n${made?.id} +client +ci +desk,told +60 .*revoked\n`));
   });
 });
 

@@ -96,7 +96,8 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     expect(moved.body.status).toBe("advanced");
     await page.goto(`/agents/${AGENT}/audit`);
     const moves = page.getByLabel("Moves, newest first").locator("tbody tr td:nth-child(2)");
-    const told = ["notes", "publish", ...Array.from({ length: 3 }, () => ["rollback", "publish"]).flat(), "create"];
+    const tried = [3, 2, 1].flatMap((version) => [`rollbackof version ${version}`, `publishof version ${version}`]);
+    const told = ["notes", "publishof version 4", ...tried, "create"];
     await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(told);
     const { keys } = (await call(edge, "admin", "GET /api/keys")).body as { keys: ListedKey[] };
     const admin = keys.find(({ kind }) => kind === "admin")?.name;

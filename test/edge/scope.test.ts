@@ -1,6 +1,6 @@
 /** Which agents a key reaches, and how its limit counts. */
 import { describe, expect, it } from "vitest";
-import { mergePatch } from "../../edge/merge-patch.ts";
+import { mergePatch, mergePatchOf } from "../../shared/merge-patch.ts";
 import { covers, reaches } from "../../edge/scope.ts";
 
 describe("a scope", () => {
@@ -35,4 +35,14 @@ it("merges a patch as RFC 7396 does, by its own examples", () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ];
   for (const [target, patch, result] of cases) expect(mergePatch(target, patch)).toEqual(result);
+});
+
+it("makes a patch of what differs, and of nothing else", () => {
+  const before = { a: 1, list: [1, { b: 2 }], in: { c: "x", d: { e: true } }, gone: "y" };
+  const after = { a: 1, list: [1, { b: 3 }], in: { c: "x", d: { e: false, f: 0 } }, more: { g: 1 } };
+  const patch = mergePatchOf(before, after);
+  expect(patch).toEqual({ list: [1, { b: 3 }], in: { d: { e: false, f: 0 } }, gone: null, more: { g: 1 } });
+  expect(mergePatch(before, patch)).toEqual(after);
+  expect(mergePatchOf(before, structuredClone(before))).toEqual({});
+  expect(mergePatchOf({ a: null, b: 2 }, { b: undefined })).toEqual({ b: null });
 });

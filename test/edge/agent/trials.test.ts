@@ -87,6 +87,7 @@ it("takes over an object of before releases: what was stable is, and what versio
     ]);
   }
   const store = new AgentStore(storage);
+  expect(store.readAudit({ limit: 9, version: 1 })).toEqual([]);
   const back = new Lines(store, new Lineage(store)).rollback("shared", { to: 0 }, "admin:key");
   expect(back).toEqual({ status: "rolledBack", from: 1, to: 0, versions: [1], quarantined: 1, reopened: 0, barred: 0 });
 });

@@ -131,6 +131,7 @@ describe("DELETE /api/users/:user", () => {
     expect(new Set(results.map(({ payload }) => payload))).toEqual(new Set(['{"kind":"event:deleted"}']));
     await expectNothingFound(gone.user);
     expect([await trained(gone.user), await trained(stays.user)]).toEqual([[], [2]]);
+    expect((await admin(`GET /api/agents/${AGENT}/quarantine`)).body.events).toMatchObject([{ forGood: true }]);
     for (const route of ["versions", "audit", "notes", "suite", "quarantine"]) {
       const shown = JSON.stringify((await admin(`GET /api/agents/${AGENT}/${route}`)).body);
       expect(shown.replaceAll(stays.user, "").includes(`${WORD} of ${gone.user}`)).toBe(false);

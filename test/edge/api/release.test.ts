@@ -154,11 +154,12 @@ describe("a canary", () => {
     await judge("worse", turns, (version) => (version === 1 ? -1 : 1));
     expect(await statusesOf("worse")).toEqual(["stable", "rolledBack", "rolledBack"]);
     const [row] = (await admin("GET worse/audit")).body.audit;
-    expect([row.move, row.actor, row.reason]).toEqual([
-      "rollback",
-      "edge:canary",
-      expect.stringMatching(/^score 0\.0 against 100\.0 of 100/),
-    ]);
+    const about = async (query: string): Promise<string[]> =>
+      (await admin(`GET worse/audit?${query}`)).body.audit.map(({ move }: { move: string }) => move);
+    for (const query of ["only=people&version=1", "version=2&line=shared"]) expect(await about(query)).toEqual(["rollback", "publish"]);
+    expect([await about("version=3"), await about("version=1&line=u_1")]).toEqual([[], []]);
+    const reason = expect.stringMatching(/^score 0\.0 against 100\.0 of 100/);
+    expect(row).toMatchObject({ versions: [1, 2], move: "rollback", actor: "edge:canary", reason });
     const left = turns.find(({ version }) => version === 1);
     await until(async () => (await ask("worse", [...(left?.messages ?? []), { role: "user", content: "And now?" }])).version === 0);
     // What the canary learned from is barred; what only waited behind it is to be learned from again.

@@ -22,6 +22,20 @@ it("says what to send where a request names no version", async () => {
   expect(await said("rollback", [])).toBe("object expected, got array");
 });
 
+it("changes nothing where another version came than somebody has seen", async () => {
+  await putAgent(edge, "seen", { release: { canary: { mode: "off" } } });
+  const adapter = await putAdapter(edge, "seen");
+  const manifest = manifestOf({ agent: "seen", baseDigest: edge.baseDigest, adapter, toSeq: 1, events: [lineage("s1", 1)] });
+  await call(edge, "trainer", "POST /trainer/v1/agents/seen/lines/shared/versions", { parent: 0, manifest });
+  const stale = await admin("POST seen/rollback", { to: 0, seen: { stable: 0, latest: 0 } });
+  expect([stale.status, stale.body.error.message]).toEqual([
+    409,
+    "seen: stable 1 and latest 1 expected, which came meanwhile, got 0 and 0; nothing was changed",
+  ]);
+  expect((await admin("GET seen/release")).body.stable).toBe(1);
+  expect((await admin("POST seen/rollback", { to: 0, seen: { stable: 1, latest: 1 } })).body).toMatchObject({ versions: [1] });
+});
+
 it("tells of what was barred by an earlier rollback that it stays so, forward and back, until it is let back in", async () => {
   await putAgent(edge, "to-and-fro", { release: { canary: { mode: "off" } } });
   const adapter = await putAdapter(edge, "to and fro");
