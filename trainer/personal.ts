@@ -80,6 +80,8 @@ export class PersonalLines {
   /** Steps until the line has nothing more to do. */
   async #work(line: string, signal: AbortSignal): Promise<void> {
     const loop = this.#open(line);
+    // Met by this run: left there it would be due again for as long as the run lasts, and the run would last for as long as it is due.
+    this.#due.delete(line);
     let stale = false;
     while (!signal.aborted) {
       const result = await retryForever(() => loop.step(0), { ...this.#options.retry, signal });
@@ -89,8 +91,7 @@ export class PersonalLines {
       if (!moved && !this.#again.delete(line)) break;
     }
     const dueInMs = stale ? STALE_MS : loop.dueInMs;
-    if (dueInMs === undefined) this.#due.delete(line);
-    else this.#due.set(line, Date.now() + dueInMs);
+    if (dueInMs !== undefined) this.#due.set(line, Date.now() + dueInMs);
   }
 
   /** The line's loop, as the one used last; the one that was not used for longest is let go. */
