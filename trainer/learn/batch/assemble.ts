@@ -12,6 +12,7 @@ import { wordsBy } from "../../../shared/speech/mention.ts";
 import { findParameter } from "../../../shared/speech/parameters.ts";
 import { heldText, lastCall } from "../../judge/ground.ts";
 import type { Verdict } from "../../judge/judge.ts";
+import { lastOf } from "../../last-of.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";
 import type { Judged } from "./batch.ts";
 import type { CorrectedExchange } from "../update/learner.ts";
@@ -78,9 +79,8 @@ export function replayFor(
   const own = new Set(learnable.flatMap(({ signal }) => signal.turns.map(({ turnId }) => turnId)));
   const replay = toReplay(turns);
   const free = replay.filter(({ turnId }) => !own.has(turnId));
-  const others = new Set(
-    [...free.filter(({ turnId }) => !approved.has(turnId)), ...free.filter(({ turnId }) => approved.has(turnId))].slice(-replayed),
-  );
+  const [rest, liked] = [free.filter(({ turnId }) => !approved.has(turnId)), free.filter(({ turnId }) => approved.has(turnId))];
+  const others = new Set(lastOf([...rest, ...liked], replayed));
   return replay.filter((turn) => own.has(turn.turnId) || others.has(turn));
 }
 

@@ -2,6 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import type { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { UpdateSettings } from "../../config.ts";
+import { lastOf } from "../../last-of.ts";
 import { Random } from "../../random.ts";
 import { askLessons, type Lesson } from "../../teacher/answers.ts";
 import { generateContexts, type Context, type Correction } from "../../teacher/contexts.ts";
@@ -48,7 +49,8 @@ export async function collectLessons(
   const own = correctedContexts(corrected, { correction, replay });
   const read = (count: number): Context[] => readings(own, { correction, count, random });
   const correctedIds = turnIdsOf(corrected);
-  const recent = replay.filter(({ turnId }) => !correctedIds.has(turnId)).slice(-settings.replayed);
+  const others = replay.filter(({ turnId }) => !correctedIds.has(turnId));
+  const recent = lastOf(others, settings.replayed);
   const replayed = recent.flatMap((turn) => replayContext(turn, correction) ?? []);
   const training = [
     ...withCounterCases([...own.map(({ context }) => context), ...replayed], correction, random),

@@ -4,6 +4,7 @@
  */
 import { at, invariant } from "../../../shared/assert.ts";
 import type { TokenBatch } from "../../engine/batch.ts";
+import { lastOf } from "../../last-of.ts";
 import { Random, seedAt } from "../../random.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";
 import { askGreedily, type Adapters, type LearnerDependencies } from "../update/candidate.ts";
@@ -21,7 +22,8 @@ export async function stayingLessons(
   { engine, base: { tokenizer, config, rowTokens }, settings, onTaught }: LearnerDependencies,
   { request, own, adapters }: { request: Pick<UpdateRequest, "replay" | "seed">; own: ReadonlySet<string>; adapters: Adapters },
 ): Promise<TaughtLesson[]> {
-  const turns = request.replay.filter(({ turnId }) => !own.has(turnId)).slice(-settings.replayed);
+  const others = request.replay.filter(({ turnId }) => !own.has(turnId));
+  const turns = lastOf(others, settings.replayed);
   const prompted = turns
     .map((turn) => ({ turn, prompt: promptOf(turn) }))
     .filter(({ prompt }) => fits({ rowTokens }, prompt.length, ANSWER_TOKENS));

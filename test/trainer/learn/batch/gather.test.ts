@@ -130,9 +130,11 @@ describe("replayFor", () => {
   it("replays the last turns, or those that were approved of before others", () => {
     const turns = [1, 2, 3].map(() => turn([ASK], SEARCHED));
     const ids = turns.map(({ turnId }) => turnId);
-    const replayed = (approved?: ReadonlySet<string>): string[] =>
-      replayFor([], turns, { replayed: 2, ...(approved === undefined ? {} : { approved }) }).map(({ turnId }) => turnId);
-    expect(replayed()).toEqual(ids.slice(1));
-    expect(replayed(new Set(ids.slice(0, 1)))).toEqual([ids[0], ids[2]]);
+    const idsOf = (replayed: number, approved?: ReadonlySet<string>): string[] =>
+      replayFor([], turns, { replayed, ...(approved === undefined ? {} : { approved }) }).map(({ turnId }) => turnId);
+    expect(idsOf(2)).toEqual(ids.slice(1));
+    expect(idsOf(2, new Set(ids.slice(0, 1)))).toEqual([ids[0], ids[2]]);
+    expect(idsOf(0)).toEqual([]);
+    expect(idsOf(9)).toEqual(ids);
   });
 });

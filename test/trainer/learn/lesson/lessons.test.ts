@@ -5,6 +5,7 @@ import { findParameter } from "../../../../shared/speech/parameters.ts";
 import { toReplay } from "../../../../trainer/learn/batch/assemble.ts";
 import type { CorrectedExchange } from "../../../../trainer/learn/update/learner.ts";
 import { collectLessons, countLessons } from "../../../../trainer/learn/lesson/lessons.ts";
+import { stayingLessons } from "../../../../trainer/learn/lesson/staying.ts";
 import { teach } from "../../../../trainer/learn/lesson/teaching.ts";
 import { readCheckpoint } from "../../../../trainer/model/checkpoint.ts";
 import type { Lesson } from "../../../../trainer/teacher/answers.ts";
@@ -46,6 +47,32 @@ it("teaches from nine of twelve exchanges, those with the largest share and then
   });
   expect(silentAsked).toBe(9);
   expect(CITIES.filter((city) => asked.some((prompt) => prompt.includes(city)))).toEqual([CITIES[0], ...CITIES.slice(-8)]);
+});
+
+it("replays none of the others where none are to be replayed, neither to teach nor to stay as they are", async () => {
+  const corrected = [correctedIn("Porto", 1)];
+  const replay = toReplay([...corrected, ...CITIES.slice(1).map((city) => correctedIn(city, 1))].flatMap(({ turns }) => turns));
+  const own = new Set(corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
+  const citiesAsked = async (replayed: number): Promise<string[][]> => {
+    const settings = { ...SETTINGS, replayed };
+    const asked: string[] = [];
+    const hear = (prompt: ArrayLike<number>): void => void asked.push(tokenizer.decode(Array.from(prompt)));
+    const base = { tokenizer, grammars, config, rowTokens: 1_024 };
+    await collectLessons(corrected, {
+      ...{ correction: correction(), replay, settings, base, seed: 1 },
+      ask: async (questions) => (questions.forEach(({ prompt }) => hear(prompt)), questions.map(() => [])),
+    });
+    const taught = asked.splice(0);
+    const generate = async ({ prompts }: { prompts: readonly Int32Array[] }) => (
+      prompts.forEach(hear),
+      prompts.map(() => ({ tokens: [] }))
+    );
+    const adapters = { parent: undefined, candidate: "candidate" };
+    await stayingLessons({ engine: { generate } as never, base, settings } as never, { request: { replay, seed: 1 }, own, adapters });
+    return [taught, asked].map((prompts) => CITIES.filter((city) => prompts.some((prompt) => prompt.includes(city))));
+  };
+  expect(await citiesAsked(2)).toEqual([[CITIES[0], ...CITIES.slice(-2)], CITIES.slice(-2)]);
+  expect(await citiesAsked(0)).toEqual([[CITIES[0]], []]);
 });
 
 it("counts the contexts that have no room for an answer in a row", async () => {
