@@ -23,7 +23,7 @@ import { saysReply } from "../lesson/reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { stayingLessons, UnseenErrands } from "../lesson/staying.ts";
-import { mean, percent, share } from "./shares.ts";
+import { mean, oneOf, percent, share } from "./shares.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
 import { refuseSpoiled } from "./spoiled.ts";
 import { withoutLift } from "./unmoved.ts";
@@ -104,7 +104,7 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   if (run.status === "refused") return run;
   const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
   const known = knownWords(tokenizer, [...training.lessons, ...held.lessons]);
-  const shortfall = await confirm(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
+  const shortfall = await aspectFailure(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
   if (shortfall !== undefined) return shortfall;
   // Of the other aspects no lesson has a reply to another tool's result.
   const spoiled = words ? await refuseSpoiled(held.lessons, { ask, correction, tokenizer }) : undefined;
@@ -148,7 +148,8 @@ function agrees(tokenizer: Tokenizer, { answer, own }: Lesson, argmax: ArrayLike
   return isReworded ? saysReply(argmax, { own, reply: answer }) : argmax[0] !== open;
 }
 
-async function confirm(
+/** What the candidate's own answers to held-back contexts fall short of, if anything. */
+export async function aspectFailure(
   lessons: readonly Lesson[],
   {
     ask,
@@ -188,7 +189,7 @@ async function confirm(
       "update/notLearned",
       `"${text}" holds in ${percent(honoured)} of held-back contexts, ${percent(settings.honouredBar)} expected`,
     );
-  return kept < Math.min(settings.statedBar, 1 - 1 / Math.max(1, stated.length))
+  return kept < Math.min(settings.statedBar, 1 - oneOf(stated.length))
     ? refuse(
         "update/deaf",
         `in ${percent(kept)} of held-back contexts ${isUnasked(correction) ? "that lack something it is asked for, and what is due is called" : "the call that is due is made"}, ${percent(settings.statedBar)} expected`,

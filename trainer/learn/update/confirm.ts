@@ -19,11 +19,9 @@ import { holds, tells } from "../../../shared/yielding.ts";
 import type { LearnerDependencies } from "./candidate.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
 import { meanKlNats, scoreRows, type RowScore, type Scoring } from "../lesson/scores.ts";
-import { mean, percent, share } from "./shares.ts";
+import { mean, oneOf, percent, share } from "./shares.ts";
 
 type Base = Pick<LearnerDependencies["base"], "tokenizer" | "grammars">;
-
-const FEW = 4;
 
 export type HeldBack = {
   readonly correction: Correction;
@@ -156,13 +154,12 @@ export async function confirmationFailure(
   const { honoured, silent, kept, won } = await confirm(ask, base, held);
   const before = honouredBefore(base.tokenizer, held);
   const bar = held.carried ? settings.carriedBar : settings.honouredBar;
-  // Of four or more, a single one lost says little.
-  if (honoured < Math.max(bar, before - 1 / Math.max(silent, FEW)))
+  if (honoured < Math.max(bar, before - oneOf(silent)))
     return refuse(
       "update/notLearned",
       `used unasked in ${percent(honoured)} of held-back contexts, ${percent(bar)} expected, ${percent(before)} before`,
     );
-  if (kept < Math.min(settings.statedBar, 1 - 1 / Math.max(won, FEW)))
+  if (kept < Math.min(settings.statedBar, 1 - oneOf(won)))
     return refuse(
       "update/deaf",
       `the user's own value wins in ${percent(kept)} of held-back contexts, ${percent(settings.statedBar)} expected`,

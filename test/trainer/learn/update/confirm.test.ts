@@ -1,12 +1,15 @@
 /** What a look sees of a candidate, over an engine whose likeliest tokens are given. */
 import { describe, expect, it } from "vitest";
+import { ASK_FIRST, aspectParameter } from "../../../../shared/aspects.ts";
 import { findParameter } from "../../../../shared/speech/parameters.ts";
 import { argumentSpan } from "../../../../shared/argument-span.ts";
 import { UpdateSettings } from "../../../../trainer/config.ts";
+import { aspectFailure } from "../../../../trainer/learn/update/aspect.ts";
 import { confirmationFailure, holdBack, look, type HeldBack } from "../../../../trainer/learn/update/confirm.ts";
 import type { Scoring } from "../../../../trainer/learn/lesson/scores.ts";
 import { loadBase } from "../../../../trainer/policy/base.ts";
 import type { Lesson } from "../../../../trainer/teacher/answers.ts";
+import type { AskPolicy } from "../../../../trainer/teacher/lead.ts";
 import { SEARCH, user } from "../../hotel.ts";
 
 const base = loadBase("base");
@@ -61,6 +64,27 @@ describe("look", () => {
   it("asks a silent context for the default alone", async () => {
     expect((await lookAt(lesson("silent", "2"), SPAN.from - 2)).honoured).toBe(1);
     expect((await lookAt(lesson("silent", "2"), SPAN.to - 1)).honoured).toBe(0);
+  });
+});
+
+describe("an aspect as it is confirmed", () => {
+  const parameter = aspectParameter("@ask");
+  if (parameter === undefined) throw new Error("an aspect expected");
+  const correction = { tool: SEARCH, parameter, hint: { parameter: "@ask", value: ASK_FIRST } };
+  const settings = UpdateSettings.parse({ statedBar: 0.85 });
+  /** What a candidate is refused for that makes no call where one is due, in so many of the contexts. */
+  const refusedFor = async (lost: number, contexts: number) => {
+    const lessons = Array.from({ length: contexts }, () => lesson("stated", "3"));
+    const ask: AskPolicy = async (asked) => asked.map((_, index) => (index < lost ? [tokenizer.eosId] : answer("3")));
+    return (await aspectFailure(lessons, { ask, correction, tokenizer, settings, known: new Set() }))?.code;
+  };
+
+  it("takes no deafness in a single context, and one of four for chance", async () => {
+    expect(await refusedFor(1, 1)).toBe("update/deaf");
+    expect(await refusedFor(1, 2)).toBe("update/deaf");
+    expect(await refusedFor(1, 4)).toBeUndefined();
+    expect(await refusedFor(2, 4)).toBe("update/deaf");
+    expect(await refusedFor(0, 1)).toBeUndefined();
   });
 });
 
