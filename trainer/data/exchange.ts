@@ -82,6 +82,14 @@ export function firstUntold(turns: readonly Pick<LoggedTurn, "payload">[]): Retu
   return turns.map(({ payload }) => untold(payload)).find((each) => each !== undefined);
 }
 
+/**
+ * Why a reward of a turn says nothing of what the policy does by itself: its prompt held more than was said. Undefined where it did not.
+ */
+export function prompted({ notes = [], agreedTo }: TurnFinished): { code: "turn/ratios"; detail: string } | undefined {
+  const more = notes.length > 0 ? "notes" : agreedTo === undefined ? undefined : "a yes that nobody gave";
+  return more === undefined ? undefined : { code: "turn/ratios", detail: `a prompt of what was said expected, got one with ${more}` };
+}
+
 function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { next: readonly ChatMessage[]; lookup: TurnLookup }): Signal {
   const firstUser = next.findIndex(({ role }) => role === "user");
   // Instructions that a client adds on the way are no reaction to the answer.

@@ -15,7 +15,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { stepAdvantages } from "../advantage/steps.ts";
 import { stalenessOf } from "../advantage/staleness.ts";
-import { firstUntold, untrainable, type LoggedTurn } from "../data/exchange.ts";
+import { firstUntold, prompted, untrainable, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { AnswerRow } from "../learn/lesson/answer-rows.ts";
 import { callsTool, isAbout, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
@@ -108,6 +108,7 @@ export function rewardRows(
   const refused: Refusal[] = [];
   const usable = rewarded.filter(({ eventId, steps }) => {
     const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn.payload, parent)));
+    const guided = steps.map(({ turn }) => prompted(turn.payload)).find((each) => each !== undefined);
     const bad = steps.find(({ turn: { payload } }) => untrainable(payload) !== undefined);
     const silent = withoutTokens(
       eventId,
@@ -119,8 +120,7 @@ export function rewardRows(
     else if (silent !== undefined) refused.push(silent);
     else if (steps.some(({ turn }) => turn.payload.rollout.sampling.topP < 1))
       refused.push({ eventId, code: "turn/ratios", detail: "top_p 1 expected; ratios of other draws mean nothing" });
-    else if (steps.some(({ turn }) => turn.payload.agreedTo !== undefined))
-      refused.push({ eventId, code: "turn/ratios", detail: "a prompt of what was said expected, got one with a yes that nobody gave" });
+    else if (guided !== undefined) refused.push({ eventId, ...guided });
     else return true;
     return false;
   });

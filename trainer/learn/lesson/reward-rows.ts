@@ -1,12 +1,12 @@
 /**
  * Exchanges with a reward, step by step: the tokens that the policy generated, with an advantage each. What was drawn otherwise
- * than its log-probs tell, or by a version too far behind, is refused.
+ * than its log-probs tell, under notes or after a yes that nobody gave, or by a version too far behind, is refused.
  */
 import { at, zipStrict } from "../../../shared/assert.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { importanceWeights, stalenessOf } from "../../advantage/staleness.ts";
 import { stepAdvantages } from "../../advantage/steps.ts";
-import { firstUntold, untrainable } from "../../data/exchange.ts";
+import { firstUntold, prompted, untrainable } from "../../data/exchange.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -56,12 +56,14 @@ export function usableExchanges(
       .find((each) => !fits(base, each.promptTokens.length, each.responseTokens.length));
     const silent = firstUntold(steps.map(({ turn }) => turn));
     const drawnOtherwise = steps.map(({ turn }) => turn.payload.rollout.unusable).find((each) => each !== undefined);
+    const guided = steps.map(({ turn }) => prompted(turn.payload)).find((each) => each !== undefined);
     const bad = steps.find(({ turn }) => untrainable(turn.payload) !== undefined);
     if (behind > maxStaleness)
       refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
     else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
     else if (silent !== undefined) refused.push({ eventId, ...silent });
     else if (drawnOtherwise !== undefined) refused.push({ eventId, code: "turn/ratios", detail: drawnOtherwise.reason });
+    else if (guided !== undefined) refused.push({ eventId, ...guided });
     else if (long !== undefined)
       refused.push({ eventId, code: "turn/tooLong", detail: tooLong(base, long.promptTokens.length, long.responseTokens.length) });
     else if (masks.some((each) => each === undefined))

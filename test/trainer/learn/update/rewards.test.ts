@@ -97,6 +97,23 @@ describe("usableExchanges, of engines", () => {
   });
 });
 
+describe("usableExchanges, of guided turns", () => {
+  it.each([
+    ["notes", { notes: [{ noteId: "n1", text: "number_of_rooms should be 2." }] }],
+    ["a yes that nobody gave", { agreedTo: "Please confirm: rooms 2. Is that right?" }],
+  ])("refuses what was answered under %s: it is no evidence of what the policy does by itself", async (under, changes) => {
+    const [free, guided] = [await rewarded("Yes", 1), await rewarded("No", -1)];
+    const { turn: made, votes } = at(guided.steps, 0);
+    // One such step among others is enough.
+    const steps = [...free.steps, { turn: { ...made, payload: { ...made.payload, ...changes } }, votes }];
+    const limits = { base: tiny.base, parentVersion: 0, maxStaleness: 8 };
+    const { usable, refused } = usableExchanges([free, { ...guided, steps }], limits);
+    expect(usable.map(({ exchange }) => exchange.eventId)).toEqual([free.eventId]);
+    const detail = `a prompt of what was said expected, got one with ${under}`;
+    expect(refused).toEqual([{ eventId: guided.eventId, code: "turn/ratios", detail }]);
+  });
+});
+
 describe("rewardRows", { timeout: 60_000 }, () => {
   it("gives the tokens of each answer its advantage, by how likely the parent still is to draw them", async () => {
     // r = 1 + 1 and −1 − 1: mean 0, deviation 2 → +1 and −1. The second was drawn at e^0.5 times the parent's probability: e^−0.5.
