@@ -12,7 +12,7 @@ import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import { type ActsOn, actsOnFor, madeFor, recordOf, type TrainerConfig } from "./config.ts";
-import { isOfBase } from "./data/exchange.ts";
+import { isOfBase, type LoggedTurn } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
@@ -263,9 +263,9 @@ export class LineLoop {
     const { objective, signals } = learning;
     const ground = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: ground });
-    const free = this.#window.cache.turns().filter((turn) => !barred.has(turn.turnId) && isOfBase(turn, head));
+    const isUsable = (turn: LoggedTurn): boolean => !barred.has(turn.turnId) && isOfBase(turn, head);
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
-    const replay = replayFor(learnable, free, { replayed: config.update.replayed, approved });
+    const replay = replayFor(learnable, this.#window.cache.turns(), { replayed: config.update.replayed, approved, isUsable });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
     const outcome = await learner.update({

@@ -11,6 +11,7 @@ import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
 import { type Assembled, assembleSignal, onBase, type Signal } from "./data/exchange.ts";
 import type { Refusal } from "./data/refusal.ts";
+import { EventCache } from "./feed/cache.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { readAll } from "./feed/read-all.ts";
 import type { EventWindow } from "./feed/window.ts";
@@ -221,13 +222,17 @@ export class Signals {
     }
   }
 
-  /** The event with its turn; one that is further back than the cache goes is read from the log again. */
+  /**
+   * The event with its turn; one that is further back than the cache goes is read from the log again. What is read is for this event alone: an
+   * event that a personal line lends has its conversation there, which the shared line must not replay.
+   */
   async #pair(event: LoggedEvent): Promise<Assembled | undefined> {
     const paired = assembleSignal(event, this.#window.cache);
     if (paired?.status !== "refused" || paired.refusal.code !== "turn/unknown") return paired;
     const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId });
-    turns.forEach((turn) => this.#window.cache.add(turn));
-    return assembleSignal(event, this.#window.cache);
+    const session = new EventCache(Math.max(1, turns.length));
+    turns.forEach((turn) => session.add(turn));
+    return assembleSignal(event, session);
   }
 }
 

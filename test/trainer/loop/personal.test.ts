@@ -1,5 +1,6 @@
 /** Lines of single users: what one of them teaches answers that user alone, over what everybody gets. The judge and the learner are stand-ins. */
 import { describe, expect, it } from "vitest";
+import { at } from "../../../shared/assert.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { type AdapterFiles, SHARED_LINE } from "../../../shared/policy.ts";
 import type { GateReport } from "../../../shared/release.ts";
@@ -54,13 +55,17 @@ async function idOf(name: string): Promise<string> {
   return scopedUser(id, name);
 }
 
-/** A call of the user's that they have corrected, as no random base makes one; returns the correction's event. */
-async function correctCall(agent: string, line: string, said = "No, two rooms"): Promise<string> {
+/**
+ * A call of the user's that they have corrected, as no random base makes one, after `earlier` other turns of the conversation; returns the
+ * correction's event.
+ */
+async function correctCall(agent: string, line: string, { said = "No, two rooms", earlier = 0 } = {}): Promise<string> {
+  const before = Array.from({ length: earlier }, () => turn([user("The weather at home")], callOf("GetWeather", { place: "Faro" })));
   const called = turn([user("A hotel in Porto")], callOf("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
   const next = nextState(called, [user(said)]);
   const sessionId = `s_${agent}-${line}-${called.turnId}`;
   const within = (id: string): string => `${sessionId}/${id}`;
-  for (const { turnId, eventId, ...event } of [called, next])
+  for (const { turnId, eventId, ...event } of [...before, called, next])
     await insertEvent(
       { ...event, agent, line, user: line, sessionId, turnId: within(turnId), eventId: within(eventId) },
       JSON.stringify(event.payload),
@@ -69,9 +74,9 @@ async function correctCall(agent: string, line: string, said = "No, two rooms"):
 }
 
 /** Has the user correct a call, and their line learn it. */
-async function teach(agent: string, name: string): Promise<{ line: string; eventId: string }> {
+async function teach(agent: string, name: string, { earlier = 0 } = {}): Promise<{ line: string; eventId: string }> {
   const line = await idOf(name);
-  const eventId = await correctCall(agent, line);
+  const eventId = await correctCall(agent, line, { earlier });
   const due = await client().dueLines({ agent, cursor: 0, waitMs: 0 });
   expect(due.lines).toContain(line);
   expect(await loop(agent, line).step(0)).toBe("published");
@@ -186,7 +191,7 @@ describe("a personal line", { timeout: 120_000 }, () => {
     const agent = await personalAgent();
     const { line, eventId: first } = await teach(agent, "ann");
     const parts = { edge: { url: edge.url, key: edge.keys.trainer }, shape, line };
-    const kept = await correctCall(agent, line, "No, with wifi");
+    const kept = await correctCall(agent, line, { said: "No, with wifi" });
     expect(await loopOf(agent, { ...parts, judge: judging({ ...REJECTS, hint: WIFI }), learner: learning(shape, 50) }).step(0)).toBe(
       "published",
     );
@@ -296,6 +301,17 @@ describe("a personal line", { timeout: 120_000 }, () => {
       expect(await answeredBy(agent, "ann")).toEqual([first.line, 1]);
       expect(await loop(agent, SHARED_LINE).step(0)).toBe("idle");
     }
+  });
+
+  it("lends the turns that were corrected, and none of the conversations that they are of", async () => {
+    const agent = await personalAgent({ sharedFrom: 2 });
+    const lent = [await teach(agent, "ann", { earlier: 3 }), await teach(agent, "bob", { earlier: 3 })];
+    expect(await loop(agent, SHARED_LINE).step(0)).toBe("published");
+    const { inputs } = await client().readVersion({ agent, line: SHARED_LINE }, 1);
+    expect(inputs?.replay).toEqual(lent.map(({ eventId }) => eventId.replace(/\/next$/, "")));
+    // The line itself replays what it is of.
+    const own = await client().readVersion({ agent, line: at(lent, 0).line }, 1);
+    expect(own.inputs?.replay).toHaveLength(4);
   });
 
   it("is followed by a trainer beside the shared one, for as many users as say something", async () => {

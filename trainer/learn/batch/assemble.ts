@@ -70,14 +70,22 @@ export function toReplay(turns: readonly LoggedTurn[]): ReplayTurn[] {
     });
 }
 
-/** Of the turns, those that an update looks at: the learned exchanges' own, and as many of the last others as it may replay, those `approved` of before the rest. */
+/**
+ * What an update looks at: the learned exchanges' own turns, wherever they are from, and as many of the line's last others as it may replay,
+ * those `approved` of before the rest.
+ */
 export function replayFor(
   learnable: readonly Judged[],
   turns: readonly LoggedTurn[],
-  { replayed, approved = new Set() }: { replayed: number; approved?: ReadonlySet<string> },
+  {
+    replayed,
+    approved = new Set(),
+    isUsable = () => true,
+  }: { replayed: number; approved?: ReadonlySet<string>; isUsable?: (turn: LoggedTurn) => boolean },
 ): ReplayTurn[] {
-  const own = new Set(learnable.flatMap(({ signal }) => signal.turns.map(({ turnId }) => turnId)));
-  const replay = toReplay(turns);
+  const own = new Map(learnable.flatMap(({ signal }) => signal.turns.map((turn) => [turn.turnId, turn])));
+  const all = [...own.values(), ...turns.filter(({ turnId }) => !own.has(turnId))];
+  const replay = toReplay(all.filter(isUsable).toSorted((a, b) => a.seq - b.seq));
   const free = replay.filter(({ turnId }) => !own.has(turnId));
   const [rest, liked] = [free.filter(({ turnId }) => !approved.has(turnId)), free.filter(({ turnId }) => approved.has(turnId))];
   const others = new Set(lastOf([...rest, ...liked], replayed));

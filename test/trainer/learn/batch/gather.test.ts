@@ -137,4 +137,14 @@ describe("replayFor", () => {
     expect(idsOf(0)).toEqual([]);
     expect(idsOf(9)).toEqual(ids);
   });
+
+  it("has the turns that were corrected, though the line remembers them no more, and none that is barred", () => {
+    const called = turn([ASK], SEARCHED);
+    const learnable = [judgedBy(TWO, nextState(called, [user("Two rooms.")]), [called])];
+    const later = turn([ASK], SEARCHED);
+    const idsOf = (barred?: LoggedTurn): string[] =>
+      replayFor(learnable, [later], { replayed: 1, isUsable: (each) => each.turnId !== barred?.turnId }).map(({ turnId }) => turnId);
+    expect(idsOf()).toEqual([called.turnId, later.turnId]);
+    expect(idsOf(called)).toEqual([later.turnId]);
+  });
 });
