@@ -33,7 +33,7 @@ export function toCorrected(
       : (aspectParameter(hint.hint.parameter) ?? findParameter(tool, hint.hint.parameter));
   invariant(hint !== undefined && tool !== undefined && parameter !== undefined, `a grounded hint names a tool of turn ${turn.turnId}`);
   const words = wordsBy(exchange.nextState, "user");
-  const share = shares.get(event.eventId) ?? 1;
+  const share = shares.get(event.eventId) ?? 0;
   const held = heldText(lastCall(exchange, hint.toolName), parameter.name);
   return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, held, words, share };
 }

@@ -52,11 +52,11 @@ export async function gather(ports: GatherPorts, judged: readonly Judged[], { si
   };
 }
 
-/** Each event's part of them all: shares add up to 1 within a topic, and there may be several. */
+/** Each event's part of them all: shares add up to 1 within a topic, and there may be several. What nobody weighed has none. */
 function sharesAmong(judged: readonly Judged[], shares: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const own = judged.map(({ signal: { event } }) => [event.eventId, shares.get(event.eventId) ?? 1] as const);
+  const own = judged.map(({ signal: { event } }) => [event.eventId, shares.get(event.eventId) ?? 0] as const);
   const total = own.reduce((sum, [, share]) => sum + share, 0);
-  return new Map(own.map(([eventId, share]) => [eventId, share / total]));
+  return new Map(own.map(([eventId, share]) => [eventId, total === 0 ? 0 : share / total]));
 }
 
 /** Earlier turns of the conversation at which the user was just as silent: what it taught later is credited to them, too. */

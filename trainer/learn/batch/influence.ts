@@ -9,6 +9,7 @@ import { toldBy } from "./form.ts";
 
 /** Of what enough have said so many are learned from, the last ones, and of each key so many: one that floods hides no other. */
 const MOST_HEARD = { key: 25, all: 100 } as const;
+const CROWDED = `of what was said alike the last ${MOST_HEARD.key} of a key and the last ${MOST_HEARD.all} of all expected, got an earlier one`;
 
 export type Heard = {
   readonly batch: Batch;
@@ -18,7 +19,7 @@ export type Heard = {
   readonly others: readonly string[];
 };
 
-/** Refuses the corrections that too few have made, and names the earlier ones that count with those that enough have. */
+/** Refuses the corrections that too few have made and those beyond what is heard at once, and names the earlier ones that count with those that enough have. */
 export function hearOthers(batch: Batch, { audience, evidence }: Influence): Heard {
   const shares = new Map<string, number>();
   const others = new Set<string>();
@@ -37,7 +38,12 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
       for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail });
       continue;
     }
-    kept.push(...group);
+    // What was cut has no part in what was weighed, so nothing may be learned from it now: it waits as what was said before does.
+    for (const each of group) {
+      const { eventId } = each.signal.event;
+      if (weighed.shares.has(eventId)) kept.push(each);
+      else refusals.push({ eventId, code: "user/waiting", detail: CROWDED });
+    }
     for (const [eventId, share] of weighed.shares) {
       shares.set(eventId, share);
       if (!own.has(eventId)) others.add(eventId);

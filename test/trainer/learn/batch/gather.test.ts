@@ -10,6 +10,7 @@ import { replayFor } from "../../../../trainer/learn/batch/assemble.ts";
 import type { Judged } from "../../../../trainer/learn/batch/batch.ts";
 import { formOf } from "../../../../trainer/learn/batch/form.ts";
 import { gather, type GatherPorts } from "../../../../trainer/learn/batch/gather.ts";
+import { sharesOf } from "../../../../trainer/learn/batch/influence.ts";
 import { call, nextState, result, turn, user } from "../../hotel.ts";
 
 const ASK = user("A hotel in Porto, please.");
@@ -80,7 +81,7 @@ describe("gather", () => {
 
   it("gives an exchange its steps, each with what its own result was judged, and the whole the user's word", async () => {
     const judged = judgedBy(ACCEPTED, thanked, [called, replied]);
-    const { rewarded } = await gather(portsOver(log), [judged], { signals: steps, shares: new Map(), barred: new Set() });
+    const { rewarded } = await gather(portsOver(log), [judged], { signals: steps, shares: sharesOf([judged]), barred: new Set() });
     expect(rewarded).toMatchObject([
       {
         eventId: thanked.eventId,
@@ -97,8 +98,8 @@ describe("gather", () => {
     const given = { ...thanked, payload: { kind: "feedback:given", completionId: replied.payload.completionId, answer } as const };
     const judged = judgedBy({ ...ACCEPTED, judge: "feedback", reward: -1 }, given, [called, replied]);
     const of = async (signals: Partial<SignalSettings>): Promise<unknown> =>
-      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set() })).supplied[0]
-        ?.reference;
+      (await gather(portsOver(log), [judged], { signals: SignalSettings.parse(signals), shares: sharesOf([judged]), barred: new Set() }))
+        .supplied[0]?.reference;
     expect(await of({ answers: "both" })).toBeUndefined();
     expect(await of({ answers: "both", preference: { beta: 1, reference: "base" } })).toBeNull();
     expect(await of({})).toBeNull();
@@ -113,7 +114,7 @@ describe("gather", () => {
     const event = nextState(third, [FOUND, user("No, two rooms.")]);
     const judged = judgedBy(TWO, event, [first, second, third]);
     const turnsOf = async (signals: Partial<SignalSettings>, barred: readonly string[] = []): Promise<string[]> => {
-      const asked = { signals: SignalSettings.parse(signals), shares: new Map(), barred: new Set(barred) };
+      const asked = { signals: SignalSettings.parse(signals), shares: sharesOf([judged]), barred: new Set(barred) };
       const { corrected, leftOut } = await gather(portsOver([first, second, third, event]), [judged], asked);
       expect(leftOut).toEqual(barred);
       return corrected.flatMap(({ turns }) => turns.map(({ turnId }) => turnId));

@@ -1,5 +1,6 @@
 /** Who is heard with whom: corrections of others that count, and floods that hide nobody. */
 import { describe, expect, it } from "vitest";
+import { at } from "../../../../shared/assert.ts";
 import { type Evidence, topicOf } from "../../../../shared/influence.ts";
 import type { Batch, Judged } from "../../../../trainer/learn/batch/batch.ts";
 import { hearOthers } from "../../../../trainer/learn/batch/influence.ts";
@@ -44,6 +45,20 @@ describe("hearOthers", () => {
     expect(heard.others).toEqual(expect.arrayContaining(before.map(({ eventId }) => eventId)));
     const ofFlood = flood.reduce((sum, { eventId }) => sum + (heard.shares.get(eventId) ?? 0), 0);
     expect(ofFlood).toBeLessThanOrEqual(0.25 + 1e-9);
+  });
+
+  it("keeps the quarter that one user may have where the user floods and the batch has it all", () => {
+    const loud = Array.from({ length: 20 }, () => evidence("loud", "one key"));
+    const others = Array.from({ length: 25 }, (_, index) => evidence(`u${index}`, "one key"));
+    const said = [...loud, ...others];
+    const batches = said.map(batchOf);
+    const learnable = batches.flatMap((each) => each.learnable);
+    const batch = { ...at(batches, 0), judged: learnable, learnable };
+    const heard = hearOthers(batch, { audience: { users: 26, keys: 1, trusted: {} }, evidence: said });
+    const idsOf = (judged: readonly Judged[]): string[] => judged.map(({ signal }) => signal.event.eventId);
+    expect(idsOf(heard.batch.learnable)).toEqual(others.map(({ eventId }) => eventId));
+    expect(new Set(heard.shares.keys())).toEqual(new Set(idsOf(heard.batch.learnable)));
+    expect(heard.batch.refusals.map(({ eventId, code }) => [eventId, code])).toEqual(loud.map(({ eventId }) => [eventId, "user/waiting"]));
   });
 
   /** A batch with an answer that somebody supplied, or a score. */
