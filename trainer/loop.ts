@@ -22,6 +22,7 @@ import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/batch/assem
 import { barredSets, isNewGround, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "./learn/batch/batch.ts";
 import { gather } from "./learn/batch/gather.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
+import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
 import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
@@ -175,7 +176,7 @@ export class LineLoop {
     // What is not to be learned waits for no engine.
     const { batch } = await sift(assembled, this.#sources);
     if (batch.learnable.length === 0) return this.#advance(batch, []);
-    const { heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
+    const { batch: heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
     if (lesson === undefined) return this.#advance(heard, []);
     const { outcome, parent, inputs, made } = lesson;
     if (outcome.status === "refused") {
@@ -193,16 +194,18 @@ export class LineLoop {
   }
 
   /** Learns from a batch what may be learned as the update begins; no lesson where that is nothing. */
-  async #teach(assembled: Batch): Promise<{ heard: Batch; lesson?: Lesson & { made: Means } }> {
-    const { batch, shares, others, barred } = await sift(assembled, this.#sources);
-    if (batch.learnable.length === 0) return { heard: batch };
+  async #teach(assembled: Batch): Promise<{ batch: Batch; lesson?: Lesson & { made: Means } }> {
+    const { batch, shares, others, audience, barred } = await sift(assembled, this.#sources);
+    if (batch.learnable.length === 0) return { batch };
     const learned = await this.#learnedBefore(batch.head);
     const carried = new Set(learned.map(({ signal }) => signal.event.eventId));
     const before = await withoutWithdrawn({ ...batch, learnable: learned }, { ...this.#sources, barred: barred.events });
     const heard = { ...before, carried, learnable: inOrder(onceEach([...before.learnable, ...others, ...batch.learnable])) };
-    const weights = before.learnable.length === 0 ? shares : sharesOf(heard.learnable);
-    const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred: barred.turns };
-    return { heard, lesson: { ...(await this.#learn(heard, made)), made } };
+    const learn = async (from: Batch, weights: Means["shares"]) => {
+      const made = { seed: this.#deps.config.seed + batch.toSeq, shares: weights, barred: barred.turns };
+      return { ...(await this.#learn(from, made)), made };
+    };
+    return learnHeard(heard, { audience, shares: before.learnable.length === 0 ? shares : sharesOf(heard.learnable), learn });
   }
 
   /** Runs an update when the engine is free for it, and judges meanwhile. What it reads is as of its beginning. */
@@ -233,10 +236,8 @@ export class LineLoop {
       const { outcome, parent, inputs } = learned;
       return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
     }
-    const { status } = await edge.finishRebuild(this.#line, {
-      from: plan.from,
-      refused: [...batch.refusals, ...(learned?.outcome.refused ?? [])],
-    });
+    const refused = [...batch.refusals, ...(learned?.outcome.refused ?? [])];
+    const { status } = await edge.finishRebuild(this.#line, { from: plan.from, refused });
     metrics("rebuild:finished", { agent: head.agent, stable: plan.from });
     return status === "finished" ? "published" : "stale";
   }
@@ -259,8 +260,7 @@ export class LineLoop {
    */
   async #learn({ head, learnable }: Batch, { seed, shares, barred }: Means): Promise<Lesson> {
     const { learner, loadAdapter, config, edge } = this.#deps;
-    const { engine, learning } = head.settings;
-    const { objective, signals } = learning;
+    const { objective, signals } = head.settings.learning;
     const ground = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: ground });
     const isUsable = (turn: LoggedTurn): boolean => !barred.has(turn.turnId) && isOfBase(turn, head);
@@ -277,7 +277,7 @@ export class LineLoop {
       carried: head.defaults,
       baseline,
       objective,
-      ...madeFor(config.update, engine),
+      ...madeFor(config.update, head.settings.engine),
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });

@@ -4,6 +4,8 @@ import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Gate, GateRequest } from "../../../trainer/gate/gate.ts";
+import type { Judge } from "../../../trainer/judge/judge.ts";
+import type { Learner } from "../../../trainer/learn/update/learner.ts";
 import type { Metrics } from "../../../trainer/metrics.ts";
 import { call, PASSING } from "../../helpers/call.ts";
 import { bearer } from "../../helpers/edge.ts";
@@ -14,15 +16,17 @@ import {
   correctedAgent,
   edge,
   headOf,
+  learnedOf,
   loopOf,
   newAgent,
   notesOf,
   post,
   refusedCodes,
+  refusedOf,
   shape,
   versionsOf,
 } from "./agents.ts";
-import { judging, learning, REJECTS } from "./stand-ins.ts";
+import { judging, learning, REJECTS, WIFI } from "./stand-ins.ts";
 
 describe("LineLoop", { timeout: 60_000 }, () => {
   it("keeps a version from its users that the gate refuses, with the report, and its note in force", async () => {
@@ -90,6 +94,49 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect([said[0], said[1], said[3]].map(shareOf)).toEqual([0.25, 0.25, 0.25].map((share) => expect.closeTo(share)));
     expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
   });
+
+  it.each(["alone", "with what four have said"])(
+    "lets three teach nobody, %s, where an update refuses what the fourth has said",
+    async (beside) => {
+      const agent = await newAgent();
+      for (const each of ["a", "b", "c", "d", "e"]) await complete(agent, [{ role: "user", content: `I am ${each}.` }], each, each);
+      const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+      await expect.poll(async () => (await client.readInfluence({ agent, line: "shared" })).audience.users, { timeout: 10_000 }).toBe(5);
+      const users = ["u1", "u2", "u3", "u4"];
+      const rooms: string[] = [];
+      for (const each of users) rooms.push(await correctCall(agent, each));
+      const wifi: string[] = [];
+      if (beside !== "alone") for (const each of users) wifi.push(await correctCall(agent, each));
+      const judge: Judge = { judge: async ({ event }) => (wifi.includes(event.eventId) ? { ...REJECTS, hint: WIFI } : REJECTS) };
+      const taught: string[][] = [];
+      const taughtBy = learning(shape);
+      const [unfit] = rooms;
+      const learner: Learner = {
+        update: async (request) => {
+          taught.push(request.corrected.map(({ eventId }) => eventId));
+          const corrected = request.corrected.filter(({ eventId }) => eventId !== unfit);
+          const refused = request.corrected.length > corrected.length && unfit !== undefined ? [unfit] : [];
+          return {
+            ...(await taughtBy.update({ ...request, corrected })),
+            refused: refused.map((eventId) => ({ eventId, code: "turn/template", detail: "" })),
+          };
+        },
+      };
+      const loop = loopOf(agent, { judge, learner });
+      expect(await loop.step(2_000)).toBe(beside === "alone" ? "advanced" : "published");
+      expect(taught).toEqual(beside === "alone" ? [rooms] : [[...rooms, ...wifi], wifi]);
+      expect((await refusedOf(agent)).map(({ eventId, code }) => [eventId, code])).toEqual([
+        [unfit, "turn/template"],
+        ...rooms.slice(1).map((eventId) => [eventId, "user/waiting"]),
+      ]);
+      expect((await learnedOf(agent)).map(([eventId]) => eventId)).toEqual(wifi);
+      expect(
+        (await notesOf(agent)).filter(({ status, parameter }) => status === "inForce" && parameter === "number_of_rooms"),
+      ).toHaveLength(4);
+      await loop.step(0);
+      expect(taught).toHaveLength(beside === "alone" ? 1 : 2);
+    },
+  );
 
   it("is told which keys an agent trusts", async () => {
     const agent = await newAgent();

@@ -1,6 +1,6 @@
 /** Who has to say something before everybody gets it: corrections that wait for others, and what the others had said. Pure. */
 import { groupBy } from "../../../shared/group-by.ts";
-import { topicOf, weigh, type Evidence } from "../../../shared/influence.ts";
+import { topicOf, weigh, type Audience, type Evidence } from "../../../shared/influence.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { Influence } from "../../feed/edge-port.ts";
 import { firstTool } from "../../../shared/speech/calls.ts";
@@ -34,8 +34,7 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
     const all = [...heardOf(said), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
     const weighed = weigh(all, audience);
     if (weighed.status === "waiting") {
-      const detail = `waits for others to say the same: ${weighed.detail}`;
-      for (const { signal } of group) refusals.push({ eventId: signal.event.eventId, code: "user/waiting", detail });
+      refusals.push(...waiting(group, weighed.detail));
       continue;
     }
     // What was cut has no part in what was weighed, so nothing may be learned from it now: it waits as what was said before does.
@@ -53,19 +52,34 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
   return { batch: { ...batch, learnable, refusals: [...batch.refusals, ...refusals] }, shares, others: [...others] };
 }
 
+/** How what is left of what was heard weighs, once an update has refused single events of it: topics that too few are left to say wait again. */
+export function weighAgain(
+  left: readonly Judged[],
+  audience: Audience,
+): { readonly shares: ReadonlyMap<string, number>; readonly refusals: readonly Refusal[] } {
+  const shares = new Map<string, number>();
+  const refusals: Refusal[] = [];
+  for (const group of groupBy(left, (each) => keyOf(toEvidence(each))).values()) {
+    const weighed = weigh(group.map(toEvidence), audience);
+    if (weighed.status === "waiting") refusals.push(...waiting(group, weighed.detail));
+    else for (const [eventId, share] of weighed.shares) shares.set(eventId, share);
+  }
+  return { shares, refusals };
+}
+
+function waiting(group: readonly Judged[], lacking: string): Refusal[] {
+  const detail = `waits for others to say the same: ${lacking}`;
+  return group.map(({ signal }) => ({ eventId: signal.event.eventId, code: "user/waiting", detail }));
+}
+
 function heardOf(said: readonly Evidence[]): Evidence[] {
   const ofKeys = [...groupBy(said, ({ keyId }) => keyId ?? "").values()].map((each) => new Set(each.slice(-MOST_HEARD.key)));
   return said.filter((each) => ofKeys.some((own) => own.has(each))).slice(-MOST_HEARD.all);
 }
 
 /** Shares as they are where nobody has to be heard: each user of a correction counts once. */
-export function sharesOf(corrected: readonly Judged[]): Map<string, number> {
-  const shares = new Map<string, number>();
-  for (const group of groupBy(corrected, (each) => keyOf(toEvidence(each))).values()) {
-    const weighed = weigh(group.map(toEvidence), { users: 1, keys: 1, trusted: {} });
-    if (weighed.status === "enough") for (const [eventId, share] of weighed.shares) shares.set(eventId, share);
-  }
-  return shares;
+export function sharesOf(corrected: readonly Judged[]): ReadonlyMap<string, number> {
+  return weighAgain(corrected, { users: 1, keys: 1, trusted: {} }).shares;
 }
 
 /** As the agent keeps it. */

@@ -1,4 +1,5 @@
 /** What of a batch may be learned now: without what is barred or withdrawn, by enough of those who use the line, and with the others who said the same. */
+import type { Audience } from "../../../shared/influence.ts";
 import { barredSets, withoutBarred, type Batch, type Judged } from "./batch.ts";
 import type { EdgePort } from "../../feed/edge-port.ts";
 import { hear, type Hearing } from "./hear.ts";
@@ -12,6 +13,8 @@ type Sifted = {
   readonly shares: ReadonlyMap<string, number>;
   /** Earlier signals that count with the batch's. */
   readonly others: readonly Judged[];
+  /** Whom the line serves: what the shares were weighed by. */
+  readonly audience: Audience;
   /** What somebody has put in quarantine. */
   readonly barred: ReturnType<typeof barredSets>;
 };
