@@ -228,6 +228,11 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>;
 export const FeedPage = z.object({ events: z.array(LoggedEvent), cursor: z.number().int() });
 export type FeedPage = z.infer<typeof FeedPage>;
 
+/** The id of the event that says how a turn went: one each. */
+export function finishedIdOf(turnId: string): string {
+  return `${turnId}/finished`;
+}
+
 /** The id of an event's judgement: one each. */
 export function judgementIdOf(eventId: string): string {
   return `${eventId}/judged`;

@@ -98,7 +98,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const weights = new Weights({ ctx, env, store: this.#store });
     this.#schedule = new Schedule({ ctx, weights, store: this.#store, trials: this.#trials, engine: this.#engine });
     const doers = { suite: this.#suite, personal: this.#personal, engine: this.#engine, schedule: this.#schedule, weights };
-    this.#publishing = new Publishing({ env, store: this.#store, lines: this.#lines, ...doers });
+    this.#publishing = new Publishing({ env, store: this.#store, lines: this.#lines, deletion: this.#deletion, ...doers });
   }
 
   async put({ name, settings, madeOf, actor, lastSeq }: Parameters<AgentPort["put"]>[0]): Promise<PutResult> {

@@ -32,6 +32,7 @@ export class Deletion {
   readonly #store: AgentStore;
   readonly #lines: Lines;
   readonly #lineage: Lineage;
+  #times = 0;
 
   constructor(store: AgentStore, lines: Lines, lineage: Lineage) {
     this.#store = store;
@@ -39,8 +40,14 @@ export class Deletion {
     this.#lineage = lineage;
   }
 
+  /** How often somebody was forgotten since the object woke: whoever waits for something sees whether it happened meanwhile. */
+  get times(): number {
+    return this.#times;
+  }
+
   /** Takes the user's words out of a line, bars their events, and says what has to be rebuilt. */
   forget(line: string, { user, events, sessions }: ForgetRequest, actor: Actor): ForgottenUser {
+    this.#times += 1;
     const ids = new Set(events.map(({ eventId }) => eventId));
     const removed = {
       notes: this.#store.notes.eraseUser(line, user),

@@ -71,7 +71,7 @@ export class Lines {
     if (faults === undefined)
       return { status: "refused", reason: "manifest.gate: a report expected where the agent's gate is on, got null" };
     const gate = faults.length === 0 ? "passed" : "refused";
-    const stale: PublishOutcome = { status: "stale", latest: state.latest, cursor: state.cursor };
+    const stale = this.staleAt(line);
     // A line that has to be learned again is: what came of another parent would come of the deleted user, too.
     const plan = this.#lineage.rebuildOf(line);
     if (rebuild !== (plan !== undefined) || (rebuild && plan?.from !== parent)) return this.#alreadyPublished(manifest, state) ?? stale;
@@ -111,6 +111,12 @@ export class Lines {
     this.#apply(line, { move: rebuild ? "rebuild" : "publish", actor, refused, reason }, { before: state, transition });
     if (rebuild) this.#lineage.endRebuild(line, new Set(refused.map(({ eventId }) => eventId)));
     return { status: "published", version, release: status };
+  }
+
+  /** What a publisher is told that has to read again and make another. */
+  staleAt(line: string): PublishOutcome {
+    const { latest, cursor } = this.state(line);
+    return { status: "stale", latest, cursor };
   }
 
   /** A rebuild that has nothing to learn: the last version that never saw the user takes over as it is. */

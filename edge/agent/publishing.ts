@@ -1,8 +1,11 @@
 /** How a version comes to be: its files are looked at, its engine is told, and then its line is flipped, all or nothing. */
 import type { Actor } from "../../shared/api.ts";
+import { finishedIdOf } from "../../shared/events.ts";
 import type { PublishRequest } from "../../shared/policy.ts";
+import { deletedAmong } from "../db/events.ts";
 import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
+import type { Deletion } from "./deletion.ts";
 import type { EngineLine } from "./engine-line.ts";
 import type { Lines } from "./lines.ts";
 import { manifestFault, policyDigestOf } from "./manifest.ts";
@@ -14,9 +17,10 @@ import { caseIdOf, type Suite } from "./suite.ts";
 import type { Weights } from "./weights.ts";
 
 type Parts = {
-  readonly env: Pick<Env, "ARTIFACTS">;
+  readonly env: Pick<Env, "ARTIFACTS" | "DB">;
   readonly store: AgentStore;
   readonly lines: Lines;
+  readonly deletion: Deletion;
   readonly suite: Suite;
   readonly personal: PersonalLines;
   readonly engine: EngineLine;
@@ -54,7 +58,7 @@ export class Publishing {
   }
 
   async #flip(line: string, request: PublishRequest, { actor, inLease }: Publisher): Promise<PublishOutcome | Lost | undefined> {
-    const { env, store, lines, suite, personal, engine, schedule } = this.#parts;
+    const { env, store, lines, deletion, suite, personal, engine, schedule } = this.#parts;
     const { manifest, refused, cases, credits, rebuild } = request;
     const check = await checkAdapter(env.ARTIFACTS, manifest, store.engines.isBase(manifest.baseDigest));
     if (check.status !== "fits") return check;
@@ -63,8 +67,12 @@ export class Publishing {
     if (unloaded !== undefined) return unloaded;
     await schedule.planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
+    const { times } = deletion;
+    const gone = await deletedAmong(env, (manifest.inputs?.replay ?? []).map(finishedIdOf));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.
     return inLease((): PublishOutcome => {
+      // What was replayed may be of a user who was deleted while the update ran, or while that was asked: its trainer reads the log again.
+      if (gone.size > 0 || deletion.times !== times) return lines.staleAt(line);
       const flipped = lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") suite.learn(line, flipped.version, named);
       if (flipped.status === "published") store.credits.add(flipped.version, manifest, credits);

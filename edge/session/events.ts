@@ -1,7 +1,7 @@
 /** The events of a session. Each id is made of what the event is about, so a second delivery is recognised. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import type { EventPayload, NewEvent, Rollout, TurnFinished } from "../../shared/events.ts";
+import { type EventPayload, finishedIdOf, type NewEvent, type Rollout, type TurnFinished } from "../../shared/events.ts";
 import { completionIdOf } from "./identity.ts";
 import type { FeedbackRequest, SessionIdentity } from "./port.ts";
 import type { OpenedTurn } from "./store.ts";
@@ -13,7 +13,7 @@ type Source = { readonly session: SessionIdentity; readonly turnId: string; read
 
 export function turnFinished(source: Source, payload: Omit<TurnFinished, "kind" | "completionId">): NewEvent {
   const completionId = completionIdOf(source.turnId);
-  const whole = toEvent(source, `${source.turnId}/finished`, { kind: "turn:finished", completionId, ...payload });
+  const whole = toEvent(source, finishedIdOf(source.turnId), { kind: "turn:finished", completionId, ...payload });
   const bytes = new TextEncoder().encode(JSON.stringify(whole)).length;
   if (bytes <= MOST_ROW_BYTES) return whole;
   const rollout = untold(payload.rollout, `at most ${MOST_ROW_BYTES} bytes of a turn with its tokens expected, got ${bytes}`);

@@ -4,7 +4,7 @@
  */
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
-import { judgementIdOf } from "../../shared/events.ts";
+import { finishedIdOf, judgementIdOf } from "../../shared/events.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
@@ -55,11 +55,7 @@ export async function rebuildVersion(
   const { over } = made;
   // Where a personal line's ground has moved, it was learned from its ground.
   const parent = over === null || over === before.over ? before : await edge.readVersion({ ...line, line: SHARED_LINE }, over);
-  const turns = await readAll(
-    edge,
-    line,
-    inputs.replay.map((turnId) => `${turnId}/finished`),
-  );
+  const turns = await readAll(edge, line, inputs.replay.map(finishedIdOf));
   const replay = toReplay(turns.flatMap((event) => (event.payload.kind === "turn:finished" ? [{ ...event, payload: event.payload }] : [])));
   if (replay.length !== inputs.replay.length)
     throw refuse(version, `${inputs.replay.length} replayed turns in the log`, `${replay.length}`);

@@ -208,6 +208,25 @@ describe("DELETE /api/users/:user", () => {
     expect(await defaults()).toEqual(["4"]);
   });
 
+  it("lets no version be published that replays what the user had said, although the update was under way before", async () => {
+    const agent = "replaying";
+    await putAgent(edge, agent, { tools: [SEARCH] });
+    const [gone, stays] = [await converse("replayed", agent), await converse("learned", agent)];
+    const path = `/trainer/v1/agents/${agent}/lines/shared`;
+    const { parent, cursor } = (await call(edge, "trainer", `GET ${path}/head`)).body;
+    const { user, eventId, turnId, seq } = stays;
+    const adapter = await putAdapter(edge, agent);
+    const about = { agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq };
+    const made = manifestOf({ ...about, events: [{ ...lineage(eventId, seq), user, turnId }] });
+    const publish = (replay: readonly string[]): Promise<Answer> => {
+      const manifest = { ...made, inputs: { replay, baseline: 0 } };
+      return call(edge, "trainer", `POST ${path}/versions`, { parent, manifest });
+    };
+    expect((await admin(`DELETE /api/users/${gone.user}`)).body.agents).toMatchObject([{ agent, versions: [] }]);
+    expect((await publish([gone.turnId, turnId])).body).toMatchObject({ status: "stale", latest: 0 });
+    expect((await publish([turnId])).body).toMatchObject({ status: "published", version: 1 });
+  });
+
   it("does not undo a rollback, and takes what is only on trial away at once", async () => {
     const admins = (route: string, body?: unknown): Promise<Answer> => admin(route.replace("/", "/api/agents/"), body);
     const publish = async (agent: string, user: string, seq: number): Promise<Answer> => {
