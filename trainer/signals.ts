@@ -229,7 +229,7 @@ export class Signals {
   async #pair(event: LoggedEvent): Promise<Assembled | undefined> {
     const paired = assembleSignal(event, this.#window.cache);
     if (paired?.status !== "refused" || paired.refusal.code !== "turn/unknown") return paired;
-    const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId });
+    const turns = await this.#deps.edge.readTurns({ agent: event.agent, session: event.sessionId, upTo: event.turnId });
     const session = new EventCache(Math.max(1, turns.length));
     turns.forEach((turn) => session.add(turn));
     return assembleSignal(event, session);

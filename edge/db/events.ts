@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { invariant, zipStrict } from "../../shared/assert.ts";
 import { AppError } from "../../shared/errors.ts";
-import { EventPayload, type FeedPage, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
+import { EventPayload, type FeedPage, finishedIdOf, type LoggedEvent, type NewEvent } from "../../shared/events.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
@@ -87,15 +87,16 @@ export async function linesAfter(
   return rows.map(({ line, seq }) => ({ line, seq: seq ?? 0 }));
 }
 
-/** The last finished turns of one of the agent's sessions, in log order, at most `limit`. */
+/** The last finished turns of one of the agent's sessions, in log order, at most `limit`; those up to the turn `upTo` where one is named, and none where it is not in the log. */
 export async function turnsOfSession(
   log: EventLog,
-  { agent, session, limit }: { agent: string; session: string; limit: number },
+  { agent, session, upTo, limit }: { agent: string; session: string; upTo?: string | undefined; limit: number },
 ): Promise<LoggedEvent[]> {
+  const last = upTo === undefined ? undefined : sql`${events.seq} <= (SELECT seq FROM events WHERE event_id = ${finishedIdOf(upTo)})`;
   const rows = await drizzle(log.DB)
     .select()
     .from(events)
-    .where(and(under(events.eventId, session), besides(events.agent, agent), eq(events.kind, "turn:finished")))
+    .where(and(under(events.eventId, session), besides(events.agent, agent), eq(events.kind, "turn:finished"), last))
     .orderBy(desc(events.seq))
     .limit(limit);
   return readEvents(log, rows).then((turns) => turns.reverse());

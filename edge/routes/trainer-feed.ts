@@ -20,8 +20,13 @@ const FeedQuery = z.object({
   limit: PageLimit,
   waitMs: wholeNumber({ most: 25_000 }).default(0),
 });
-const TurnsQuery = z.object({ agent: AgentName, session: z.string().min(1).max(256) });
-/** A correction is about one of a session's last turns. */
+const TurnsQuery = z.object({
+  agent: AgentName,
+  session: z.string().min(1).max(256),
+  /** The turn that they lead to, and the last of them; left out: the session's last one. */
+  upTo: z.string().min(1).max(300).optional(),
+});
+/** The turns of an exchange are among the last ones up to its own. */
 const MOST_TURNS = 50;
 const LinesQuery = FeedQuery.pick({ cursor: true, limit: true, waitMs: true });
 type LinesQuery = z.infer<typeof LinesQuery>;

@@ -148,7 +148,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
     dueLines: ({ agent, cursor, waitMs }) =>
       callJson(DueAnswer, `${agentPath(agent)}/lines?${queryOf({ cursor, waitMs })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
     pull: ({ waitMs, ...asked }) => callJson(FeedPage, `/feed?${queryOf({ ...asked, waitMs })}`, { timeoutMs: waitMs + CALL_TIMEOUT_MS }),
-    readTurns: async (session) => (await callJson(EventList, `/turns?${new URLSearchParams(session)}`)).events,
+    readTurns: async (asked) => (await callJson(EventList, `/turns?${new URLSearchParams(asked)}`)).events,
     async putFile(bytes) {
       if (bytes.length > MOST_ADAPTER_BYTES)
         throw new AppError("input/tooLarge", `file: at most ${MOST_ADAPTER_BYTES} bytes expected, got ${bytes.length}`, {

@@ -36,8 +36,8 @@ export interface EdgePort {
   }): Promise<{ readonly lines: readonly string[]; readonly cursor: number }>;
   /** Events of the line after the cursor, in order; waits up to `waitMs` for the first. */
   pull(request: LineName & { cursor: number; limit: number; waitMs: number }): Promise<FeedPage>;
-  /** The last finished turns of a session, however long ago, in log order. */
-  readTurns(session: { agent: string; session: string }): Promise<LoggedEvent[]>;
+  /** The last finished turns of a session up to the turn `upTo`, however long ago, in log order. */
+  readTurns(asked: { agent: string; session: string; upTo: string }): Promise<LoggedEvent[]>;
   /** Stores bytes under their own digest; storing the same bytes again changes nothing. */
   putFile(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
   /** Those of at most 40 digests under which nothing is stored. */

@@ -92,7 +92,8 @@ async function judgedOf(edge: RebuildDependencies["edge"], line: LineName, { ver
     if (event === undefined || judgement?.kind !== "judgement:made")
       throw refuse(version, `event ${eventId} with its judgement in the log`, "none");
     const cache = new EventCache(Number.POSITIVE_INFINITY);
-    for (const turn of await edge.readTurns({ agent: line.agent, session: event.sessionId })) cache.add(turn);
+    const turns = await edge.readTurns({ agent: line.agent, session: event.sessionId, upTo: event.turnId });
+    turns.forEach((turn) => cache.add(turn));
     const assembled = assembleSignal(event, cache);
     if (assembled?.status !== "signal") throw refuse(version, `event ${eventId} to be a signal`, "something else");
     const { signal } = assembled;

@@ -102,11 +102,15 @@ describe("the turns of a session", () => {
     const second = await ask([says("one"), first.message, says("two")], { headers: { "x-session-id": "a" } });
     await ask([says("one")], { headers: { "x-session-id": "b" } });
     await logged("turn:finished", 3);
-    const read = async (agent: string): Promise<string[]> => {
-      const { body } = await call(edge, "trainer", `GET /trainer/v1/turns?agent=${agent}&session=${first.sessionId}`);
-      return body.events.map(({ payload }: { payload: { completionId: string } }) => payload.completionId);
-    };
+    type Told = { turnId: string; payload: { completionId: string } };
+    const told = async (agent: string, upTo = ""): Promise<Told[]> =>
+      (await call(edge, "trainer", `GET /trainer/v1/turns?agent=${agent}&session=${first.sessionId}${upTo}`)).body.events;
+    const read = async (agent: string, upTo?: string): Promise<string[]> =>
+      (await told(agent, upTo)).map(({ payload }) => payload.completionId);
     expect(await read("told")).toEqual([first.id, second.id]);
+    const [before, after] = (await told("told")).map(({ turnId }) => `&upTo=${encodeURIComponent(turnId)}`);
+    expect([await read("told", before), await read("told", after)]).toEqual([[first.id], [first.id, second.id]]);
+    expect(await read("told", "&upTo=nobody")).toEqual([]);
     expect(await read("untold")).toEqual([]);
     expect(await call(edge, "client", `GET /trainer/v1/turns?agent=told&session=${first.sessionId}`)).toMatchObject({ status: 403 });
   });

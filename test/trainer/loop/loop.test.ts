@@ -7,6 +7,9 @@ import { describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
+import type { LoopDependencies } from "../../../trainer/loop.ts";
+import { writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
+import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
 import type { TrainerStatus } from "../../../shared/trainer-status.ts";
 import { at } from "../../../shared/assert.ts";
 import { EngineSettings } from "../../../shared/engine.ts";
@@ -24,6 +27,7 @@ import {
   complete,
   put,
   headOf,
+  newAgent,
   versionsOf,
   refusedCodes,
   loopOf,
@@ -317,6 +321,25 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const loop = loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), config: { cacheTurns: 2 } });
     await expect.poll(() => loop.step(200), { timeout: 10_000 }).toBe("published");
     expect(await refusedCodes(agent)).toEqual([]);
+  });
+
+  it("learns from a correction that fifty more turns of its conversation followed, and makes the version again", async () => {
+    const agent = await newAgent();
+    const called = turn([user("A hotel in Porto")], call("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
+    const later = Array.from({ length: 51 }, () => turn([user("Another matter")], call("GetWeather", { place: "Porto" })));
+    const sessionId = `s_${agent}`;
+    for (const event of [called, ...later, nextState(called, [user("No, two rooms")])]) {
+      const [turnId, eventId] = [event.turnId, event.eventId].map((id) => `${sessionId}/${id}`) as [string, string];
+      await insertEvent({ ...event, agent, sessionId, turnId, eventId }, JSON.stringify(event.payload));
+    }
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner: learning(shape), config: { cacheTurns: 9 } }).step(2_000)).toBe(
+      "published",
+    );
+    expect(await refusedCodes(agent)).toEqual([]);
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const deps = { edge: client, learner: learning(shape), loadAdapter: async () => null };
+    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(shape, adapter, "random");
+    expect(await rebuildVersion({ ...deps, writeAdapter }, { agent, line: "shared" }, 1)).toMatchObject({ version: 1, same: true });
   });
 
   it("finds the turn of a late correction again after a restart, however much other agents have logged since", async () => {

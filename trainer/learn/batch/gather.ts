@@ -66,7 +66,7 @@ async function fittingBefore(
   { correction, turns }: CorrectedExchange,
 ): Promise<LoggedTurn[]> {
   const own = new Set(turns.map(({ turnId }) => turnId));
-  const logged = await edge.readTurns({ agent: line.agent, session: event.sessionId });
+  const logged = await edge.readTurns({ agent: line.agent, session: event.sessionId, upTo: event.turnId });
   return logged.flatMap((each) => {
     if (each.payload.kind !== "turn:finished" || each.seq >= turn.seq || own.has(each.turnId)) return [];
     const earlier = { ...each, payload: each.payload };
