@@ -231,6 +231,8 @@ export const LineHead = z.object({
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
   parent: Version,
   parentAdapter: AdapterFiles.nullable(),
+  /** Of what the next candidate is learned from, newest first: of the parent, or of `rebuild.from` where one is due. Null where that is the stable version. */
+  parentDefaults: z.array(ServedDefault).nullable().default(null),
   /**
    * Of a personal line: the shared line's stable version, over which the next candidate is learned, and the one that the parent was
    * learned over, null where it is bare. Null on the shared line.

@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorRecord } from "../shared/errors.ts";
 import { capabilitiesOf, engineTitle, templateArgumentsOf } from "../shared/engine.ts";
-import { inheritDefaults } from "../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
@@ -16,6 +15,7 @@ import { isOfBase, type LoggedTurn } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
+import { carriedBy, defaultsBefore } from "./gate/carried.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/batch/assemble.ts";
@@ -274,7 +274,7 @@ export class LineLoop {
       replay,
       parent,
       parentVersion: head.parent,
-      carried: head.defaults,
+      carried: defaultsBefore(head),
       baseline,
       objective,
       ...madeFor(config.update, head.settings.engine),
@@ -293,9 +293,8 @@ export class LineLoop {
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const { defaults: before, stable, settings } = batch.head;
-    const carried = { before, after: inheritDefaults<unknown>(before, defaults, stable) };
-    return gate({ parent, candidate: adapter, suite, carried, templateArguments: templateArgumentsOf(settings.engine) });
+    const carried = carriedBy(batch.head, defaults);
+    return gate({ parent, candidate: adapter, suite, carried, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */

@@ -16,6 +16,7 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   const { stable, latest, cursor, revision, canary } = state;
   const parent = tipOf(state);
   const rebuild = lineage.rebuildOf(line);
+  const before = rebuild?.from ?? parent;
   return {
     agent: agent.name,
     line,
@@ -26,6 +27,7 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
     baseDigest,
     adapter,
     parentAdapter: lines.version(line, parent).adapter,
+    parentDefaults: before === stable ? null : defaultsOf(store, line, before),
     over: overOf({ store, lines }, line, parent),
     canary: canary === null ? null : { ...servedPolicy({ store }, line, canary.version), share: canary.share },
     rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),

@@ -1,7 +1,23 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. Pure. */
+import { inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
+import type { LineHead } from "../../shared/policy.ts";
 import { isMadeUp, passedFor } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
+
+/** What the next version is held to unless it learns otherwise, newest first. */
+export function defaultsBefore({ parentDefaults, defaults }: Pick<LineHead, "parentDefaults" | "defaults">): LineHead["defaults"] {
+  return parentDefaults ?? defaults;
+}
+
+/** What a candidate's parent is held to, and what the candidate itself is with all that it has learned; newest first. */
+export function carriedBy(
+  head: Pick<LineHead, "parent" | "parentDefaults" | "defaults">,
+  learned: readonly LearnedDefault[],
+): { before: readonly CarriedDefault[]; after: readonly CarriedDefault[] } {
+  const before = defaultsBefore(head);
+  return { before, after: inheritDefaults<unknown>(before, learned, head.parent) };
+}
 
 /**
  * An answer with the defaults in its first call that it passes over. Who has not learned them is not asked, as the edge does: of numbers and truths

@@ -4,13 +4,14 @@
  */
 import { AppError } from "../../shared/errors.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../../shared/policy.ts";
 import { gateFaults, type VersionStatus } from "../../shared/release.ts";
 import { placeOf } from "../../shared/suite.ts";
 import { exportDigest, type ExportManifest } from "../export/manifest.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll, readAllWithdrawn } from "../feed/read-all.ts";
+import { carriedBy } from "../gate/carried.ts";
 import type { Gate } from "../gate/gate.ts";
 import { fittingDefaults } from "../learn/batch/manifest.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
@@ -161,6 +162,5 @@ async function examine(
   const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
   const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  const { defaults: before, stable } = head;
-  return gate({ parent, candidate: adapter, suite, carried: { before, after: inheritDefaults<unknown>(before, defaults, stable) } });
+  return gate({ parent, candidate: adapter, suite, carried: carriedBy(head, defaults) });
 }

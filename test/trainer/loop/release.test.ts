@@ -21,6 +21,7 @@ import {
   newAgent,
   notesOf,
   post,
+  put,
   refusedCodes,
   refusedOf,
   shape,
@@ -93,6 +94,25 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(version?.events.map(({ eventId }) => eventId).toSorted()).toEqual([...said, ...loud].toSorted());
     expect([said[0], said[1], said[3]].map(shareOf)).toEqual([0.25, 0.25, 0.25].map((share) => expect.closeTo(share)));
     expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
+  });
+
+  it("learns behind a canary with what that carries, from which the next version inherits it", async () => {
+    const agent = await newAgent();
+    await put(`/api/agents/${agent}`, { release: { canary: { mode: "on" } } });
+    const learner = learning(shape);
+    await correctCall(agent, "u1");
+    expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
+    const head = await headOf(agent);
+    const rooms = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
+    expect(head).toMatchObject({ stable: 0, parent: 1, defaults: [], parentDefaults: [{ ...rooms, before: { version: 0 } }] });
+    await correctCall(agent, "u1");
+    const told: unknown[] = [];
+    const listening: Learner = { update: (request) => (told.push(request.carried), learner.update(request)) };
+    const gate: Gate = async ({ carried }) => (told.push(carried), PASSING);
+    const judge = judging({ ...REJECTS, hint: WIFI });
+    expect(await loopOf(agent, { judge, learner: listening, gate }).step(2_000)).toBe("published");
+    const wifi = { tool: "SearchHotel", parameter: "has_wifi", value: "True", before: 1 };
+    expect(told).toMatchObject([[rooms], { before: [rooms], after: [wifi, rooms] }]);
   });
 
   it.each(["alone", "with what four have said"])(
