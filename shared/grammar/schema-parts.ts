@@ -25,13 +25,17 @@ function decoded(text: string): string {
   }
 }
 
+/** What says something of values without ruling any out. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  "title", "description", "default", "examples", "example", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly",
+  "contentEncoding", "contentMediaType", "discriminator", "externalDocs", "xml",
+]); // prettier-ignore
 const OF_OBJECTS: ReadonlySet<string> = new Set([
+  ...ANNOTATIONS,
   "type",
   "properties",
   "required",
   "additionalProperties",
-  "title",
-  "description",
   "$defs",
   "definitions",
 ]);
@@ -42,14 +46,17 @@ const MOST_PARTS = 64;
  * any requires it. Undefined where there is no `allOf`, where it is of other things, or where two parts differ over a member.
  */
 export function mergedAll(schema: Schema, root: unknown): Schema | undefined {
-  const { allOf, ...own } = schema;
-  if (!Array.isArray(allOf) || allOf.length > MOST_PARTS) return undefined;
+  const { allOf: declaredParts, ...own } = schema;
+  if (!Array.isArray(declaredParts) || declaredParts.length > MOST_PARTS) return undefined;
+  // Generators write a part that only describes beside a reference, which has no room for it.
+  const allOf = declaredParts.filter((part) => !isAnnotation(part));
+  if (allOf.length === 0) return own;
   if (allOf.length === 1 && Object.keys(own).every((keyword) => !SHAPED.has(keyword))) return { ...own, ...toSchema(allOf[0]) };
-  const parts = [own, ...allOf].map((part) => follow(part, root));
+  const parts = [...new Set([own, ...allOf].map((part) => follow(part, root)))];
   if (!parts.every(isOfObjects)) return undefined;
   const declared = parts.flatMap((part) => Object.entries(toSchema(part["properties"])));
   const members = new Map(declared);
-  if (declared.some(([name, member]) => JSON.stringify(member) !== JSON.stringify(members.get(name)))) return undefined;
+  if (declared.some(([name, member]) => !isSame(member, members.get(name)))) return undefined;
   // A part that is closed rules out what the others declare.
   const closed = parts.filter((part) => part["additionalProperties"] === false).map((part) => toSchema(part["properties"]));
   const properties = Object.fromEntries([...members].filter(([name]) => closed.every((own) => Object.hasOwn(own, name))));
@@ -69,6 +76,15 @@ const SHAPED: ReadonlySet<string> = new Set([
   "required",
   "additionalProperties",
 ]);
+
+/** Whether a part rules no value out: it is true, or says something of values at most. */
+function isAnnotation(part: unknown): boolean {
+  return part === true || (isRecord(part) && Object.keys(part).every((keyword) => ANNOTATIONS.has(keyword)));
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right);
+}
 
 function follow(part: unknown, root: unknown): unknown {
   const { $ref: reference, ...beside } = toSchema(part);

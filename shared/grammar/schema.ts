@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
+import { ANNOTATIONS, isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -20,6 +20,10 @@ type Place = { readonly path: string; readonly scope: Scope };
 type Scope = {
   readonly root: unknown;
   readonly named: Map<string, NamedRule>;
+  /** Of each schema with an `allOf`: its parts may hold each other, and stand in many places. */
+  readonly ofParts: Map<Schema, NamedRule>;
+  /** Schemas that took on the type beside them, by it: one for each, so that `ofParts` knows them again. */
+  readonly typed: Map<Schema, Map<string, Schema>>;
   /** Names that are still to be compiled: one after the other, as a chain of them may be long. */
   readonly waiting: (() => void)[];
   readonly loose: (path: string, keyword: string) => void;
@@ -28,10 +32,6 @@ type Scope = {
 const ENFORCED: ReadonlySet<string> = new Set([
   "type", "enum", "const", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength",
   "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
-]); // prettier-ignore
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  "title", "description", "default", "examples", "example", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly",
-  "contentEncoding", "contentMediaType", "discriminator", "externalDocs", "xml",
 ]); // prettier-ignore
 const TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 const MOST_NAMES = 1_000;
@@ -54,10 +54,10 @@ ANY.stands(
 
 /** The rule of values that fit `schema`. */
 export function compileSchema(schema: unknown, { path, onLoose }: SchemaOptions): Rule {
-  const scope: Scope = { root: schema, named: new Map(), waiting: [], loose: onLoose ?? (() => {}) };
+  const scope: Scope = { root: schema, named: new Map(), ofParts: new Map(), typed: new Map(), waiting: [], loose: onLoose ?? (() => {}) };
   const rule = compile(schema, { path, scope });
   for (let next = scope.waiting.pop(); next !== undefined; next = scope.waiting.pop()) next();
-  settle([...scope.named.values()]);
+  settle([...scope.named.values(), ...scope.ofParts.values()]);
   return rule;
 }
 
@@ -71,8 +71,10 @@ function compile(schema: unknown, place: Place): Rule {
 }
 
 function compileShape(schema: Schema, place: Place): Rule {
+  const known = place.scope.ofParts.get(schema);
+  if (known !== undefined) return known;
   const whole = mergedAll(schema, place.scope.root);
-  if (whole !== undefined) return compile(whole, place);
+  if (whole !== undefined) return ofParts(schema, whole, place);
   // A schema is the meeting of its keywords. A rule has room for one of these, so what stands beside it is not enforced.
   const shape = SHAPES.find((keyword) => schema[keyword] !== undefined);
   if (shape === undefined || shape === "properties" || shape === "items") {
@@ -84,10 +86,27 @@ function compileShape(schema: Schema, place: Place): Rule {
   return ofShape(shape, schema, place);
 }
 
+/** The rule of a schema with an `allOf`, by the schema that says the same as `whole`. */
+function ofParts(schema: Schema, whole: Schema, place: Place): NamedRule {
+  const rule = later(place.path, whole, place);
+  place.scope.ofParts.set(schema, rule);
+  return rule;
+}
+
+/** A name for a schema that is compiled when the others are through, so that it may hold itself. */
+function later(name: string, schema: unknown, place: Place): NamedRule {
+  const { scope } = place;
+  if (scope.named.size + scope.ofParts.size >= MOST_NAMES)
+    throw new AppError("input/invalid", `${place.path}: at most ${MOST_NAMES} references and lists of parts expected`);
+  const rule = named(name);
+  scope.waiting.push(() => rule.stands(compile(schema, { path: name, scope })));
+  return rule;
+}
+
 function ofShape(shape: string, schema: Schema, place: Place): Rule {
   const { type } = schema;
   const members = (): Rule[] =>
-    listOf(schema[shape]).map((each, index) => compile(withType(each, type), below(place, `${shape}.${index}`)));
+    listOf(schema[shape]).map((each, index) => compile(withType(each, type, place.scope), below(place, `${shape}.${index}`)));
   switch (shape) {
     case "$ref":
       return referenced(schema, place);
@@ -199,15 +218,20 @@ function referenced(schema: Schema, place: Place): Rule {
   if (schema["type"] !== undefined && (!isRecord(target) || target["type"] !== schema["type"])) tellLoose(place, "type");
   const known = scope.named.get(reference);
   if (known !== undefined) return known;
-  if (scope.named.size >= MOST_NAMES) throw new AppError("input/invalid", `${place.path}: at most ${MOST_NAMES} references expected`);
-  const rule = named(reference);
+  const rule = later(reference, target, place);
   scope.named.set(reference, rule);
-  scope.waiting.push(() => rule.stands(compile(target, { path: reference, scope })));
   return rule;
 }
 
-function withType(schema: unknown, type: unknown): unknown {
-  return type === undefined || !isRecord(schema) || schema["type"] !== undefined ? schema : { ...schema, type };
+/** The schema of an alternative with the type that stands beside all of them. */
+function withType(schema: unknown, type: unknown, { typed }: Scope): unknown {
+  if (type === undefined || !isRecord(schema) || schema["type"] !== undefined) return schema;
+  const known = typed.get(schema) ?? new Map<string, Schema>();
+  typed.set(schema, known);
+  const key = JSON.stringify(type);
+  const own = known.get(key) ?? { ...schema, type };
+  known.set(key, own);
+  return own;
 }
 
 function tellLoose({ path, scope }: Place, keyword: string): void {

@@ -83,6 +83,41 @@ describe("a schema", () => {
     expect(readerOf(lists(30))("[[")).toBe("unfinished");
   });
 
+  it("whose parts are spread over each other takes no longer for each level", () => {
+    const next = (index: number): object => ({ allOf: [{ $ref: `#/$defs/D${index}` }, { type: "object", title: "t" }] });
+    const levels = (wrap: (schema: object) => object): object =>
+      Object.fromEntries(
+        Array.from({ length: 15 }, (_, index) => [
+          `D${index}`,
+          {
+            type: "object",
+            properties: index === 14 ? {} : { a: wrap(next(index + 1)), b: wrap(next(index + 1)), c: wrap(next(index + 1)) },
+          },
+        ]),
+      );
+    const wraps = [
+      (schema: object) => schema,
+      (schema: object) => ({ allOf: [schema] }),
+      (schema: object) => ({ type: "object", anyOf: [schema] }),
+    ];
+    for (const wrap of wraps) {
+      const read = readerOf({ $ref: "#/$defs/D0", $defs: levels(wrap) });
+      expect(['{"a": {"b": {}}, "c": {}}', '{"a": {"d'].map(read)).toEqual(["fits", "refused"]);
+    }
+  });
+
+  it("with a part that holds the whole is read as deep as it goes", () => {
+    const note = { type: "object", properties: { note: { type: "null" } } };
+    for (const part of [{ description: "the one above" }, { title: "t", deprecated: true, readOnly: true, examples: [{}] }, true, note]) {
+      const parent = { allOf: [{ $ref: "#/$defs/Node" }, part] };
+      const read = readerOf({
+        $ref: "#/$defs/Node",
+        $defs: { Node: { type: "object", properties: { parent, value: { type: "integer" } }, additionalProperties: false } },
+      });
+      expect(['{"parent": {"parent": {"value": 1}}}', '{"parent": {"value": "'].map(read)).toEqual(["fits", "refused"]);
+    }
+  });
+
   it("may be a long chain of names", () => {
     const chain = Array.from({ length: 900 }, (_, index) => [
       `n${index}`,
@@ -90,7 +125,7 @@ describe("a schema", () => {
     ]);
     expect(readerOf({ $ref: "#/$defs/n0", $defs: Object.fromEntries(chain) as object })("1")).toBe("fits");
     const many = Array.from({ length: 1_200 }, (_, index) => [`p${index}`, { $ref: `#/properties/p${index + 1}` }]);
-    expect(() => readerOf({ properties: Object.fromEntries(many) as object })).toThrow(/at most 1000 references/);
+    expect(() => readerOf({ properties: Object.fromEntries(many) as object })).toThrow(/at most 1000 references and lists of parts/);
   });
 
   it("of which many places were visited is forgotten and read on", () => {
