@@ -3,6 +3,7 @@
  * told so words its reply as ever; then it is held to its own reply, worded so. Sentences are kept or left out, and what was found is named.
  */
 import type { ChatMessage } from "./chat.ts";
+import { isNestedDeeper } from "./nesting.ts";
 import { numberWord } from "./speech/spoken.ts";
 
 export const REPLY_ASPECTS = ["@length", "@question", "@name", "@count"] as const;
@@ -195,10 +196,11 @@ function valuesIn(result: string): string[] {
   return leaves(readResult(result)).filter((text) => !/^(?:true|false|null)$/i.test(text));
 }
 
-/** Undefined where a result is no JSON. */
+/** Undefined where a result is no JSON, or none that can be walked. */
 export function readResult(result: string): unknown {
   try {
-    return JSON.parse(result);
+    const read: unknown = JSON.parse(result);
+    return isNestedDeeper(read) ? undefined : read;
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ import { judgeServerOf } from "../shared/judge.ts";
 import type { LineHead } from "../shared/policy.ts";
 import type { TrainerConfig } from "./config.ts";
 import { type Assembled, assembleSignal, onBase, type Signal } from "./data/exchange.ts";
-import type { Refusal } from "./data/refusal.ts";
+import { type Refusal, unreadable } from "./data/refusal.ts";
 import { EventCache } from "./feed/cache.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { readAll } from "./feed/read-all.ts";
@@ -174,14 +174,24 @@ export class Signals {
   }
 
   async #take(head: LineHead, { event, assembled, known }: Taken): Promise<void> {
-    const { metrics, edge, now } = this.#deps;
     const usable = onBase(assembled, head);
-    if (usable.status === "refused") {
-      this.#refusals.set(usable.refusal.eventId, { seq: event.seq, refusal: usable.refusal });
-      metrics("signal:refused", { agent: head.agent, ...usable.refusal });
-      return;
+    if (usable.status === "refused") return this.#refuse(head, event, usable.refusal);
+    try {
+      await this.#takeSignal(head, usable.signal, known);
+    } catch (error) {
+      const refusal = unreadable(event.eventId, error);
+      if (refusal === undefined) throw error;
+      this.#refuse(head, event, refusal);
     }
-    const { signal } = usable;
+  }
+
+  #refuse(head: LineHead, { seq }: LoggedEvent, refusal: Refusal): void {
+    this.#refusals.set(refusal.eventId, { seq, refusal });
+    this.#deps.metrics("signal:refused", { agent: head.agent, ...refusal });
+  }
+
+  async #takeSignal(head: LineHead, signal: Signal, known: Logged | undefined): Promise<void> {
+    const { metrics, edge, now } = this.#deps;
     const { eventId } = signal.event;
     const verdict = known === undefined ? await this.#judge(head, signal) : verdictFromLog(known, signal);
     if (verdict === undefined) return;

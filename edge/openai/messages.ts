@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { AssistantMessage, ChatMessage, ToolCall } from "../../shared/chat.ts";
 import { assertNever } from "../../shared/assert.ts";
+import { MOST_LEVELS } from "../../shared/nesting.ts";
 import { parseObject } from "../../shared/speech/calls.ts";
 import { invalid } from "./refuse.ts";
 
@@ -79,7 +80,7 @@ export const FeedbackAnswer = z
   .refine(({ content }) => toAnswerText(content).length <= MAX_ANSWER_TEXT, `content: at most ${MAX_ANSWER_TEXT} characters expected`)
   .refine(
     ({ tool_calls: calls }) => (calls ?? []).every(({ function: { arguments: text } }) => parseObject(text) !== undefined),
-    "tool_calls: arguments that are a JSON object, as text, expected",
+    `tool_calls: arguments that are a JSON object of at most ${MOST_LEVELS} levels, as text, expected`,
   );
 
 /** The answer in our form, its calls with ids by their place: the same answer given twice is the same. */

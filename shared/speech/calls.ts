@@ -1,6 +1,7 @@
 /** Tool calls of an assistant message with their arguments read; what cannot be read is said, never repaired. */
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { canonicalJson } from "../digest.ts";
+import { isNestedDeeper } from "../nesting.ts";
 import { parseExactly } from "../spaced-json.ts";
 
 export type ReadCall =
@@ -80,8 +81,14 @@ export function findTool(tools: readonly ToolDefinition[], name: string): ToolDe
   return tools.find((tool) => tool.function.name === name);
 }
 
-/** The text as a JSON object, or undefined where it is none. */
+/** The text as a JSON object, or undefined where it is none that can be walked: what a text holds, the depth of no body bounds. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
+  const value = parseBody(text);
+  return isNestedDeeper(value) ? undefined : value;
+}
+
+/** The text as a JSON object of any depth, or undefined where it is none. */
+export function parseBody(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === "object" && !Array.isArray(value) ? { ...value } : undefined;

@@ -16,6 +16,10 @@ const say = (text: string, rules: Record<string, string>, result = RESULT): stri
   worded(text, { rules: Object.entries(rules).map(([parameter, value]) => ({ parameter, value })), results: [result] });
 
 describe("worded", () => {
+  it("reads nothing in a result nested as deep as nobody walks", () => {
+    expect(say(REPLY, { "@length": "7" }, `{"results": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`)).toBe("How about that one?");
+  });
+
   it.each<{ rules: Record<string, string>; is: string }>([
     { rules: { "@length": "7" }, is: "How about Corner House?" },
     { rules: { "@length": "12" }, is: "The Corner House in Porto has a garden." },

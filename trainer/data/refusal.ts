@@ -12,6 +12,7 @@ export const REFUSAL_CODES = [
   "turn/tooLong",
   "user/waiting",
   "event/quarantined",
+  "event/unreadable",
   "judge/notNegative",
   "judge/unparsable",
   "hint/none",
@@ -47,6 +48,15 @@ export const DETAIL_CHARS = 300;
 const REASONS_TOLD = 5;
 
 export type Refusal = { readonly eventId: string; readonly code: RefusalCode; readonly detail: string };
+
+/**
+ * The reason where an error comes of what one event holds: the language's own, as for what is nested too deep. Undefined for any other, such
+ * as an engine's or a connection's, which says nothing of the event. What is thrown for one event must not hold up those after it.
+ */
+export function unreadable(eventId: string, error: unknown): Refusal | undefined {
+  const own = error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError;
+  return own ? { eventId, code: "event/unreadable", detail: `${error.name}: ${error.message}`.slice(0, DETAIL_CHARS) } : undefined;
+}
 
 /** How often each code was given; codes never given are absent. */
 export function countRefusals(refusals: readonly Refusal[]): Partial<Record<RefusalCode, number>> {

@@ -9,7 +9,7 @@ import { Note } from "../../shared/note.ts";
 import { ADAPTER_PART_BYTES, LineHead, MOST_ADAPTER_BYTES, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
-import { parseObject } from "../../shared/speech/calls.ts";
+import { parseBody } from "../../shared/speech/calls.ts";
 import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
 
 export type ClientOptions = {
@@ -96,7 +96,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
   }
 
   async function callJson<T>(schema: z.ZodType<T>, path: string, options?: CallOptions): Promise<T> {
-    const parsed = schema.safeParse(parseObject(textOf(await call(path, options))));
+    const parsed = schema.safeParse(parseBody(textOf(await call(path, options))));
     if (parsed.success) return parsed.data;
     throw new AppError("upstream/invalid", `${path}: the contract's shape expected, got ${z.prettifyError(parsed.error)}`);
   }
@@ -230,7 +230,7 @@ function linePath({ agent, line }: LineName): string {
 const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 function codeOf(bytes: Uint8Array): string | undefined {
-  return ErrorBody.safeParse(parseObject(textOf(bytes))).data?.error.code;
+  return ErrorBody.safeParse(parseBody(textOf(bytes))).data?.error.code;
 }
 
 function textOf(bytes: Uint8Array): string {

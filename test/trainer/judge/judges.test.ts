@@ -68,6 +68,17 @@ describe("verifiableJudge", () => {
     ]).toEqual([-1, 0, 0]);
   });
 
+  it("reads what is nested as deep as nobody walks as no JSON", async () => {
+    const deep = "[".repeat(20_000) + "]".repeat(20_000);
+    const verdictOn = (args: string, text: string) =>
+      verifiableJudge.judge(signalOf(call("SearchHotel", args), [result(text)]), { votes: 1, seed: 0 });
+    expect(await verdictOn(`{"city": ${deep}}`, "{}")).toMatchObject({
+      reward: -1,
+      detail: "arguments of SearchHotel are not a JSON object",
+    });
+    expect(await verdictOn('{"city": "Porto"}', `{"error": ${deep}}`)).toMatchObject({ reward: 0 });
+  });
+
   it("gives 0 to a call that ran, even one with an empty error member", async () => {
     const verdict = await verifiableJudge.judge(signalOf(call("SearchHotel", { city: "Porto" }), [result('{"count": 1, "error": null}')]), {
       votes: 1,

@@ -1,6 +1,8 @@
 /** A judge that is away leaves signals unjudged and unconsumed, whatever comes after them; once it is back they are judged and learned from. */
 import { describe, expect, it } from "vitest";
+import { AppError } from "../../../shared/errors.ts";
 import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { Judge } from "../../../trainer/judge/judge.ts";
 import { LlmJudge } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
 import { refusal, votes, withChatServer, type Reply } from "../judge/chat-server.ts";
@@ -76,6 +78,17 @@ describe("LineLoop with a judge that is away", { timeout: 60_000 }, () => {
     expect(await loop.step(2_000)).toBe("advanced");
     expect(await judgementsOf(agent)).toMatchObject([{ reward: 1 }, { subject: third }, { subject: second }]);
     expect((await headOf(agent)).cursor).toBeGreaterThan(cursor);
+  });
+
+  it("refuses alone what its judge cannot read, and goes on behind it", async () => {
+    const agent = await calledAgent();
+    const breaking: Judge = { judge: () => Promise.reject(new RangeError("Maximum call stack size exceeded")) };
+    const loop = loopOf(agent, { judge: breaking, learner: learning(shape) });
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect([await refusedCodes(agent), await judgementsOf(agent)]).toEqual([["event/unreadable"], []]);
+    const crashed = await calledAgent();
+    const failing: Judge = { judge: () => Promise.reject(new AppError("engine/crashed", "a living worker expected")) };
+    await expect(loopOf(crashed, { judge: failing, learner: learning(shape) }).step(2_000)).rejects.toThrow("a living worker");
   });
 
   it("goes on with the base where the agent's settings turn back to it", async () => {

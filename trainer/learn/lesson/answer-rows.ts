@@ -9,7 +9,7 @@ import type { ToolDefinition } from "../../../shared/chat.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { preferenceAdvantage } from "../../advantage/preference.ts";
 import { findTool, readCalls, sameAnswer } from "../../../shared/speech/calls.ts";
-import type { Refusal } from "../../data/refusal.ts";
+import { type Refusal, unreadable } from "../../data/refusal.ts";
 import { encodeAnswer, givenTokens, readOtherwise, statedPrompt } from "../../data/turn-text.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -36,7 +36,7 @@ export function answerRows(supplied: readonly SuppliedAnswer[], base: Base): { r
   const rows: AnswerRow[] = [];
   const refused: Refusal[] = [];
   for (const each of supplied) {
-    const row = toRow(each, base);
+    const row = rowOrRefusal(each, base);
     if ("code" in row) refused.push(row);
     else rows.push(row);
   }
@@ -44,6 +44,16 @@ export function answerRows(supplied: readonly SuppliedAnswer[], base: Base): { r
   const total = rows.reduce((sum, { supplied: { share } }) => sum + share, 0);
   const shared = rows.map((row) => ({ ...row, supplied: { ...row.supplied, share: row.supplied.share / total } }));
   return { rows: shared, refused };
+}
+
+function rowOrRefusal(supplied: SuppliedAnswer, base: Base): AnswerRow | Refusal {
+  try {
+    return toRow(supplied, base);
+  } catch (error) {
+    const refusal = unreadable(supplied.eventId, error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
 }
 
 function toRow(supplied: SuppliedAnswer, { tokenizer, grammars, rowTokens }: Base): AnswerRow | Refusal {

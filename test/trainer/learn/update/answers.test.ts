@@ -74,6 +74,12 @@ describe("answerRows", () => {
     expect(rows).toEqual([]);
     expect(refused).toMatchObject([{ code, detail: expect.stringContaining(detail) }]);
   });
+
+  it("refuses arguments nested as deep as nobody walks", () => {
+    const deep = call("SearchHotel", `{"city": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`);
+    if (deep.role !== "assistant") throw new Error("an answer expected");
+    expect(answerRows([supplied(deep)], tiny.base).refused).toMatchObject([{ code: "answer/unfit" }]);
+  });
 });
 
 describe("answerRows of several", () => {
@@ -91,6 +97,25 @@ describe("answerRows of several", () => {
     );
     expect(refused).toHaveLength(1);
     expect(rows.map((row) => row.supplied.share)).toEqual([0.5, 0.5]);
+  });
+
+  it("refuses alone what breaks while it is read, and stops for what is no fault of an answer", () => {
+    const { tokenizer } = tiny.base;
+    const breaking = (error: Error) =>
+      Object.create(tokenizer, {
+        encodePrompt: {
+          value: (asked: Parameters<typeof tokenizer.encodePrompt>[0]) => {
+            if (asked.messages.at(-1)?.content === "break") throw error;
+            return tokenizer.encodePrompt(asked);
+          },
+        },
+      });
+    const answers = [supplied({ role: "assistant", content: "break" }), supplied(wanted)];
+    const { rows, refused } = answerRows(answers, { ...tiny.base, tokenizer: breaking(new RangeError("too deep")) });
+    expect(rows).toHaveLength(1);
+    expect(refused).toMatchObject([{ code: "event/unreadable", detail: "RangeError: too deep" }]);
+    const crash = breaking(new AppError("engine/crashed", "gone"));
+    expect(() => answerRows(answers, { ...tiny.base, tokenizer: crash })).toThrow("gone");
   });
 
   it("refuses alone what the base's template does not write", () => {
