@@ -1,5 +1,6 @@
 /** JSON schemas that clients send: whether they are schemas, and whether an answer can be held to them. */
-import { isPossible, type Rule } from "../../shared/grammar/rule.ts";
+import { MAX_STACKS } from "../../shared/grammar/automaton.ts";
+import { isPossible, mostBeginnings, type Rule } from "../../shared/grammar/rule.ts";
 import type { SchemaOptions } from "../../shared/grammar/schema.ts";
 import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { invalid, unsupported } from "./refuse.ts";
@@ -9,7 +10,7 @@ const MAX_DEPTH = 32; // deeper schemas are mistakes, and recursion has to end
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
 /**
- * @throws {input/invalid} naming a schema that no value fits, {input/unsupported} naming a keyword of a strict schema that answers
+ * @throws {input/invalid} naming a schema that no value fits or that has too many alternatives, {input/unsupported} naming a keyword of a strict schema that answers
  * cannot be held to
  */
 export function checkEnforced(compile: (options: SchemaOptions) => Rule, { path, strict }: { path: string; strict: boolean }): void {
@@ -19,6 +20,8 @@ export function checkEnforced(compile: (options: SchemaOptions) => Rule, { path,
   };
   const rule = compile({ path, onLoose });
   if (!isPossible(rule)) throw invalid(placeOfNone(rule, path), "a schema that some value fits expected, got one that none does");
+  const alternatives = mostBeginnings(rule);
+  if (alternatives > MAX_STACKS) throw invalid(path, `at most ${MAX_STACKS} alternatives at one place expected, got ${alternatives}`);
 }
 
 /** Where a rule that nothing fits has the member that nothing fits: itself, where it is no object that needs one. */

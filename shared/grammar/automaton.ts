@@ -20,8 +20,12 @@ const QUOTE = 0x22;
 // A state takes a few kilobytes, and of strings and numbers with limits there are many; beyond this the automaton forgets and begins anew.
 const MAX_STATES = 2_000;
 const MAX_KEY_CHARACTERS = 4_000_000; // of those states together
-// Alternatives that are still open at one place; what would open more is not let through.
-const MAX_STACKS = 300;
+/**
+ * Alternatives that are still open at one place. Of more the first are followed: whatever they let through fits, and none leads nowhere.
+ */
+export const MAX_STACKS = 300;
+
+type Stacks = ReadonlyMap<string, Stack | undefined>;
 
 export class Automaton {
   readonly start: State;
@@ -36,7 +40,7 @@ export class Automaton {
    */
   constructor(rule: Rule, mark: Uint8Array) {
     this.#mark = mark;
-    this.start = this.#state([stackOf({ kind: "rule", rule }, undefined)], false, 0);
+    this.start = this.#state(byKey([stackOf({ kind: "rule", rule }, undefined)]), false, 0);
   }
 
   /** The state after a byte, undefined where it does not fit. */
@@ -50,18 +54,24 @@ export class Automaton {
 
   #step({ stacks, quoted, marked }: State, byte: number): State | undefined {
     if (marked > 0 || (quoted && byte === this.#mark[0]))
-      return this.#mark[marked] === byte ? this.#state(stacks, false, (marked + 1) % this.#mark.length) : undefined;
-    this.#work += stacks.length;
-    const next = stacks.flatMap((stack) => (stack === undefined ? [] : step(stack, byte)));
-    return next.length === 0 || next.length > MAX_STACKS ? undefined : this.#state(next, byte === QUOTE, 0);
+      return this.#mark[marked] === byte ? this.#state(byKey(stacks), false, (marked + 1) % this.#mark.length) : undefined;
+    const next = byKey(this.#after(stacks, byte));
+    return next.size === 0 ? undefined : this.#state(next, byte === QUOTE, 0);
   }
 
-  #state(found: readonly (Stack | undefined)[], quoted: boolean, marked: number): State {
-    const stacks = [...new Map(found.map((stack) => [stack?.key ?? "", stack])).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-    const key = `${quoted}${marked}\n${stacks.map(([each]) => each).join("\n")}`;
+  *#after(stacks: readonly (Stack | undefined)[], byte: number): Generator<Stack | undefined> {
+    for (const stack of stacks) {
+      this.#work += 1;
+      if (stack !== undefined) yield* step(stack, byte);
+    }
+  }
+
+  /** The order of stacks is part of a state: it is the same wherever a text is read, and with it which stacks are the first. */
+  #state(stacks: Stacks, quoted: boolean, marked: number): State {
+    const key = `${quoted}${marked}\n${[...stacks.keys()].join("\n")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    const own = stacks.map(([, stack]) => stack);
+    const own = [...stacks.values()];
     const state: State = {
       stacks: own,
       mayEnd: marked === 0 && own.some(mayEnd),
@@ -79,7 +89,7 @@ export class Automaton {
   /** A state from which the same texts of up to `bytes` bytes can follow; often one for many. */
   relaxed(state: State, bytes: number): State {
     const stacks = state.stacks.map((stack) => relaxed(stack, bytes));
-    return stacks.every((stack, index) => stack === state.stacks[index]) ? state : this.#state(stacks, state.quoted, state.marked);
+    return stacks.every((stack, index) => stack === state.stacks[index]) ? state : this.#state(byKey(stacks), state.quoted, state.marked);
   }
 
   /** Steps of single alternatives that were worked out so far. */
@@ -94,4 +104,15 @@ export class Automaton {
     this.#states = new Map(first === undefined ? [] : [first]);
     this.#keyCharacters = 0;
   }
+}
+
+/** The first stacks, each once. */
+function byKey(found: Iterable<Stack | undefined>): Stacks {
+  const stacks = new Map<string, Stack | undefined>();
+  for (const stack of found) {
+    const key = stack?.key ?? "";
+    if (!stacks.has(key)) stacks.set(key, stack);
+    if (stacks.size === MAX_STACKS) break;
+  }
+  return stacks;
 }

@@ -57,13 +57,41 @@ export function beginningsOf(rule: Rule): readonly Beginning[] {
   for (let each = open.pop(); each !== undefined; each = open.pop()) {
     if (seen.has(each)) continue;
     seen.add(each);
-    if (each.kind === "either") open.push(...each.rules);
+    // In their own order, the first on top; one by one, as there may be more than a call takes arguments.
+    if (each.kind === "either") for (const alternative of each.rules.toReversed()) open.push(alternative);
     else if (each.kind === "named") open.push(each.rule());
     else if (isPossible(each)) found.add(each);
   }
   const own = [...found];
   beginnings.set(rule, own);
   return own;
+}
+
+/** How many alternatives can begin at one place of what a rule lets through, where there are most. Of settled names alone. */
+export function mostBeginnings(rule: Rule): number {
+  const places = new Set([rule]);
+  let most = 0;
+  for (const place of places) {
+    const begun = beginningsOf(place);
+    most = Math.max(most, begun.length);
+    for (const each of begun) for (const part of partsOf(each)) places.add(part);
+  }
+  return most;
+}
+
+function partsOf(rule: Beginning): readonly Rule[] {
+  switch (rule.kind) {
+    case "object":
+      return [...rule.members.values(), ...(rule.rest === undefined ? [] : [rule.rest])];
+    case "array":
+      return [rule.items];
+    case "sequence":
+      return rule.parts;
+    case "literals":
+    case "string":
+    case "number":
+      return [];
+  }
 }
 
 /** False for what cannot be written at all. Of names those that nothing fits stand for NOTHING (see `settle`). */

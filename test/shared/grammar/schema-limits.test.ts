@@ -1,7 +1,7 @@
 /** What a schema's grammar cannot do: which keywords it says so of, what nothing fits, and how large a schema may be. */
 import { describe, expect, it } from "vitest";
 import { Automaton, type State } from "../../../shared/grammar/automaton.ts";
-import { isPossible } from "../../../shared/grammar/rule.ts";
+import { isPossible, mostBeginnings } from "../../../shared/grammar/rule.ts";
 import { compileSchema } from "../../../shared/grammar/schema.ts";
 import { readerOf } from "./rules.ts";
 
@@ -65,9 +65,33 @@ describe("a schema", () => {
     expect(readerOf({ $ref: "#/$defs/n0", $defs })('"end"')).toBe("fits");
   });
 
-  it("with more alternatives that begin alike than can be tried is not begun", () => {
+  it("with more alternatives that begin alike than can be tried is held to the first of them", () => {
     const anyOf = Array.from({ length: 400 }, (_, index) => ({ properties: { a: { type: "string" }, [`b${index}`]: {} } }));
-    expect([readerOf({ anyOf })("{"), readerOf({ anyOf: anyOf.slice(0, 200) })('{"a": "x')]).toEqual(["refused", "unfinished"]);
+    const rule = compileSchema({ properties: { list: { type: "array", items: { anyOf } } } }, { path: "" });
+    expect(['{"a": "x", "b299": 1}', '{"a": "x", "b300'].map(readerOf({ anyOf }))).toEqual(["fits", "refused"]);
+    expect([mostBeginnings(rule), mostBeginnings(compileSchema({ $ref: "#" }, { path: "" }))]).toEqual([400, 0]);
+  });
+
+  it("whose alternatives are told apart only behind what they hold is read as deep as it goes, and the same by every copy", () => {
+    const of = (members: object): object => ({
+      type: "object",
+      properties: members,
+      required: Object.keys(members),
+      additionalProperties: false,
+    });
+    const binary = (op: string): object => of({ op: { const: op }, left: { $ref: "#/$defs/E" }, right: { $ref: "#/$defs/E" } });
+    const E = { anyOf: [...["add", "sub", "mul", "div"].map(binary), of({ value: { type: "number" } })] };
+    const schema = { ...of({ e: { $ref: "#/$defs/E" } }), $defs: { E } };
+    const deep = (op: string, levels: number): string =>
+      levels === 0 ? '{"value": 1}' : `{"left": ${deep(op, levels - 1)}, "right": {"value": 2}, "op": "${op}"}`;
+    const texts = [deep("add", 9), deep("div", 2), deep("div", 6), deep("sub", 6)].map((e) => `{"e": ${e}}`);
+    const first = texts.map(readerOf(schema));
+    expect(first).toEqual(["fits", "fits", "refused", "refused"]);
+    // Whatever was compiled before, and in whatever order texts are read.
+    for (let copy = 0; copy < 12; copy += 1) {
+      const reversed = texts.toReversed().map(readerOf(schema));
+      expect(reversed.toReversed()).toEqual(first);
+    }
   });
 
   it("of many constants is as good as one of their list", () => {

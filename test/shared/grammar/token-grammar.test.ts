@@ -98,6 +98,20 @@ describe("a grammar over tokens", () => {
     expect(compared).toBeGreaterThan(30_000);
   });
 
+  it("has a token for every place of a text that it lets through, however many alternatives are open there", () => {
+    const of = (members: object): object => ({ properties: members, required: Object.keys(members), additionalProperties: false });
+    const E = {
+      anyOf: ["add", "sub", "mul", "div"]
+        .map((op) => of({ op: { const: op }, left: { $ref: "#/$defs/E" }, right: { $ref: "#/$defs/E" } }))
+        .concat(of({ value: { type: "number" } })),
+    };
+    const rule = compileSchema({ ...of({ e: { $ref: "#/$defs/E" } }), $defs: { E } }, { path: "" });
+    const grammar = new TokenGrammar(rule, { vocabulary, endId: END });
+    const leaf = { value: 1.5 };
+    const deep = Array.from({ length: 7 }).reduce((left: object) => ({ left, right: leaf, op: "add" }), leaf);
+    expect(allowed(grammar, tokenizer.encode(spacedJson({ e: deep })))).toBe(true);
+  });
+
   it("knows no token for what nothing fits, and says so", () => {
     const grammar = new TokenGrammar(compileSchema({ $ref: "#" }, { path: "" }), { vocabulary, endId: END });
     expect(() => grammar.mask(grammar.start)).toThrow(/schemas that some text fits/);
