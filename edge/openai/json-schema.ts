@@ -5,6 +5,8 @@ import type { SchemaOptions } from "../../shared/grammar/schema.ts";
 import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { invalid, unsupported } from "./refuse.ts";
 
+/** No prompt has to hold a schema, so nothing else would keep it small. Every token is tried on what is left of it. */
+export const MAX_SCHEMA_CHARACTERS = 32_768; // of JSON
 const MAX_REQUIRED = 1_024; // a template looks each up among the properties
 const MAX_DEPTH = 32; // deeper schemas are mistakes, and recursion has to end
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);

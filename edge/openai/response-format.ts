@@ -3,10 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import type { ResponseFormat } from "../../shared/grammar/answer-form.ts";
 import { compileSchema } from "../../shared/grammar/schema.ts";
-import { checkEnforced, checkSchema } from "./json-schema.ts";
-
-// No prompt has to hold it, so nothing else would keep it small. Every token is tried on what is left of it.
-const MAX_SCHEMA_CHARACTERS = 32_768;
+import { checkEnforced, checkSchema, MAX_SCHEMA_CHARACTERS } from "./json-schema.ts";
 
 export const SchemaName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected");
 

@@ -4,10 +4,12 @@ import { ToolEndpoint, ToolSecret } from "../../shared/agent-tools.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { ToolChoice } from "../../shared/grammar/answer-form.ts";
 import { argumentsRule } from "../../shared/grammar/calls.ts";
-import { checkEnforced, checkSchema } from "./json-schema.ts";
+import { isNestedDeeper, MOST_LEVELS } from "../../shared/nesting.ts";
+import { checkEnforced, checkSchema, MAX_SCHEMA_CHARACTERS } from "./json-schema.ts";
 import { invalid } from "./refuse.ts";
 
 const MAX_TOOLS = 128; // as the API
+const MAX_CHARACTERS = 8 * MAX_SCHEMA_CHARACTERS; // of the JSON of all schemas together
 
 export const FunctionType = z.literal("function", "only function tools are supported");
 export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or - expected");
@@ -38,6 +40,7 @@ export const ToolChoiceParameter = z.union(
 
 /** @throws {input/invalid} naming the part of a tool that is wrong, {input/unsupported} for a strict one that cannot be enforced */
 export function checkTools(tools: readonly ToolDefinition[], place = (index: number): string => `tools.${index}.function`): void {
+  checkSizes(tools, place);
   const names = new Set<string>();
   tools.forEach(({ function: tool }, index) => {
     const path = place(index);
@@ -48,6 +51,21 @@ export function checkTools(tools: readonly ToolDefinition[], place = (index: num
       path: `${path}.parameters`,
       strict: tool.strict === true,
     });
+  });
+}
+
+/** Before anything is made of them. */
+function checkSizes(tools: readonly ToolDefinition[], place: (index: number) => string): void {
+  let total = 0;
+  tools.forEach(({ function: { name, parameters = {} } }, index) => {
+    const path = `${place(index)}.parameters`;
+    if (isNestedDeeper(parameters)) throw invalid(path, `at most ${MOST_LEVELS} levels of nesting expected, got more for ${name}`);
+    const { length } = JSON.stringify(parameters);
+    if (length > MAX_SCHEMA_CHARACTERS)
+      throw invalid(path, `at most ${MAX_SCHEMA_CHARACTERS} characters of JSON expected, got ${length} for ${name}`);
+    total += length;
+    if (total > MAX_CHARACTERS)
+      throw invalid(path, `at most ${MAX_CHARACTERS} characters of JSON for all tools together expected, got ${total} up to ${name}`);
   });
 }
 

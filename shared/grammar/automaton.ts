@@ -1,5 +1,5 @@
 /** A rule as a deterministic automaton over bytes, made state by state as it is walked (the subset construction). */
-import { mayEnd, relaxed, type Stack, stackOf, step } from "./frames.ts";
+import { mayEnd, relaxed, type Stack, stackOf, step, textsTried } from "./frames.ts";
 import type { Rule } from "./rule.ts";
 
 export type State = {
@@ -24,6 +24,8 @@ const MAX_KEY_CHARACTERS = 4_000_000; // of those states together
  * Alternatives that are still open at one place. Of more the first are followed: whatever they let through fits, and none leads nowhere.
  */
 export const MAX_STACKS = 300;
+
+const TEXTS_PER_STEP = 64; // of a list that are looked at in the time of one step
 
 type Stacks = ReadonlyMap<string, Stack | undefined>;
 
@@ -61,8 +63,9 @@ export class Automaton {
 
   *#after(stacks: readonly (Stack | undefined)[], byte: number): Generator<Stack | undefined> {
     for (const stack of stacks) {
-      this.#work += 1;
-      if (stack !== undefined) yield* step(stack, byte);
+      if (stack === undefined) continue;
+      this.#work += 1 + textsTried(stack) / TEXTS_PER_STEP;
+      yield* step(stack, byte);
     }
   }
 
@@ -92,7 +95,7 @@ export class Automaton {
     return stacks.every((stack, index) => stack === state.stacks[index]) ? state : this.#state(byKey(stacks), state.quoted, state.marked);
   }
 
-  /** Steps of single alternatives that were worked out so far. */
+  /** Steps of single alternatives that were worked out so far, long lists of texts counted for more. */
   get work(): number {
     return this.#work;
   }

@@ -79,6 +79,36 @@ export function step(stack: Stack, byte: number): (Stack | undefined)[] {
   }
 }
 
+/** Texts and names that a step of the stack looks at, one by one. */
+export function textsTried({ frame }: Stack): number {
+  switch (frame.kind) {
+    case "rule":
+      return textsBegun(frame.rule);
+    case "array":
+      return textsBegun(frame.rule.items);
+    case "literals":
+      return frame.texts.length;
+    case "name":
+    case "otherName":
+      return frame.names.length;
+    case "object":
+      return frame.rule.members.size;
+    case "string":
+    case "number":
+      return 0;
+  }
+}
+
+const begunTexts = new WeakMap<Rule, number>();
+
+function textsBegun(rule: Rule): number {
+  const known = begunTexts.get(rule);
+  if (known !== undefined) return known;
+  const count = beginningsOf(rule).reduce((sum, each) => sum + (each.kind === "literals" ? each.texts.length : 1), 0);
+  begunTexts.set(rule, count);
+  return count;
+}
+
 /** Whether nothing need follow. */
 export function mayEnd(stack: Stack | undefined): boolean {
   if (stack === undefined) return true;

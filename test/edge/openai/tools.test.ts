@@ -18,4 +18,18 @@ describe("checkTools", () => {
       "tools.0.function.parameters: at most 300 alternatives at one place expected, got 301",
     );
   });
+
+  it("refuses a schema that is too large by the tool that has it, and many that are too large together", () => {
+    const ofSize = (size: number, name: string) => tool({ a: { description: "x".repeat(size) } }, name);
+    const empty = JSON.stringify(ofSize(0, "a").function.parameters).length;
+    expect(() => checkTools([ofSize(32_768 - empty, "fits")])).not.toThrow();
+    expect(() => checkTools([tool({}), ofSize(32_769 - empty, "large")])).toThrow(
+      "tools.1.function.parameters: at most 32768 characters of JSON expected, got 32769 for large",
+    );
+    const many = (count: number) => Array.from({ length: count }, (_, index) => ofSize(32_768 - empty, `t${index}`));
+    expect(() => checkTools(many(8))).not.toThrow();
+    expect(() => checkTools(many(9))).toThrow(/at most 262144 characters of JSON for all tools together expected, got 294912 up to t8/);
+    const deep = JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`) as unknown;
+    expect(() => checkTools([tool({ a: { default: deep } })])).toThrow(/at most 100 levels of nesting expected, got more for Book/);
+  });
 });

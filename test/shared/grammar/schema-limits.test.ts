@@ -94,6 +94,24 @@ describe("a schema", () => {
     }
   });
 
+  it("with more alternatives than a call takes arguments is compiled", () => {
+    const anyOf = Array.from({ length: 200_000 }, () => ({ type: "null" }));
+    expect(readerOf({ type: "array", items: { anyOf } })("[null]")).toBe("fits");
+  });
+
+  it("of a long list is counted as the work that it is", () => {
+    const values = (count: number) => Array.from({ length: count }, (_, index) => `v${index}`);
+    const workOf = (schema: object): number => {
+      const automaton = new Automaton(compileSchema(schema, { path: "" }), new Uint8Array(0));
+      let state: State | undefined = automaton.start;
+      for (const byte of new TextEncoder().encode('["v1"')) state = state && automaton.step(state, byte);
+      expect(state).toBeDefined();
+      return automaton.work;
+    };
+    expect(workOf({ type: "array", items: { enum: values(10) } })).toBeLessThan(10);
+    expect(workOf({ type: "array", items: { enum: values(64_000) } })).toBeGreaterThan(3_000);
+  });
+
   it("of many constants is as good as one of their list", () => {
     const anyOf = Array.from({ length: 400 }, (_, index) => ({ const: `C${index}`, title: `country ${index}` }));
     expect(['"C399"', '"C400"'].map(readerOf({ anyOf }))).toEqual(["fits", "refused"]);
