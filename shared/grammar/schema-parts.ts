@@ -101,3 +101,23 @@ function isOfObjects(part: unknown): part is Schema {
 function toSchema(value: unknown): Schema {
   return isRecord(value) ? value : {};
 }
+
+// What may speak of members that `properties` does not name.
+const SPEAKS_OF_MORE = ["$ref", "if", "then", "else", "patternProperties", "minProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"]; // prettier-ignore
+
+/** Whether an object of the schema may have members that it does not declare: where it says so, declares none, or may ask for others. */
+export function isOpen(schema: Schema): boolean {
+  const { properties, additionalProperties: additional } = schema;
+  if (additional !== undefined) return additional !== false;
+  return properties === undefined || speaksOfMore(schema, new Set(Object.keys(toSchema(properties))));
+}
+
+/** Whether a keyword beside `properties` may ask for members that are not declared there. */
+function speaksOfMore(schema: Schema, declared: ReadonlySet<string>): boolean {
+  const adds = (part: unknown): boolean =>
+    isRecord(part) &&
+    (Object.keys(part).some((keyword) => !["type", "title", "description", "required", "properties"].includes(keyword)) ||
+      Object.keys(toSchema(part["properties"])).some((name) => !declared.has(name)));
+  const parts = ["anyOf", "oneOf", "allOf"].flatMap((keyword): unknown[] => (Array.isArray(schema[keyword]) ? schema[keyword] : []));
+  return SPEAKS_OF_MORE.some((keyword) => schema[keyword] !== undefined) || parts.some(adds);
+}

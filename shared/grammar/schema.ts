@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { ANNOTATIONS, isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
+import { ANNOTATIONS, isOpen, isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -37,8 +37,6 @@ const TYPES = ["string", "number", "boolean", "null", "object", "array"] as cons
 const MOST_NAMES = 1_000;
 // In the order in which they count where several stand in one schema.
 const SHAPES = ["properties", "items", "$ref", "const", "enum", "anyOf", "oneOf", "allOf"] as const;
-// What may speak of members that `properties` does not name.
-const SPEAKS_OF_MORE = ["$ref", "if", "then", "else", "patternProperties", "minProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"]; // prettier-ignore
 
 /** Any JSON value. */
 export const ANY: NamedRule = named("any");
@@ -186,24 +184,12 @@ function ofArray(schema: Schema, place: Place): Rule {
 function ofObject(schema: Schema, place: Place): Rule {
   const { properties, additionalProperties: additional } = schema;
   const declared = isRecord(properties) ? Object.entries(properties) : [];
-  const open = additional === undefined ? properties === undefined || speaksOfMore(schema, declared) : additional !== false;
-  const rest = open ? compile(additional, below(place, "additionalProperties")) : undefined;
+  const rest = isOpen(schema) ? compile(additional, below(place, "additionalProperties")) : undefined;
   const members = new Map(declared.map(([name, member]) => [name, compile(member, below(place, `properties.${name}`))]));
   const required = new Set(listOf(schema["required"]).filter((name) => typeof name === "string"));
   // Required and declared nowhere, it is a member all the same, unless the schema itself rules it out.
   for (const name of required) if (!members.has(name)) members.set(name, rest ?? (additional === false ? NOTHING : ANY));
   return { kind: "object", members, required, rest };
-}
-
-/** Whether a keyword beside `properties` may ask for members that it does not declare. */
-function speaksOfMore(schema: Schema, declared: readonly [string, unknown][]): boolean {
-  const names = new Set(declared.map(([name]) => name));
-  const adds = (part: unknown): boolean =>
-    isRecord(part) &&
-    (Object.keys(part).some((keyword) => !["type", "title", "description", "required", "properties"].includes(keyword)) ||
-      (isRecord(part["properties"]) && Object.keys(part["properties"]).some((name) => !names.has(name))));
-  const parts = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => listOf(schema[keyword]));
-  return SPEAKS_OF_MORE.some((keyword) => schema[keyword] !== undefined) || parts.some(adds);
 }
 
 /** What the reference names, from the root of the schema; other documents and anchors are not followed. */

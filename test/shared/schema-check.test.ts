@@ -1,6 +1,8 @@
 /** What of a tool's schema a call is checked against. */
 import { describe, expect, it } from "vitest";
 import { checkArguments } from "../../shared/schema-check.ts";
+import { spacedJson } from "../../shared/spaced-json.ts";
+import { readerOf } from "./grammar/rules.ts";
 
 const problems = (property: object, value: unknown): string[] =>
   checkArguments(
@@ -23,6 +25,50 @@ describe("checkArguments", () => {
     const either = { anyOf: [{ type: "integer", maximum: 3 }, { enum: ["many"] }] };
     expect([2, "many"].flatMap((value) => problems(either, value))).toEqual([]);
     expect([problems(either, 4), problems(either, "few")].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
+  const a = { a: { type: "string" } };
+  const b = { properties: { b: { type: "integer" } }, required: ["b"] };
+
+  it.each<{ name: string; schema: object; fits: unknown[]; wrong: unknown[] }>([
+    { name: "null where it says so", schema: { type: "string", enum: ["x"], nullable: true }, fits: [null, "x"], wrong: ["y", 1] },
+    {
+      name: "members of parts",
+      schema: { properties: a, allOf: [b] },
+      fits: [{ a: "", b: 1 }],
+      wrong: [{ a: "" }, { b: "" }, { b: 1, c: 1 }],
+    },
+    { name: "the one part", schema: { allOf: [{ ...b, type: "object" }] }, fits: [{ b: 1 }], wrong: [{}, { b: "" }, 5] },
+    {
+      name: "patterns of members",
+      schema: { properties: a, patternProperties: { "^x": {} } },
+      fits: [{ a: "", x1: 1 }],
+      wrong: [{ a: 1 }],
+    },
+    {
+      name: "alternatives beside members",
+      schema: { properties: a, anyOf: [b] },
+      fits: [{ a: "", b: 1 }],
+      wrong: [{ a: "" }, { a: 1, b: 1 }],
+    },
+    { name: "alternatives alone", schema: { additionalProperties: false, anyOf: [b] }, fits: [{ b: 1 }], wrong: [{ b: 1, c: 1 }] },
+    { name: "a number of members", schema: { properties: a, minProperties: 2 }, fits: [{ a: "", b: 1 }], wrong: [{ a: 1 }] },
+    { name: "members that are required alone", schema: { properties: a, required: ["b"] }, fits: [{ b: 1 }], wrong: [{}, { b: 1, c: 1 }] },
+    { name: "declared members alone", schema: { properties: a }, fits: [{}, { a: "" }], wrong: [{ c: 1 }] },
+    { name: "no members", schema: { type: "object", additionalProperties: false }, fits: [{}], wrong: [{ c: 1 }] },
+    { name: "items behind the first", schema: { prefixItems: [{}], items: { type: "string" } }, fits: [[1, "x"]], wrong: [["x", 1]] },
+  ])("takes, as the grammar does, $name", ({ schema, fits, wrong }) => {
+    const read = readerOf(schema);
+    expect(fits.map((value) => [value, problems(schema, value), read(spacedJson(value))])).toEqual(
+      fits.map((value) => [value, [], "fits"]),
+    );
+    expect(wrong.filter((value) => problems(schema, value).length === 0)).toEqual([]);
+  });
+
+  it("reads the parts of a call's schema from its root", () => {
+    const parameters = { type: "object", properties: { p: { allOf: [{ $ref: "#/$defs/A" }, b] } }, $defs: { A: { properties: a } } };
+    const of = (args: Record<string, unknown>) => checkArguments({ type: "function", function: { name: "Book", parameters } }, args);
+    expect([of({ p: { a: "", b: 1 } }), of({ p: { a: "" } })]).toEqual([[], ["Book.p.b must be given, got nothing"]]);
   });
 
   it("lets through what it does not know", () => {
