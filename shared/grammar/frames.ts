@@ -3,7 +3,7 @@
  * all stacks that it may mean (a pushdown automaton, nondeterministic where alternatives begin alike). JSON as `spacedJson`
  * writes it (RFC 8259 with `", "` and `": "`), escapes as they come.
  */
-import { holds, mayReach, type NumberRange } from "./number-range.ts";
+import { holds, mayReach, MOST_DIGITS, type NumberRange } from "./number-range.ts";
 import { nextPlace, type Place } from "./string-place.ts";
 import { beginningsOf, isPossible, NOTHING, type ArrayRule, type ObjectRule, type Rule } from "./rule.ts";
 
@@ -196,8 +196,6 @@ function stepNumber(frame: NumberFrame, below: Stack | undefined, byte: number):
   return next === "exponent" || !mayReach(range, text) ? [] : [stackOf({ ...frame, state: next, text }, below)];
 }
 
-// Ids of twenty digits are numbers to some; a number that no double holds is none to anybody.
-const MOST_DIGITS = 24;
 const MOST_EXPONENT_DIGITS = 2;
 
 function isNumber({ range, state, text }: NumberFrame): boolean {

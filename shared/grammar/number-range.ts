@@ -15,20 +15,25 @@ export type Bounds = {
   readonly maxOpen: boolean;
 };
 
+/** Ids of twenty digits are numbers to some; a number that no double holds is none to anybody. */
+export const MOST_DIGITS = 24;
+
 // What is written beyond the decimals of the bounds, as far as a double tells numbers of their size apart.
 const MORE_PLACES = 3;
 const FEWEST_PLACES = 6;
 const DOUBLE_DIGITS = 15;
+// Where one side is open, numbers have as many decimals as the shortest text of a double between 0.1 and 1.
+const OPEN_PLACES = 17;
 
-/** The range that bounds leave; undefined where there are none. Where one is missing the range ends far beyond the other. */
+/** The range that bounds leave; undefined where there are none. Where one is missing the range ends where numbers do, or beyond the other. */
 export function rangeWithin({ integer, min, minOpen, max, maxOpen }: Bounds): NumberRange | undefined {
   const bounds = [min, max].filter(Number.isFinite).map(decimalOf);
   if (bounds.length === 0) return undefined;
   const own = Math.max(...bounds.map(({ places }) => places));
   const whole = Math.max(...bounds.map(({ digits, places }) => String(digits).replace("-", "").length - places));
   const room = Math.max(own, Math.min(Math.max(own + MORE_PLACES, FEWEST_PLACES), DOUBLE_DIGITS - whole));
-  const places = integer ? 0 : room;
-  const far = 10n ** BigInt(Math.max(DOUBLE_DIGITS, whole + 1) + places);
+  const places = integer ? 0 : bounds.length === 1 ? Math.max(own, OPEN_PLACES) : room;
+  const far = 10n ** BigInt(Math.max(MOST_DIGITS, whole + 1) + places) - 1n;
   const low = Number.isFinite(min) ? unitsOf(min, { places, up: true }) : { units: -far, exact: false };
   const high = Number.isFinite(max) ? unitsOf(max, { places, up: false }) : { units: far, exact: false };
   return {
@@ -63,10 +68,11 @@ export function mayReach({ places, low, high }: NumberRange, text: string): bool
   if (digits === "") return sign < 0n ? low <= 0n : low <= high;
   const from = BigInt(`${digits}${fraction}`) * ends;
   if (point) return meets(from, ends);
-  // A zero stands alone; any other number may have digits to come, each ten times as many numbers.
-  const longest = String(low < 0n ? -low : low).length + String(high < 0n ? -high : high).length;
-  const further = digits === "0" ? 0 : Math.max(0, longest - digits.length);
-  return Array.from({ length: further + 1 }, (_, more) => 10n ** BigInt(more)).some((scale) => meets(from * scale, ends * scale));
+  if (digits === "0") return meets(from, ends); // a zero stands alone
+  // Any other number may have digits to come, each ten times as many numbers.
+  const farthest = -low > high ? -low : high;
+  for (let scale = 1n; from * scale <= farthest; scale *= 10n) if (meets(from * scale, ends * scale)) return true;
+  return false;
 }
 
 function parse(text: string): { sign: bigint; digits: string; point: boolean; fraction: string } {

@@ -70,9 +70,16 @@ describe.each([
   {
     name: "integers that a bound puts far away",
     schema: { type: "integer", minimum: 120 },
-    fits: ["120", "200", "1000", "45678901234567"],
+    fits: ["120", "200", "1000", "45678901234567", "1234567890123456", "123456789012345678901234"],
     unfinished: ["1", "12", "9"],
-    refused: ["0", "-"],
+    refused: ["0", "-", "1234567890123456789012345"],
+  },
+  {
+    name: "integers below a bound alone",
+    schema: { type: "integer", maximum: -3 },
+    fits: ["-3", "-123456789012345678901234"],
+    unfinished: ["-", "-1"],
+    refused: ["0", "3", "-0", "-1234567890123456789012345"],
   },
   {
     name: "safe integers",
@@ -151,9 +158,9 @@ describe.each([
   {
     name: "numbers above 0",
     schema: { type: "number", exclusiveMinimum: 0 },
-    fits: ["0.000001", "12345678901234.5"],
-    unfinished: ["0.00000"],
-    refused: ["-", "0.000000", "0.0000000"],
+    fits: ["0.000001", "12345678901234.5", "0.30000000000000004", "3.141592653589793", "123456789012345678901234"],
+    unfinished: ["0.00000", "0.0000000000000000"],
+    refused: ["-", "0.00000000000000000", "1234567890123456789012345"],
   },
   {
     name: "numbers from 0.3",
