@@ -5,8 +5,13 @@ import type { AnswerDelta, EndStep, WrittenCall } from "../policy/completion.ts"
 
 type FinishReason = EndStep["finishReason"];
 
+type Told<Value> = Value | null | undefined;
+/** What is told beside its number: an id, on the first piece or on all; its name, on the first one; and more of its arguments. */
+type CallPiece = { id?: Told<string>; name?: Told<string>; text?: Told<string> };
+type OpenCall = { readonly index: number; readonly name: string; id: string | undefined; text: string };
+
 export class AnswerParts {
-  readonly #calls: { index: number; name: string; text: string }[] = [];
+  readonly #calls: OpenCall[] = [];
   #content = "";
   #open = false;
 
@@ -15,12 +20,20 @@ export class AnswerParts {
     return text === "" ? [] : [{ kind: "content", text }];
   }
 
-  /** A piece of the call that the engine numbers `index`; the first one names it. @throws {upstream/invalid} */
-  call(index: number, { name, text = "" }: { name?: string | null | undefined; text?: string | null | undefined }): AnswerDelta[] {
+  /**
+   * A piece of the call that the engine numbers `index`; the first one names it. Some engines number all calls of an answer alike: then a
+   * name under another id begins the next one or, where there are no ids, a name behind arguments that are whole. An id without a name begins
+   * none, as some engines make one up for every piece. @throws {upstream/invalid}
+   */
+  call(index: number, { id: told, name: named, text }: CallPiece): AnswerDelta[] {
+    const [id, name] = [told === "" ? undefined : (told ?? undefined), named ?? ""];
     const last = this.#calls.at(-1);
-    const deltas = last?.index === index ? [] : this.#begin(index, name);
+    const next = last === undefined || last.index !== index || (name !== "" && isOther(last, id));
+    const deltas = next ? this.#begin(index, { id, name }) : [];
     const call = this.#calls.at(-1);
-    if (call === undefined || text === null || text === "") return deltas;
+    if (call === undefined) return deltas;
+    call.id ??= id;
+    if (text === undefined || text === null || text === "") return deltas;
     call.text += text;
     return [...deltas, { kind: "call:arguments", index: this.#calls.length - 1, text }];
   }
@@ -46,15 +59,24 @@ export class AnswerParts {
     return said === "stop" && this.#calls.length > 0 ? "tool_calls" : said;
   }
 
-  #begin(index: number, name: string | null | undefined): AnswerDelta[] {
-    if (name === undefined || name === null || name === "" || this.#calls.some((call) => call.index === index))
+  #begin(index: number, { id, name }: { id: string | undefined; name: string }): AnswerDelta[] {
+    const open = this.#calls.at(-1)?.index;
+    // One that was closed before: by its id or, without ids, by a number that is not the open one's.
+    const again = this.#calls.some((call) => call.index === index && (id === undefined ? index !== open : call.id === id));
+    if (name === "" || again)
       throw new AppError(
         "upstream/invalid",
         `the agent's engine: a call that begins with its name and comes in one go expected, got call ${index}`,
       );
     const closed = this.finish();
-    this.#calls.push({ index, name, text: "" });
+    this.#calls.push({ index, name, id, text: "" });
     this.#open = true;
     return [...closed, { kind: "call:opened", index: this.#calls.length - 1, name }];
   }
+}
+
+/** Whether a name belongs to another call than the open one, which has the same number. */
+function isOther(open: OpenCall, id: string | undefined): boolean {
+  if (open.id !== undefined) return id !== undefined && id !== open.id;
+  return parseObject(open.text) !== undefined;
 }

@@ -13,6 +13,7 @@ const LogProb = z.object({ token: z.string(), logprob: z.number(), bytes: z.arra
 const ContentLogProb = LogProb.extend({ top_logprobs: z.array(LogProb).nullish() });
 const CallPiece = z.object({
   index: z.number().int().min(0).optional(),
+  id: z.string().nullish(),
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 const Choice = z.object({
@@ -60,8 +61,8 @@ export class ChatStream {
     const logProbs = choice.logprobs?.content ?? [];
     this.#logProbs.push(...logProbs.map(({ logprob }) => logprob));
     const text = this.#parts.text(choice.delta?.content ?? "");
-    const calls = (choice.delta?.tool_calls ?? []).flatMap(({ index = 0, function: part }) =>
-      this.#parts.call(index, { name: part?.name, text: part?.arguments }),
+    const calls = (choice.delta?.tool_calls ?? []).flatMap(({ index = 0, id, function: part }) =>
+      this.#parts.call(index, { id, name: part?.name, text: part?.arguments }),
     );
     if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.#finishReason = readFinish(choice.finish_reason);
     const shown = this.#alternatives;

@@ -83,6 +83,36 @@ describe("a streamed chat completion", () => {
   });
 });
 
+describe("the calls of an answer", () => {
+  type Piece = { index?: number; id?: string | null; name?: string; text?: string };
+  const read = (pieces: readonly Piece[]) => {
+    const stream = new ChatStream();
+    for (const { name, text, ...call } of pieces)
+      stream.push({ choices: [{ delta: { tool_calls: [{ ...call, function: { name, arguments: text } }] } }] });
+    stream.push({ choices: [{ delta: {}, finish_reason: "tool_calls" }], usage });
+    return stream.end(asTold).calls.map(({ name, arguments: text }) => `${name} ${text}`);
+  };
+  const TWO = ['A {"a": 1}', 'B {"b": 2}'];
+
+  it.each<[string, Piece[]]>([
+    ["by their ids, whole", [{ index: 0, id: "x", name: "A", text: '{"a": 1}' }, { index: 0, id: "y", name: "B", text: '{"b": 2}' }]], // prettier-ignore
+    ["by their ids, without numbers", [{ id: "x", name: "A", text: '{"a"' }, { id: "x", text: ": 1}" }, { id: "y", name: "B" }, { text: '{"b": 2}' }]], // prettier-ignore
+    ["by their ids, on the first piece alone", [{ id: "x", name: "A" }, { text: '{"a": 1}' }, { id: "y", name: "B" }, { text: '{"b": 2}' }]], // prettier-ignore
+    ["by whole arguments, where there are no ids", [{ name: "A", text: '{"a"' }, { name: "A", text: ": 1}" }, { id: "", name: "B", text: '{"b": 2}' }]], // prettier-ignore
+    ["by their numbers, whatever ids their pieces have", [{ index: 0, id: "x", name: "A" }, { index: 0, id: "z", text: '{"a": 1}' }, { index: 1, id: "x", name: "B", text: '{"b": 2}' }]], // prettier-ignore
+  ])("are told apart %s", (_, pieces) => expect(read(pieces)).toEqual(TWO));
+
+  it("may be of one tool with the same arguments", () => {
+    const piece = { index: 0, name: "A", text: "{}" };
+    expect(read([{ ...piece, id: "x" }, { ...piece, id: "y" }])).toEqual(["A {}", "A {}"]); // prettier-ignore
+  });
+
+  it("are an error where a closed one goes on", () => {
+    const [first, second] = [{ index: 0, id: "x", name: "A", text: "{" }, { index: 0, id: "y", name: "B", text: "{}" }]; // prettier-ignore
+    expect(() => read([first, second, { ...first, text: "}" }])).toThrow("comes in one go");
+  });
+});
+
 describe("SGLang's generate", () => {
   const event = (text: string, pairs: [number, number][], completion_tokens: number, type?: string) => ({
     text,
