@@ -45,6 +45,7 @@ export function checkValue(schema: unknown, value: unknown, path: string): strin
 
 function checkAt(written: unknown, value: unknown, place: Place): string[] {
   const { path, root } = place;
+  if (written === false) return [`${path} must be left out, got ${JSON.stringify(value)}`];
   const parsed = SchemaShape.safeParse(written);
   if (!parsed.success || !isRecord(written)) return [];
   if (value === null && written["nullable"] === true) return [];

@@ -30,29 +30,30 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title", "description", "default", "examples", "example", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly",
   "contentEncoding", "contentMediaType", "discriminator", "externalDocs", "xml",
 ]); // prettier-ignore
-const OF_OBJECTS: ReadonlySet<string> = new Set([
-  ...ANNOTATIONS,
-  "type",
-  "properties",
-  "required",
-  "additionalProperties",
-  "$defs",
-  "definitions",
-]);
+const SILENT: ReadonlySet<string> = new Set([...ANNOTATIONS, "$defs", "definitions", "nullable"]);
+const OF_OBJECTS: ReadonlySet<string> = new Set([...SILENT, "type", "properties", "required", "additionalProperties"]);
+// What a rule has room for once, or what means something else beside the same of another part.
+const SHAPED = ["properties", "items", "$ref", "const", "enum", "anyOf", "oneOf", "allOf", "required", "additionalProperties"] as const;
 const MOST_PARTS = 64;
 
 /**
- * One schema for one with an `allOf` of objects, as inheritance is written: the members of all of them, each required where
- * any requires it. Undefined where there is no `allOf`, where it is of other things, or where two parts differ over a member.
+ * One schema that says the same as one with an `allOf`: its only part, the members of objects, as inheritance is written, or bounds that
+ * stand beside each other. False where nothing fits all parts; undefined where there is no `allOf`, or no one schema says the same.
  */
-export function mergedAll(schema: Schema, root: unknown): Schema | undefined {
-  const { allOf: declaredParts, ...own } = schema;
-  if (!Array.isArray(declaredParts) || declaredParts.length > MOST_PARTS) return undefined;
+export function mergedAll(schema: Schema, root: unknown): Schema | false | undefined {
+  const { allOf, ...own } = schema;
+  if (!Array.isArray(allOf) || allOf.length > MOST_PARTS) return undefined;
   // Generators write a part that only describes beside a reference, which has no room for it.
-  const allOf = declaredParts.filter((part) => !isAnnotation(part));
-  if (allOf.length === 0) return own;
-  if (allOf.length === 1 && Object.keys(own).every((keyword) => !SHAPED.has(keyword))) return { ...own, ...toSchema(allOf[0]) };
-  const parts = [...new Set([own, ...allOf].map((part) => follow(part, root)))];
+  const parts = [own, ...(allOf as readonly unknown[])].filter((part) => !isSilent(part));
+  const followed = [...new Set(parts.map((part) => follow(part, root)))];
+  if (followed.includes(false)) return false;
+  if (!parts.every(isRecord)) return undefined;
+  const merged = parts.length <= 1 ? { ...own, ...parts[0] } : (mergedObjects(followed) ?? metAll(parts));
+  return merged !== undefined && Array.isArray(merged["type"]) && merged["type"].length === 0 ? false : merged;
+}
+
+/** The members of all, each required where any requires it; undefined where a part is of other things, or two differ over a member. */
+function mergedObjects(parts: readonly unknown[]): Schema | undefined {
   if (!parts.every(isOfObjects)) return undefined;
   const declared = parts.flatMap((part) => Object.entries(toSchema(part["properties"])));
   const members = new Map(declared);
@@ -60,26 +61,51 @@ export function mergedAll(schema: Schema, root: unknown): Schema | undefined {
   // A part that is closed rules out what the others declare.
   const closed = parts.filter((part) => part["additionalProperties"] === false).map((part) => toSchema(part["properties"]));
   const properties = Object.fromEntries([...members].filter(([name]) => closed.every((own) => Object.hasOwn(own, name))));
+  // One that says what its other members are says so of those that the others declare.
+  const limits = parts.filter(({ additionalProperties: rest }) => rest !== undefined && rest !== false && !isSilent(rest));
+  const isLimited = (own: Schema): boolean => Object.keys(properties).some((name) => !Object.hasOwn(own, name));
+  const [limit] = limits.map((part) => part["additionalProperties"]);
+  if (limits.some((part) => isLimited(toSchema(part["properties"])) || !isSame(part["additionalProperties"], limit))) return undefined;
   const required = [...new Set(parts.flatMap((part): unknown[] => (Array.isArray(part["required"]) ? part["required"] : [])))];
-  const additional = closed.length > 0 ? false : parts.map((part) => part["additionalProperties"]).find((each) => each !== undefined);
+  const isOpened = parts.some((part) => part["additionalProperties"] !== undefined);
+  const additional = closed.length > 0 ? false : (limit ?? (isOpened || undefined));
   return { type: "object", properties, required, ...(additional === undefined ? {} : { additionalProperties: additional }) };
 }
 
-const SHAPED: ReadonlySet<string> = new Set([
-  "properties",
-  "items",
-  "$ref",
-  "const",
-  "enum",
-  "anyOf",
-  "oneOf",
-  "required",
-  "additionalProperties",
-]);
+/** All keywords side by side, where one part at most says more than types and bounds; the narrower of two. Undefined where two differ otherwise. */
+function metAll(parts: readonly Schema[]): Schema | undefined {
+  if (parts.filter((part) => SHAPED.some((keyword) => part[keyword] !== undefined)).length > 1) return undefined;
+  return parts.reduce((met: Schema | undefined, part) => met && metWith(met, part), {});
+}
+
+function metWith(left: Schema, right: Schema): Schema | undefined {
+  const met: Record<string, unknown> = { ...left, ...right };
+  for (const keyword of Object.keys(right)) {
+    const [one, other] = [left[keyword], right[keyword]];
+    if (one === undefined || SILENT.has(keyword) || isSame(one, other)) continue;
+    const numbers = typeof one === "number" && typeof other === "number";
+    if (keyword === "type") met[keyword] = metTypes(one, other);
+    else if (numbers && /^min|^exclusiveMin/.test(keyword)) met[keyword] = Math.max(one, other);
+    else if (numbers && /^max|^exclusiveMax/.test(keyword)) met[keyword] = Math.min(one, other);
+    else return undefined;
+  }
+  return met;
+}
+
+/** The types that are both: every integer is a number. None where no value is. */
+export function metTypes(left: unknown, right: unknown): readonly unknown[] {
+  const [ones, others] = [[left].flat(), [right].flat()];
+  const both = ones.flatMap((one) => {
+    if (others.includes(one)) return [one];
+    const whole = (one === "integer" && others.includes("number")) || (one === "number" && others.includes("integer"));
+    return whole ? ["integer"] : [];
+  });
+  return [...new Set(both)];
+}
 
 /** Whether a part rules no value out: it is true, or says something of values at most. */
-function isAnnotation(part: unknown): boolean {
-  return part === true || (isRecord(part) && Object.keys(part).every((keyword) => ANNOTATIONS.has(keyword)));
+function isSilent(part: unknown): boolean {
+  return part === true || (isRecord(part) && Object.keys(part).every((keyword) => SILENT.has(keyword)));
 }
 
 function isSame(left: unknown, right: unknown): boolean {

@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { ANNOTATIONS, isOpen, isRecord, mergedAll, resolvePointer, type Schema } from "./schema-parts.ts";
+import { ANNOTATIONS, isOpen, isRecord, mergedAll, metTypes, resolvePointer, type Schema } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -23,7 +23,7 @@ type Scope = {
   /** Of each schema with an `allOf`: its parts may hold each other, and stand in many places. */
   readonly ofParts: Map<Schema, NamedRule>;
   /** Schemas that took on the type beside them, by it: one for each, so that `ofParts` knows them again. */
-  readonly typed: Map<Schema, Map<string, Schema>>;
+  readonly typed: Map<Schema, Map<string, Schema | false>>;
   /** Names that are still to be compiled: one after the other, as a chain of them may be long. */
   readonly waiting: (() => void)[];
   readonly loose: (path: string, keyword: string) => void;
@@ -85,7 +85,7 @@ function compileShape(schema: Schema, place: Place): Rule {
 }
 
 /** The rule of a schema with an `allOf`, by the schema that says the same as `whole`. */
-function ofParts(schema: Schema, whole: Schema, place: Place): NamedRule {
+function ofParts(schema: Schema, whole: Schema | false, place: Place): NamedRule {
   const rule = later(place.path, whole, place);
   place.scope.ofParts.set(schema, rule);
   return rule;
@@ -209,15 +209,21 @@ function referenced(schema: Schema, place: Place): Rule {
   return rule;
 }
 
-/** The schema of an alternative with the type that stands beside all of them. */
+/** The schema of an alternative with the type that stands beside all of them; false where no value is of both types. */
 function withType(schema: unknown, type: unknown, { typed }: Scope): unknown {
-  if (type === undefined || !isRecord(schema) || schema["type"] !== undefined) return schema;
-  const known = typed.get(schema) ?? new Map<string, Schema>();
-  typed.set(schema, known);
+  if (type === undefined || schema === false) return schema;
+  if (!isRecord(schema)) return { type };
   const key = JSON.stringify(type);
-  const own = known.get(key) ?? { ...schema, type };
+  const known = typed.get(schema) ?? new Map<string, Schema | false>();
+  typed.set(schema, known);
+  const own = known.get(key) ?? typedAs(schema, type);
   known.set(key, own);
   return own;
+}
+
+function typedAs(schema: Schema, type: unknown): Schema | false {
+  const types = schema["type"] === undefined ? [type].flat() : metTypes(schema["type"], type);
+  return types.length === 0 ? false : { ...schema, type: types.length === 1 ? types[0] : types };
 }
 
 function tellLoose({ path, scope }: Place, keyword: string): void {

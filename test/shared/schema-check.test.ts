@@ -55,6 +55,12 @@ describe("checkArguments", () => {
     { name: "a number of members", schema: { properties: a, minProperties: 2 }, fits: [{ a: "", b: 1 }], wrong: [{ a: 1 }] },
     { name: "members that are required alone", schema: { properties: a, required: ["b"] }, fits: [{ b: 1 }], wrong: [{}, { b: 1, c: 1 }] },
     { name: "declared members alone", schema: { properties: a }, fits: [{}, { a: "" }], wrong: [{ c: 1 }] },
+    {
+      name: "nothing where nothing fits",
+      schema: { properties: { a: false, b: { allOf: [false] } } },
+      fits: [{}],
+      wrong: [{ a: 1 }, { b: 1 }],
+    },
     { name: "no members", schema: { type: "object", additionalProperties: false }, fits: [{}], wrong: [{ c: 1 }] },
     { name: "items behind the first", schema: { prefixItems: [{}], items: { type: "string" } }, fits: [[1, "x"]], wrong: [["x", 1]] },
   ])("takes, as the grammar does, $name", ({ schema, fits, wrong }) => {

@@ -29,6 +29,18 @@ describe("a schema", () => {
     ]);
   });
 
+  it.each<[object, string[]]>([
+    [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, ["allOf", "pattern"]],
+    [{ properties: { a: {} }, additionalProperties: true, allOf: [{ additionalProperties: { type: "integer" } }] }, ["allOf"]],
+    [{ allOf: [{ items: { type: "string" } }, { items: { type: "integer" } }] }, ["allOf"]],
+    [{ type: "integer", minimum: 5, allOf: [{ minimum: 0, maximum: 7 }] }, []],
+    [{ allOf: [{ $ref: "#/$defs/A" }, { type: "object" }], $defs: { A: { properties: { a: {} } } } }, []],
+  ])("has parts told that no one rule holds: %j", (schema, told) => {
+    const loose: string[] = [];
+    compileSchema(schema, { path: "", onLoose: (path) => loose.push(path) });
+    expect(loose.sort()).toEqual(told);
+  });
+
   it.each([
     ["no value of its type", { type: "string", enum: [1] }],
     ["false", false],
@@ -38,6 +50,9 @@ describe("a schema", () => {
     ["what needs itself", { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] }],
     ["a closed object that requires what it does not have", { properties: {}, required: ["b"], additionalProperties: false }],
     ["a number that JSON cannot write", { const: Infinity }],
+    ["a part that nothing fits", { allOf: [{ type: "string" }, { $ref: "#/$defs/never" }], $defs: { never: false } }],
+    ["parts of two types", { type: "string", allOf: [{ type: "integer", minimum: 0 }] }],
+    ["alternatives of other types alone", { type: "string", anyOf: [{ type: "integer" }, { type: "null" }] }],
     ["more items than it may have", { type: "array", minItems: 2, maxItems: 1 }],
   ])("that nothing fits is known for it: %s", (_, schema) => {
     expect(isPossible(compileSchema(schema, { path: "" }))).toBe(false);

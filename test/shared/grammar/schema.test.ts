@@ -284,6 +284,43 @@ describe.each([
     refused: ["1"],
   },
   {
+    name: "bounds beside those of a part",
+    schema: {
+      type: "number",
+      minimum: 5,
+      maximum: 9,
+      allOf: [
+        { minimum: 0, maximum: 7 },
+        { type: "integer", minimum: 1 },
+      ],
+    },
+    fits: ["5", "7"],
+    unfinished: [],
+    refused: ["4", "8", "5.", '"'],
+  },
+  {
+    name: "lengths beside those of a part",
+    schema: { type: "string", maxLength: 2, allOf: [{ maxLength: 9 }, { minLength: 1, type: ["string", "null"] }] },
+    fits: ['"a"', '"ab"'],
+    unfinished: [],
+    refused: ['""', '"abc', "n"],
+  },
+  {
+    name: "a type beside alternatives of others",
+    schema: { type: ["string", "number"], anyOf: [{ type: "integer" }, { type: ["string", "null"], maxLength: 1 }, { type: "object" }] },
+    fits: ["3", '"a"'],
+    unfinished: [],
+    refused: ["3.", '"ab', "n", "{"],
+  },
+  { name: "a type beside any value", schema: { type: "string", anyOf: [true] }, fits: ['"a"'], unfinished: [], refused: ["1", "n"] },
+  {
+    name: "members of any name, of a part's type",
+    schema: { type: "object", additionalProperties: true, allOf: [{ additionalProperties: { type: "integer" } }] },
+    fits: ['{"x": 1}'],
+    unfinished: [],
+    refused: ['{"x": "'],
+  },
+  {
     name: "declared members beside alternatives",
     schema: { type: "object", properties: { a: { type: "null" }, b: { type: "null" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
     fits: ['{"a": null}', '{"b": null, "a": null}'],
