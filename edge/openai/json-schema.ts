@@ -47,7 +47,11 @@ export function checkSchema(schema: unknown, path: string, depth = 0): void {
   checkBounds(schema, path);
   for (const keyword of ["properties", "$defs", "definitions"]) checkMembers(schema[keyword], `${path}.${keyword}`, depth);
   for (const keyword of ["anyOf", "oneOf", "allOf"]) checkAlternatives(schema[keyword], `${path}.${keyword}`, depth);
-  for (const keyword of ["items", "additionalProperties", "not"])
+  const { items } = schema;
+  // A tuple, up to draft 7.
+  if (Array.isArray(items)) items.forEach((item, index) => checkSchema(item, `${path}.items.${index}`, depth + 1));
+  else if (items !== undefined) checkSchema(items, `${path}.items`, depth + 1);
+  for (const keyword of ["additionalItems", "additionalProperties", "not"])
     if (schema[keyword] !== undefined) checkSchema(schema[keyword], `${path}.${keyword}`, depth + 1);
 }
 

@@ -23,7 +23,7 @@ type Failed = { readonly error: AppError; readonly failedAt: number };
 const known = new Recent<string, Known>(MAX_KNOWN);
 const unanswered = new Recent<string, Failed>(MAX_KNOWN);
 
-/** @throws {upstream/…} naming the server where its tools are not known and it cannot be asked, or where one of them is no tool */
+/** @throws {upstream/…} naming the server where its tools are not known and it cannot be asked, or where one that is allowed by name is no tool */
 export async function getMcpTools(env: ToolEnv, server: McpServer): Promise<McpListing> {
   const key = canonicalJson(server);
   const entry = known.get(key);
@@ -33,7 +33,7 @@ export async function getMcpTools(env: ToolEnv, server: McpServer): Promise<McpL
   const leftAlone = failure !== undefined && Date.now() - failure.failedAt < LEFT_ALONE_MS;
   try {
     if (leftAlone) throw failure.error;
-    return remember(key, await readMcpTools(env, server));
+    return remember(key, await readMcpTools(env, server, (fault) => logError("mcp:toolLeftOut", fault, { label: server.label })));
   } catch (thrown) {
     if (!leftAlone && thrown instanceof AppError) unanswered.set(key, { error: thrown, failedAt: Date.now() });
     if (entry === undefined || ageMs > USABLE_MS) throw thrown;
@@ -42,8 +42,11 @@ export async function getMcpTools(env: ToolEnv, server: McpServer): Promise<McpL
   }
 }
 
-/** Asks the server itself, whatever is known of it. @throws as `getMcpTools` */
-export async function readMcpTools(env: ToolEnv, server: McpServer): Promise<McpListing> {
+/**
+ * Asks the server itself, whatever is known of it. @param leaveOut told of one of its tools that cannot be used and that nobody asked for: the
+ * others are had without it. Where it is undefined, as where a server is set up, that is an error like any other. @throws as `getMcpTools`
+ */
+export async function readMcpTools(env: ToolEnv, server: McpServer, leaveOut?: (fault: AppError) => void): Promise<McpListing> {
   const { label, allowedTools } = server;
   try {
     const { tools, prior } = await listMcpTools(env, server);
@@ -51,9 +54,9 @@ export async function readMcpTools(env: ToolEnv, server: McpServer): Promise<Mcp
     if (missing.length > 0)
       throw new AppError("upstream/invalid", `the tools allowed expected among its own, got none named ${missing.join(", ")}`);
     const allowed = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
-    for (const { name } of allowed) checkName(name);
-    checkTools(allowed.map(toDefinition), (index) => allowed[index]?.name ?? String(index));
-    return { tools: allowed, prior };
+    const usable = allowed.filter((tool) => isUsable(tool, allowedTools === undefined ? leaveOut : undefined));
+    checkTools(usable.map(toDefinition), (index) => usable[index]?.name ?? String(index));
+    return { tools: usable, prior };
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const code = thrown.code.startsWith("upstream/") ? thrown.code : "upstream/invalid";
@@ -63,6 +66,18 @@ export async function readMcpTools(env: ToolEnv, server: McpServer): Promise<Mcp
 
 export function toDefinition({ name, description, inputSchema }: McpTool): ToolDefinition {
   return { type: "function", function: { name, ...(description === undefined ? {} : { description }), parameters: inputSchema } };
+}
+
+function isUsable(tool: McpTool, leaveOut: ((fault: AppError) => void) | undefined): boolean {
+  try {
+    checkName(tool.name);
+    checkTools([toDefinition(tool)], () => tool.name);
+    return true;
+  } catch (thrown) {
+    if (leaveOut === undefined || !(thrown instanceof AppError)) throw thrown;
+    leaveOut(thrown);
+    return false;
+  }
 }
 
 function checkName(name: string): void {

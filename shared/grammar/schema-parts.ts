@@ -108,7 +108,7 @@ function isSilent(part: unknown): boolean {
   return part === true || (isRecord(part) && Object.keys(part).every((keyword) => SILENT.has(keyword)));
 }
 
-function isSame(left: unknown, right: unknown): boolean {
+export function isSame(left: unknown, right: unknown): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }
 

@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { ANNOTATIONS, isOpen, isRecord, mergedAll, metTypes, resolvePointer, type Schema } from "./schema-parts.ts";
+import { ANNOTATIONS, isOpen, isRecord, isSame, mergedAll, metTypes, resolvePointer, type Schema } from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -30,7 +30,7 @@ type Scope = {
 };
 
 const ENFORCED: ReadonlySet<string> = new Set([
-  "type", "enum", "const", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength",
+  "type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "minLength", "maxLength",
   "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
 ]); // prettier-ignore
 const TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
@@ -133,7 +133,7 @@ function ofTypes(schema: Schema, place: Place): Rule {
 /** What a schema without a type is about, where its keywords tell; undefined where it may be anything. */
 function typesMeant(schema: Schema): readonly unknown[] | undefined {
   if (schema["properties"] !== undefined || schema["required"] !== undefined) return ["object"];
-  if (schema["items"] !== undefined) return ["array"];
+  if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) return ["array"];
   // What bounds the values of one type lets those of every other through.
   return Object.keys(schema).some((keyword) => /^(min|max|exclusive|additional)/.test(keyword)) ? TYPES : undefined;
 }
@@ -173,12 +173,26 @@ function ofNumber(schema: Schema, integer: boolean): Rule {
 }
 
 function ofArray(schema: Schema, place: Place): Rule {
-  const { prefixItems, items } = schema;
-  const [minItems, most] = [numberOf(schema["minItems"], 0), numberOf(schema["maxItems"], Infinity)];
-  // Of a tuple only the length is held: its first places have schemas of their own, which `items` says nothing of.
-  if (Array.isArray(prefixItems))
-    return { kind: "array", items: ANY, minItems, maxItems: items === false ? Math.min(most, prefixItems.length) : most };
-  return { kind: "array", items: compile(items, below(place, "items")), minItems, maxItems: most };
+  const { prefixItems, items, additionalItems } = schema;
+  const [minItems, maxItems] = [numberOf(schema["minItems"], 0), numberOf(schema["maxItems"], Infinity)];
+  if (Array.isArray(prefixItems)) return ofTuple("prefixItems", { first: prefixItems, rest: items, minItems, maxItems }, place);
+  // As up to draft 7.
+  if (Array.isArray(items)) return ofTuple("items", { first: items, rest: additionalItems, minItems, maxItems }, place);
+  return { kind: "array", items: compile(items, below(place, "items")), minItems, maxItems };
+}
+
+type Tuple = { readonly first: readonly unknown[]; readonly rest: unknown; readonly minItems: number; readonly maxItems: number };
+
+/** Of a tuple its length is held, and that every item fits one of its places: a rule has room for items of one kind. */
+function ofTuple(keyword: string, { first, rest, minItems, maxItems }: Tuple, place: Place): Rule {
+  const end = [...first, rest].indexOf(false);
+  const longest = end < 0 ? maxItems : Math.min(maxItems, end);
+  const [one, ...others] = [...first, rest].slice(0, longest);
+  const places = others.every((each) => isSame(each, one)) ? [one] : [one, ...others];
+  if (places.length > 1) tellLoose(place, keyword);
+  // What may be anything needs no alternatives beside it.
+  const items = places.every(isRecord) ? either(places.map((each, index) => compile(each, below(place, `${keyword}.${index}`)))) : ANY;
+  return { kind: "array", items, minItems, maxItems: longest };
 }
 
 function ofObject(schema: Schema, place: Place): Rule {

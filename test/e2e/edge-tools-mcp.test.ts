@@ -18,6 +18,7 @@ afterAll(() => server.close());
 const edge = withEdge({ vars });
 
 const rooms = { type: "object" as const, properties: { rooms: { enum: [1, 2, 3] } }, required: ["rooms"] };
+const odd = { name: "Odd", inputSchema: { type: "object", properties: { a: { type: "colour" } } } };
 const extra = { temperature: 0, parallel_tool_calls: false, tool_choice: { type: "function", function: { name: "Book" } }, max_tokens: 60 };
 
 /** A server with one tool, and what it says. */
@@ -132,11 +133,27 @@ describe("a server", () => {
     const [turn] = turnsOf(await log.logged("turn:finished", 1));
     expect(turn?.tools.map(({ function: { name } }) => name)).toEqual(["Book", "Cancel"]);
   });
+
+  it("that comes to have a tool that is none is used without it, unless that one was asked for", async () => {
+    const book = { name: "Book", inputSchema: { type: "object" } };
+    let listed: object[] = [book];
+    const url = handmade("/changes", () => ({ tools: listed }));
+    await putAgent(edge, "changes", { mcpServers: [{ label: "desk", url }] });
+    listed = [odd, book];
+    const log = talkTo(edge, "changes");
+    expect((await log.ask([says("hi")], { extra: { tool_choice: "none" } })).status).toBe(200);
+    const [turn] = turnsOf(await log.logged("turn:finished", 1));
+    expect(turn?.tools.map(({ function: { name } }) => name)).toEqual(["Book"]);
+    const asked = handmade("/asked", () => ({ tools: listed }));
+    listed = [{ ...odd, inputSchema: { type: "object" } }];
+    await putAgent(edge, "asked", { mcpServers: [{ label: "desk", url: asked, allowedTools: ["Odd"] }] });
+    listed = [odd];
+    const { status, error } = await talkTo(edge, "asked").ask([says("hi")]);
+    expect([status, error?.message]).toEqual([502, expect.stringMatching(/MCP server desk: Odd\.parameters/)]);
+  });
 });
 
 describe("settings with a server that cannot be used", () => {
-  const odd = { name: "Odd", inputSchema: { type: "object", properties: { a: { type: "colour" } } } };
-
   it.for([
     ["redirected", (path: string) => server.on(path, (_, response) => void response.writeHead(302, { location: `${server.url}/secret` }).end()), /redirect \(302\)/],
     ["page", (path: string) => server.on(path, text("<html></html>", "text/html")), /MCP server desk: /],

@@ -19,6 +19,12 @@ describe("checkTools", () => {
     );
   });
 
+  it("takes tuples as draft 7 writes them, and looks at their places", () => {
+    const tuple = (...items: object[]) => tool({ box: { type: "array", items, additionalItems: false } });
+    expect(() => checkTools([tuple({ type: "number" }, { type: "string" }), tool({}, "Other")])).not.toThrow();
+    expect(() => checkTools([tuple({ type: "number" }, { type: "colour" })])).toThrow(/parameters\.properties\.box\.items\.1\.type/);
+  });
+
   it("refuses a schema that is too large by the tool that has it, and many that are too large together", () => {
     const ofSize = (size: number, name: string) => tool({ a: { description: "x".repeat(size) } }, name);
     const empty = JSON.stringify(ofSize(0, "a").function.parameters).length;

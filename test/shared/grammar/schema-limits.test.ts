@@ -33,6 +33,10 @@ describe("a schema", () => {
     [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, ["allOf", "pattern"]],
     [{ properties: { a: {} }, additionalProperties: true, allOf: [{ additionalProperties: { type: "integer" } }] }, ["allOf"]],
     [{ allOf: [{ items: { type: "string" } }, { items: { type: "integer" } }] }, ["allOf"]],
+    [{ items: [{ type: "string" }, { type: "number" }], additionalItems: false }, ["items"]],
+    [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, ["prefixItems"]],
+    [{ items: [{ type: "number" }, { type: "number" }], additionalItems: false }, []],
+    [{ items: [{ type: "number" }, { type: "string" }], maxItems: 1 }, []],
     [{ type: "integer", minimum: 5, allOf: [{ minimum: 0, maximum: 7 }] }, []],
     [{ allOf: [{ $ref: "#/$defs/A" }, { type: "object" }], $defs: { A: { properties: { a: {} } } } }, []],
   ])("has parts told that no one rule holds: %j", (schema, told) => {

@@ -253,6 +253,28 @@ describe.each([
     refused: ["[]", '["a", 1, '],
   },
   {
+    name: "tuples of one kind",
+    schema: { prefixItems: [{ type: "integer" }, { type: "integer" }], items: { type: "integer" }, maxItems: 3 },
+    fits: ["[]", "[1, 2, 3]"],
+    unfinished: [],
+    refused: ['["', "[1, 2, 3, "],
+  },
+  {
+    name: "tuples of draft 7",
+    schema: { type: "array", items: [{ type: "string" }, { type: "number" }], additionalItems: false, minItems: 2 },
+    fits: ['["a", 1]'],
+    unfinished: ['["a"'],
+    refused: ["[]", "[null", '["a", 1, '],
+  },
+  {
+    name: "tuples that end before what nothing fits",
+    schema: { items: [{ type: "string" }, false, {}] },
+    fits: ["[]", '["a"]'],
+    unfinished: [],
+    refused: ["[1", '["a", '],
+  },
+  { name: "tuples with anything behind", schema: { items: [{ type: "string" }] }, fits: ['["a", 1]'], unfinished: [], refused: ["1"] },
+  {
     name: "pointers to members",
     schema: { properties: { a: { type: "null" }, "b c": { $ref: "#/properties/a" }, d: { $ref: "#/properties/b%20c" } } },
     fits: ['{"d": null, "b c": null}'],
