@@ -1,6 +1,6 @@
 /** Files of the trainer's that may lie beside a base. A base that came from the edge has none with it: it is served the shipped ones if it is the shipped base. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Base } from "./base.ts";
@@ -22,6 +22,8 @@ export function readBesideBase<Names extends readonly string[]>(
 function isShipped(folder: string): boolean {
   const [own, shipped] = [folder, SHIPPED].map((each) => join(each, BASE_WEIGHTS)) as [string, string];
   if (!existsSync(own) || !existsSync(shipped)) return false;
+  // A checkpoint of gigabytes is another one, and too large to read whole.
+  if (statSync(own).size !== statSync(shipped).size) return false;
   const digest = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
   return digest(own) === digest(shipped);
 }

@@ -1,4 +1,7 @@
 /** What words by themselves say of an answer: the features, a model's evidence, its file; and the shipped one, of words that it was not trained on. */
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSafetensors } from "../../../shared/safetensors.ts";
 import { emptyWeights, featuresOf, logSoftmax, ReactionModel, scores } from "../../../trainer/judge/reaction-model.ts";
@@ -49,6 +52,15 @@ describe("the shipped reaction model", () => {
     const logProbs = model?.logProbs(words) ?? [];
     return REWARDS[logProbs.indexOf(Math.max(...logProbs))];
   };
+
+  it("is of no checkpoint of another size, whose weights may be too many to read", () => {
+    const folder = mkdtempSync(join(tmpdir(), "nextstate-large-"));
+    const weights = openSync(join(folder, "model.safetensors"), "w");
+    ftruncateSync(weights, 5 * 1024 ** 3); // no bytes on the disk
+    closeSync(weights);
+    expect(readReactionModel({ folder })).toBeUndefined();
+    rmSync(folder, { recursive: true });
+  });
 
   it.each([
     { words: "you nailed it", reward: 1 },
