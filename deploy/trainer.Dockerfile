@@ -3,7 +3,7 @@
 #   docker build -f deploy/trainer.Dockerfile -t nextstate-trainer .
 #   docker run --gpus all -e NEXTSTATE_TRAINER_KEY nextstate-trainer --url https://<name>.<account>.workers.dev
 #
-# It fetches the base that the edge serves. Without --gpus it trains on the CPU. Its libraries are those that onnxruntime-node 1.30 asks for: CUDA 12, cuDNN 9.
+# It fetches the base that the edge serves; the image has the shipped one, for the judge's files beside it. Without --gpus it trains on the CPU. Its libraries are those that onnxruntime-node 1.30 asks for: CUDA 12, cuDNN 9.
 FROM node:24-bookworm-slim AS node
 
 FROM nvidia/cuda:12.8.1-cudnn-runtime-ubuntu24.04
@@ -18,6 +18,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save --no-audit --no-fund \
  && node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12
 COPY cli/bootstrap.mjs cli/bootstrap.mjs
+COPY base base
 COPY shared shared
 COPY trainer trainer
 RUN mkdir state && chown trainer state

@@ -26,7 +26,7 @@ import { createPanel } from "./judge/panel.ts";
 import { LineLoop, type LoopDependencies } from "./loop.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
-import { openJudge } from "./policy/answerer.ts";
+import { lackedForJudging, openJudge } from "./policy/answerer.ts";
 import { loadBase } from "./policy/base.ts";
 import { fetchBase } from "./policy/fetch-base.ts";
 import { createParentLoader, hasBase, readBaseManifest } from "./policy/parent.ts";
@@ -40,6 +40,7 @@ import { createWorkbench } from "./workbench.ts";
 
 const PARENT_CHECK_MS = 1_000;
 const PREPARE_AFTER_MS = 10_000; // who starts a trainer and corrects at once has their note first
+const BARE_JUDGE = "the base by itself, where no judge's server is set";
 
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
@@ -61,6 +62,9 @@ async function main(): Promise<void> {
   try {
     await engine.loadCheckpoint(base.folder);
     metrics("trainer:started", { url, name, base: folder, rowTokens: base.rowTokens, threads, seed });
+    const lacks = lackedForJudging(base);
+    // Usual of another base than the shipped one; of that one a fault, which its verdicts alone would not show.
+    if (lacks.length > 0) metrics("judge:lacking", { base: folder, lacks, judgedBy: BARE_JUDGE });
     await connect(edge, { url, random: new Random(process.pid), signal: stop.signal, onRetry: reportRetry(metrics, "agents") });
     const sampler = await openJudge(engine, base);
     const loadAdapter = createParentLoader(edge, { base, folder });

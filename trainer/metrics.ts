@@ -7,6 +7,7 @@ export type MetricName =
   | "trainer:started"
   | "trainer:stopped"
   | "base:fetching"
+  | "judge:lacking"
   | "line:opened"
   | "lease:waiting"
   | "lease:taken"

@@ -24,6 +24,7 @@ function outputOf(cwd: string, [program = "", ...args]: readonly string[], until
 
 describe("deploy/trainer.Dockerfile", () => {
   const file = readFileSync("deploy/trainer.Dockerfile", "utf8");
+  const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(file)?.[1] ?? "[]") as string[];
   const copied = [...file.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = ""]) => sources.split(" "));
 
   it("copies nothing that its ignore file keeps out", () => {
@@ -37,9 +38,17 @@ describe("deploy/trainer.Dockerfile", () => {
       cpSync(path, join(folder, path), { recursive: true });
     }
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-    const [, entry = ""] = /^ENTRYPOINT (.+)$/m.exec(file) ?? [];
-    const said = await outputOf(folder, [...(JSON.parse(entry) as string[]), "--url", "http://127.0.0.1:9"], "feed:retried");
+    const said = await outputOf(folder, [...entry, "--url", "http://127.0.0.1:9"], "feed:retried");
     expect(said).toContain("feed:retried"); // its modules are there, and it asks for the base
+  });
+
+  it("has the judge of the shipped base for a base that it fetched", async () => {
+    const fetched = join(folder, "fetched");
+    for (const name of ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"])
+      cpSync(join("base", name), join(fetched, name)); // what the edge stores of it
+    const said = await outputOf(folder, [...entry, "--url", "http://127.0.0.1:9", "--base", fetched], "feed:retried");
+    expect(said).toContain("trainer:started");
+    expect(said).not.toContain("judge:lacking");
   });
 });
 

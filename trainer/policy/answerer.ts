@@ -10,8 +10,8 @@ import type { Base } from "./base.ts";
 import { fits } from "../learn/lesson/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/lesson/scores.ts";
 import { marksCalls, readAnswer } from "../teacher/answer-text.ts";
-import { JUDGE_ADAPTERS, type JudgeAdapter, readJudgeAdapter } from "./judge-adapter.ts";
-import { readReactionModel } from "./reaction-file.ts";
+import { hasJudgeAdapter, JUDGE_ADAPTERS, type JudgeAdapter, readJudgeAdapter } from "./judge-adapter.ts";
+import { hasWordModel, readReactionModel, WORD_MODELS } from "./reaction-file.ts";
 
 /** Which adapter of the engine a job is done under; the bare base does the others. */
 export type JobAdapters = { [job in Job]?: string };
@@ -106,6 +106,12 @@ export async function loadJudge(engine: Pick<EngineCalls, "loadAdapter">, base: 
     for (const job of JOBS[adapter]) adapters[job] = name;
   }
   return adapters;
+}
+
+/** What of a judge does not lie beside the base, which judges by itself without it. */
+export function lackedForJudging(base: Pick<Base, "folder">): string[] {
+  const adapters = JUDGE_ADAPTERS.filter((adapter) => !hasJudgeAdapter(adapter, base)).map((adapter) => `${adapter} adapter`);
+  return [...adapters, ...WORD_MODELS.filter((model) => !hasWordModel(base, model)).map((model) => `${model} model`)];
 }
 
 function encodeJob(tokenizer: Tokenizer, { messages, tools }: JobPrompt): number[] {

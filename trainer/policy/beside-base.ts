@@ -13,10 +13,21 @@ export function readBesideBase<Names extends readonly string[]>(
   { folder }: Pick<Base, "folder">,
   names: Names,
 ): { [index in keyof Names]: Uint8Array<ArrayBuffer> } | undefined {
-  const has = (owner: string): boolean => names.every((name) => existsSync(join(owner, name)));
-  const owner = has(folder) ? folder : has(SHIPPED) && isShipped(folder) ? SHIPPED : undefined;
+  const owner = ownerOf(folder, names);
   if (owner === undefined) return undefined;
   return names.map((name) => new Uint8Array(readFileSync(join(owner, name)))) as { [index in keyof Names]: Uint8Array<ArrayBuffer> };
+}
+
+/** Whether the base has all files by these names. */
+export function isBesideBase({ folder }: Pick<Base, "folder">, names: readonly string[]): boolean {
+  return ownerOf(folder, names) !== undefined;
+}
+
+/** The folder that has them. */
+function ownerOf(folder: string, names: readonly string[]): string | undefined {
+  const has = (owner: string): boolean => names.every((name) => existsSync(join(owner, name)));
+  if (has(folder)) return folder;
+  return has(SHIPPED) && isShipped(folder) ? SHIPPED : undefined;
 }
 
 function isShipped(folder: string): boolean {

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AdapterTensors, readAdapterFiles, writeAdapterFiles } from "./adapter.ts";
 import type { Base } from "./base.ts";
-import { readBesideBase } from "./beside-base.ts";
+import { isBesideBase, readBesideBase } from "./beside-base.ts";
 
 export const JUDGE_ADAPTERS = ["judge", "wish"] as const;
 export type JudgeAdapter = (typeof JUDGE_ADAPTERS)[number];
@@ -17,6 +17,10 @@ export function readJudgeAdapter(adapter: JudgeAdapter, { folder, config }: Pick
   if (files === undefined) return undefined;
   const [configBytes, weightBytes] = files;
   return readAdapterFiles(config, { configBytes, weightBytes });
+}
+
+export function hasJudgeAdapter(adapter: JudgeAdapter, base: Pick<Base, "folder">): boolean {
+  return isBesideBase(base, namesOf(adapter));
 }
 
 export function writeJudgeAdapter(

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ReactionModel, type ReactionWeights } from "../judge/reaction-model.ts";
 import type { Base } from "./base.ts";
-import { readBesideBase } from "./beside-base.ts";
+import { isBesideBase, readBesideBase } from "./beside-base.ts";
 
 export const WORD_MODELS = ["reaction", "correction"] as const;
 export type WordModel = (typeof WORD_MODELS)[number];
@@ -12,6 +12,10 @@ export type WordModel = (typeof WORD_MODELS)[number];
 export function readReactionModel(base: Pick<Base, "folder">, model: WordModel = "reaction"): ReactionModel | undefined {
   const [file] = readBesideBase(base, [fileOf(model)] as const) ?? [];
   return file === undefined ? undefined : ReactionModel.read(file);
+}
+
+export function hasWordModel(base: Pick<Base, "folder">, model: WordModel): boolean {
+  return isBesideBase(base, [fileOf(model)]);
 }
 
 export function writeReactionModel(weights: ReactionWeights, folder: string, model: WordModel = "reaction"): void {

@@ -43,6 +43,16 @@ describe("trainer/main.ts", { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
+  it("says which of the judge's files its base lacks, and who judges then", async () => {
+    const child = startTrainer([]);
+    const said = await lineWith(child, "feed:retried");
+    expect(said).toMatch(
+      /judge:lacking .*"judge adapter","wish adapter","reaction model","correction model".* judgedBy="the base by itself/,
+    );
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+
   it("ends by itself when its parent process is gone", async () => {
     const parent = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     const child = startTrainer(["--parent-pid", String(parent.pid)]);
