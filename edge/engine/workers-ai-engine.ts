@@ -2,6 +2,7 @@
  * Workers AI through its binding. Streams tell text only, no ids and no log-probs.
  * @see https://developers.cloudflare.com/workers-ai/configuration/bindings/ `env.AI.run`
  * @see https://developers.cloudflare.com/workers-ai/features/function-calling/
+ * @see https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ the schema of its inputs
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
@@ -21,6 +22,7 @@ import { unanswered, type Upstream } from "./upstream.ts";
 export type AiBinding = { run(model: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> };
 
 const SILENCE = "Workers AI reports no token ids";
+const MOST_SEED = 9_999_999_999;
 const count = z.number().int().min(0);
 
 const Piece = z.object({
@@ -43,12 +45,16 @@ export function createWorkersAiEngine(env: Env, engine: WorkersAiEngine, ensureA
   };
 }
 
-/** What it would not do and not say so. @throws {input/unsupported} */
-function checkTurn({ sampling: { logprobs, stop } }: EngineTurn): void {
+/** What it would not do and not say so, or refuse in the words of a schema. @throws {input/unsupported} */
+function checkTurn({ sampling: { logprobs, stop }, seed }: EngineTurn): void {
   if (logprobs)
     throw new AppError("input/unsupported", "logprobs: Workers AI reports none; leave it out", { details: { param: "logprobs" } });
   if (stop.length > 0)
     throw new AppError("input/unsupported", "stop: Workers AI knows no stop strings; leave it out", { details: { param: "stop" } });
+  if (seed < 1 || seed > MOST_SEED)
+    throw new AppError("input/unsupported", `seed: Workers AI takes 1 to ${MOST_SEED}, got ${seed}; choose another or leave it out`, {
+      details: { param: "seed" },
+    });
 }
 
 type Parts = { readonly env: Env; readonly engine: WorkersAiEngine; readonly upstream: Upstream; readonly ensureAdapter: EnsureAdapter };
@@ -62,7 +68,7 @@ async function* answer(
   if (adapter !== null) await ensureAdapter(false);
   const { temperature, topP, seed, maxTokens } = drawn(engine, turn);
   const inputs = {
-    messages: turn.messages,
+    messages: turn.messages.map(withText),
     ...{ stream: true, max_tokens: maxTokens, temperature, top_p: topP, seed },
     ...toolsOf(turn),
     ...formatOf(turn.sampling),
@@ -77,6 +83,11 @@ async function* answer(
   } finally {
     patience.end();
   }
+}
+
+/** The binding's schema wants text in every message; an answer that only calls tools has none. */
+function withText<Message extends EngineTurn["messages"][number]>(message: Message): Message & { content: string } {
+  return { ...message, content: message.content ?? "" };
 }
 
 /** The schema stands by itself. @see https://developers.cloudflare.com/workers-ai/features/json-mode/ */

@@ -54,9 +54,9 @@ export function newCallId(): string {
   return `call_${randomHex(24)}`;
 }
 
-/** A seed for a turn whose request names none: 31 bits, so that it is an integer everywhere. */
+/** A seed for a turn whose request names none: 31 bits, so that it is an integer everywhere, and not 0, which Workers AI refuses. */
 export function newSeed(): number {
-  return at(crypto.getRandomValues(new Uint32Array(1)), 0) >>> 1;
+  return at(crypto.getRandomValues(new Uint32Array(1)), 0) >>> 1 || 1;
 }
 
 export function randomHex(digits: number): string {

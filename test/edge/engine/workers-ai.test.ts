@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 import { sha256 } from "../../../shared/digest.ts";
 import { capabilitiesOf, EngineSettings } from "../../../shared/engine.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
@@ -24,7 +25,8 @@ const TOKEN = "cloudflare-api-token";
 const ACCOUNT = "0".repeat(32);
 
 /** What the binding does is decided by this server, which the stand-in asks: its script, and what it was run with. */
-const runs: { model: string; inputs: Record<string, unknown> }[] = [];
+type Run = { model: string; inputs: Record<string, unknown> };
+const runs: Run[] = [];
 let script: Script = { text: ["Hello"] };
 let aborted = 0;
 const fineTunes: { id: string; name: string; model: string }[] = [];
@@ -43,34 +45,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const path = request.url ?? "";
   const json = (value: unknown, status = 200): void =>
     void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-  if (path === "/binding") {
-    runs.push(JSON.parse(body.toString()));
-    const { text = [], call: called, finish, fails, hold } = script;
-    if (fails?.kind === "silent") return;
-    response.on("close", () => void (response.writableFinished || (aborted += 1)));
-    response.writeHead(200);
-    const counts = {
-      prompt_tokens: 4,
-      completion_tokens: finish === "length" ? Number(runs.at(-1)?.inputs["max_tokens"]) : text.length + 1,
-    };
-    const calls = called === undefined ? [] : [{ tool_calls: [{ name: called.name, arguments: JSON.parse(called.arguments.join("")) }] }];
-    const events = [
-      ...text.map((piece) => ({ response: piece, p: "abcdefg" })),
-      ...calls,
-      { response: "", usage: { ...counts, total_tokens: 9 } },
-    ];
-    for (const [index, event] of events.entries()) {
-      if (fails !== undefined && "after" in fails && index === fails.after) {
-        if (fails.kind === "dies") return void response.destroy();
-        if (fails.kind === "hangs") return;
-        response.write('data: {"errors": [{"message": "EngineCore died", "code": 3040}]}\n\n');
-      }
-      response.write(`data: ${JSON.stringify(event)}\n\n`);
-      await hold;
-      await new Promise((next) => setTimeout(next, 5));
-    }
-    return void response.end("data: [DONE]\n\n");
-  }
+  if (path === "/binding") return answerRun(JSON.parse(body.toString()), response);
   if (request.headers.authorization !== `Bearer ${TOKEN}`)
     return json({ success: false, errors: [{ message: "Authentication error" }] }, 403);
   const [, id] = /^\/client\/v4\/accounts\/0{32}\/ai\/finetunes(?:\/([^/]+)\/finetune-assets)?$/.exec(path) ?? [];
@@ -89,6 +64,47 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   return json({ success: true, result: made });
 }
 
+/** What `env.AI.run` answers; what it throws has another status. */
+async function answerRun(run: Run, response: ServerResponse): Promise<void> {
+  runs.push(run);
+  const { inputs } = run;
+  const refused = refusalOf(inputs);
+  if (refused !== undefined) return void response.writeHead(400).end(refused);
+  const { text = [], call: called, finish, fails, hold } = script;
+  if (fails?.kind === "silent") return;
+  response.on("close", () => void (response.writableFinished || (aborted += 1)));
+  response.writeHead(200);
+  const counts = { prompt_tokens: 4, completion_tokens: finish === "length" ? Number(inputs["max_tokens"]) : text.length + 1 };
+  const calls = called === undefined ? [] : [{ tool_calls: [{ name: called.name, arguments: JSON.parse(called.arguments.join("")) }] }];
+  const events = [
+    ...text.map((piece) => ({ response: piece, p: "abcdefg" })),
+    ...calls,
+    { response: "", usage: { ...counts, total_tokens: 9 } },
+  ];
+  for (const [index, event] of events.entries()) {
+    if (fails !== undefined && "after" in fails && index === fails.after) {
+      if (fails.kind === "dies") return void response.destroy();
+      if (fails.kind === "hangs") return;
+      response.write('data: {"errors": [{"message": "EngineCore died", "code": 3040}]}\n\n');
+    }
+    response.write(`data: ${JSON.stringify(event)}\n\n`);
+    await hold;
+    await new Promise((next) => setTimeout(next, 5));
+  }
+  return void response.end("data: [DONE]\n\n");
+}
+
+/** What the schema of the model's inputs does not let through. https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ */
+const Inputs = z.object({
+  messages: z.array(z.object({ role: z.string(), content: z.string() })),
+  seed: z.number().int().min(1).max(9_999_999_999).optional(),
+});
+
+function refusalOf(inputs: Run["inputs"]): string | undefined {
+  const { error } = Inputs.safeParse(inputs);
+  return error === undefined ? undefined : `5006: Error: oneOf at '/' not met, 0 matches: ${z.prettifyError(error)}`;
+}
+
 // Listens before the edge starts, whose stand-in has to know the address.
 await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
 const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -99,6 +115,7 @@ const STAND_IN = `
     async run(model, inputs) {
       if (model !== "${MODEL}") throw new Error("5007: No such model " + model);
       const response = await fetch("${address}/binding", { method: "POST", body: JSON.stringify({ model, inputs }) });
+      if (!response.ok) throw new Error(await response.text());
       return response.body;
     }
   }
@@ -134,6 +151,32 @@ it("is sent the limit of the answer, which it would set low by itself, and nothi
   });
   expect((await ask([says("hi")], { extra: { logprobs: true } })).error).toMatchObject({ param: "logprobs" });
   expect((await ask([says("hi")], { extra: { stop: ["."] } })).error).toMatchObject({ param: "stop" });
+});
+
+it("takes a conversation that goes on after a call, and is asked with no seed that it refuses", async () => {
+  await putAgent(edge, "called", { engine: settings() });
+  const { ask } = talkTo(edge, "called");
+  const tools = [
+    { type: "function", function: { name: "Book", description: "Books rooms", parameters: { type: "object", properties: {} } } },
+  ];
+  script = { call: { name: "Book", arguments: ["{}"] } };
+  const { message } = await ask([says("book it")], { extra: { tools } });
+  const result = { role: "tool", content: "booked", tool_call_id: message.tool_calls?.[0]?.id };
+  script = { text: ["It is ", "booked"] };
+  const told = await ask([says("book it"), message, result], { extra: { tools } });
+  expect([told.status, told.message?.content]).toEqual([200, "It is booked"]);
+  for (const [seed, status] of [
+    [0, 400],
+    [-1, 400],
+    [1e10, 400],
+    [9_999_999_999, 200],
+  ])
+    // prettier-ignore
+    expect([seed, (await ask([says("hi")], { extra: { seed } })).status]).toEqual([seed, status]);
+  expect((await ask([says("hi")], { extra: { seed: 0 } })).error).toMatchObject({
+    param: "seed",
+    message: expect.stringContaining("1 to 9999999999, got 0"),
+  });
 });
 
 it("takes an adapter into a slot, whole, and answers with it; the slots left are shown and a full account is refused with advice", async () => {
