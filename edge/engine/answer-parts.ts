@@ -23,9 +23,10 @@ export class AnswerParts {
   /**
    * A piece of the call that the engine numbers `index`; the first one names it. Some engines number all calls of an answer alike: then a
    * name under another id begins the next one or, where there are no ids, a name behind arguments that are whole. An id without a name begins
-   * none, as some engines make one up for every piece. @throws {upstream/invalid}
+   * none, as some engines make one up for every piece; a piece of nothing says nothing. @throws {upstream/invalid}
    */
   call(index: number, { id: told, name: named, text }: CallPiece): AnswerDelta[] {
+    if (!named && !text) return [];
     const [id, name] = [told === "" ? undefined : (told ?? undefined), named ?? ""];
     const last = this.#calls.at(-1);
     const next = last === undefined || last.index !== index || (name !== "" && isOther(last, id));

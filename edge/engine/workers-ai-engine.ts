@@ -2,12 +2,14 @@
  * Workers AI through its binding. Streams tell text only, no ids and no log-probs.
  * @see https://developers.cloudflare.com/workers-ai/configuration/bindings/ `env.AI.run`
  * @see https://developers.cloudflare.com/workers-ai/features/function-calling/
+ * @see https://github.com/cloudflare/ai/blob/main/packages/workers-ai-provider/src/streaming.ts calls in pieces, text as numbers
  * @see https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ the schema of its inputs
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { adapterName, type WorkersAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
+import type { AnswerDelta } from "../policy/completion.ts";
 import { AnswerParts } from "./answer-parts.ts";
 import { drawn, toolsOf } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
@@ -25,9 +27,14 @@ const SILENCE = "Workers AI reports no token ids";
 const MOST_SEED = 9_999_999_999;
 const count = z.number().int().min(0);
 
+/** Arguments as an object, or as text of which more may come. */
+const Named = z.object({ name: z.string().nullish(), arguments: z.unknown().optional() });
+/** A whole call by itself, or a piece of the one that is numbered; a piece without anything closes it. */
+const CallPiece = Named.extend({ index: count.nullish(), function: Named.nullish() });
 const Piece = z.object({
-  response: z.string().nullish(),
-  tool_calls: z.array(z.object({ name: z.string(), arguments: z.unknown() })).nullish(),
+  /** A number where the text of the piece reads as one. */
+  response: z.union([z.string(), z.number()]).nullish(),
+  tool_calls: z.array(CallPiece).nullish(),
   usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
 });
 /** Newer models of the catalogue stream chunks of chat completions. */
@@ -141,11 +148,18 @@ class PieceStream {
       throw new AppError("upstream/invalid", `Workers AI: pieces of an answer expected; ${z.prettifyError(parsed.error)}`);
     const { response, tool_calls: calls, usage } = parsed.data;
     this.#usage = usage ?? this.#usage;
-    const text = this.#parts.text(response ?? "");
-    const called = (calls ?? []).flatMap(({ name, arguments: given }) =>
-      this.#parts.call(this.#calls++, { name, text: typeof given === "string" ? given : JSON.stringify(given ?? {}) }),
-    );
-    return { kind: "piece", deltas: [...text, ...called], logProbs: [] };
+    const text = this.#parts.text(String(response ?? ""));
+    return { kind: "piece", deltas: [...text, ...(calls ?? []).flatMap((call) => this.#call(call))], logProbs: [] };
+  }
+
+  #call({ index, function: piece, ...whole }: z.infer<typeof CallPiece>): AnswerDelta[] {
+    const { name, arguments: given } = piece ?? whole;
+    const text = typeof given === "string" || given === null || given === undefined ? given : JSON.stringify(given);
+    if (!name && !text) return [];
+    // One without a number begins with its name.
+    const place = index ?? (name ? this.#calls : Math.max(0, this.#calls - 1));
+    this.#calls = Math.max(this.#calls, place + 1);
+    return this.#parts.call(place, { name, text: piece ? text : (text ?? "{}") });
   }
 
   end(): AnswerEnd {

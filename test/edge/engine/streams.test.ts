@@ -63,6 +63,16 @@ describe("a streamed chat completion", () => {
     expect(() => stream.push("nonsense")).toThrow("chunks of a chat completion expected");
   });
 
+  it("is not disturbed by pieces without anything, by which Workers AI closes a call", () => {
+    const stream = new ChatStream();
+    const piece = (call: object) => ({ choices: [{ delta: { tool_calls: [call] } }] });
+    const closing = piece({ id: null, type: null, function: { name: null, arguments: "" } });
+    for (const index of [0, 1])
+      for (const chunk of [piece({ index, function: { name: "A", arguments: "{}" } }), closing]) stream.push(chunk);
+    stream.push({ choices: [{ delta: {}, finish_reason: "tool_calls" }], usage });
+    expect(stream.end(asTold).calls).toMatchObject([{ valid: true }, { valid: true }]);
+  });
+
   it("has several calls in order, each closed before the next", () => {
     const stream = new ChatStream();
     const piece = (index: number, name: string | undefined, text: string) => ({

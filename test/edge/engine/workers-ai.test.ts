@@ -28,6 +28,8 @@ const ACCOUNT = "0".repeat(32);
 type Run = { model: string; inputs: Record<string, unknown> };
 const runs: Run[] = [];
 let script: Script = { text: ["Hello"] };
+/** Whether a call comes in one piece, as some models of the catalogue stream it. */
+let callsWhole = false;
 let aborted = 0;
 const fineTunes: { id: string; name: string; model: string }[] = [];
 const uploads: { id: string; file: string; content: Uint8Array<ArrayBuffer> }[] = [];
@@ -75,10 +77,9 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
   response.on("close", () => void (response.writableFinished || (aborted += 1)));
   response.writeHead(200);
   const counts = { prompt_tokens: 4, completion_tokens: finish === "length" ? Number(inputs["max_tokens"]) : text.length + 1 };
-  const calls = called === undefined ? [] : [{ tool_calls: [{ name: called.name, arguments: JSON.parse(called.arguments.join("")) }] }];
   const events = [
-    ...text.map((piece) => ({ response: piece, p: "abcdefg" })),
-    ...calls,
+    ...text.map((piece) => ({ response: /^\d+$/.test(piece) ? Number(piece) : piece, p: "abcdefg" })),
+    ...(called === undefined ? [] : callsWhole ? [wholeCall(called)] : callPieces(called)),
     { response: "", usage: { ...counts, total_tokens: 9 } },
   ];
   for (const [index, event] of events.entries()) {
@@ -92,6 +93,16 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
     await new Promise((next) => setTimeout(next, 5));
   }
   return void response.end("data: [DONE]\n\n");
+}
+
+type Called = NonNullable<Script["call"]>;
+const wholeCall = ({ name, arguments: pieces }: Called): object => ({ tool_calls: [{ name, arguments: JSON.parse(pieces.join("")) }] });
+
+/** https://github.com/cloudflare/ai/blob/main/packages/workers-ai-provider/src/streaming.ts emitToolCallDeltas */
+function callPieces({ name, arguments: pieces }: Called): object[] {
+  const begins = { id: "chatcmpl-tool-1", type: "function", index: 0, function: { name } };
+  const ends = { id: null, type: null, function: { name: null, arguments: "" } };
+  return [begins, ...pieces.map((piece) => ({ index: 0, function: { arguments: piece } })), ends].map((piece) => ({ tool_calls: [piece] }));
 }
 
 /** What the schema of the model's inputs does not let through. https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ */
@@ -177,6 +188,21 @@ it("takes a conversation that goes on after a call, and is asked with no seed th
     param: "seed",
     message: expect.stringContaining("1 to 9999999999, got 0"),
   });
+});
+
+it("reads calls that come whole, and text that comes as a number", async () => {
+  await putAgent(edge, "numbers", { engine: settings() });
+  const { ask } = talkTo(edge, "numbers");
+  script = { text: ["Room ", "4", "2"] };
+  expect((await ask([says("which?")])).message.content).toBe("Room 42");
+  const tools = [
+    { type: "function", function: { name: "Book", description: "Books rooms", parameters: { type: "object", properties: {} } } },
+  ];
+  script = { call: { name: "Book", arguments: ['{"rooms": 2}'] } };
+  callsWhole = true;
+  const { message } = await ask([says("book it")], { extra: { tools } });
+  callsWhole = false;
+  expect(message.tool_calls).toMatchObject([{ function: { name: "Book", arguments: '{"rooms":2}' } }]);
 });
 
 it("takes an adapter into a slot, whole, and answers with it; the slots left are shown and a full account is refused with advice", async () => {
