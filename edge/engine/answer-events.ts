@@ -6,7 +6,7 @@ import { jsonBody, requestJson, type Upstream, UpstreamRefusal } from "./upstrea
 const STREAMS_NO_TOOLS = /tools with stream/i;
 
 const Choice = z.looseObject({ message: z.looseObject({ tool_calls: z.array(z.looseObject({})).nullish() }) });
-const Whole = z.looseObject({ choices: z.array(Choice).length(1) });
+export const WholeCompletion = z.looseObject({ choices: z.array(Choice).length(1) });
 
 /** @throws {upstream/…} {UpstreamRefusal} */
 export async function* answerEvents(
@@ -20,11 +20,12 @@ export async function* answerEvents(
     if (!(thrown instanceof UpstreamRefusal && STREAMS_NO_TOOLS.test(thrown.said))) throw thrown;
     const { stream_options: _, ...asked } = body;
     const call = { method: "POST", path, body: jsonBody({ ...asked, stream: false }) } as const;
-    yield toChunk(await requestJson(upstream, call, { schema: Whole, signal }));
+    yield toChunk(await requestJson(upstream, call, { schema: WholeCompletion, signal }));
   }
 }
 
-function toChunk({ choices, ...rest }: z.infer<typeof Whole>): unknown {
+/** A whole chat completion as the only chunk of a streamed one. */
+export function toChunk({ choices, ...rest }: z.infer<typeof WholeCompletion>): unknown {
   const chunked = choices.map(({ message, ...choice }) => {
     const calls = message.tool_calls?.map((call, index) => ({ ...call, index }));
     return { ...choice, delta: { ...message, tool_calls: calls } };

@@ -1,5 +1,5 @@
 /**
- * Workers AI through its binding. Streams tell text only, no ids and no log-probs.
+ * Workers AI through its binding. It tells text only, no ids and no log-probs, and JSON in one piece.
  * @see https://developers.cloudflare.com/workers-ai/configuration/bindings/ `env.AI.run`
  * @see https://developers.cloudflare.com/workers-ai/features/function-calling/
  * @see https://github.com/cloudflare/ai/blob/main/packages/workers-ai-provider/src/streaming.ts calls in pieces, text as numbers
@@ -10,6 +10,7 @@ import { AppError } from "../../shared/errors.ts";
 import { adapterName, type WorkersAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import type { AnswerDelta } from "../policy/completion.ts";
+import { toChunk, WholeCompletion } from "./answer-events.ts";
 import { AnswerParts } from "./answer-parts.ts";
 import { drawn, toolsOf } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
@@ -39,6 +40,7 @@ const Piece = z.object({
 });
 /** Newer models of the catalogue stream chunks of chat completions. */
 const ChunkLike = z.object({ choices: z.array(z.unknown()) });
+const Held = z.looseObject({ response: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown()), z.boolean()]) });
 
 export function createWorkersAiEngine(env: Env, engine: WorkersAiEngine, ensureAdapter: EnsureAdapter): Engine {
   const upstream = { what: "Workers AI", url: "", headers: {}, timeoutMs: engine.timeoutMs };
@@ -76,16 +78,17 @@ async function* answer(
   const { temperature, topP, seed, maxTokens } = drawn(engine, turn);
   const inputs = {
     messages: turn.messages.map(withText),
-    ...{ stream: true, max_tokens: maxTokens, temperature, top_p: topP, seed },
+    ...{ stream: turn.sampling.responseFormat.type === "text", max_tokens: maxTokens, temperature, top_p: topP, seed },
     ...toolsOf(turn),
     ...formatOf(turn.sampling),
     ...(adapter === null ? {} : { lora: adapterName(policyDigest) }),
   };
   const patience = new Patience(upstream.timeoutMs, signal);
   try {
-    const body = await run(env, { engine, inputs, upstream }, patience);
+    const said = await run(env, { engine, inputs, upstream }, patience);
     const stream = new PieceStream(maxTokens);
-    for await (const event of readEvents(upstream, body, patience)) yield stream.push(event);
+    if (said instanceof ReadableStream) for await (const event of readEvents(upstream, said, patience)) yield stream.push(event);
+    else yield stream.pushWhole(said);
     yield stream.end();
   } finally {
     patience.end();
@@ -97,7 +100,7 @@ function withText<Message extends EngineTurn["messages"][number]>(message: Messa
   return { ...message, content: message.content ?? "" };
 }
 
-/** The schema stands by itself. @see https://developers.cloudflare.com/workers-ai/features/json-mode/ */
+/** The schema stands by itself, and what is held to one is not streamed. @see https://developers.cloudflare.com/workers-ai/features/json-mode/ */
 function formatOf({ responseFormat }: EngineTurn["sampling"]): Record<string, unknown> {
   if (responseFormat.type === "text") return {};
   if (responseFormat.type === "json_object") return { response_format: responseFormat };
@@ -108,7 +111,7 @@ async function run(
   { AI }: Env,
   { engine, inputs, upstream }: { engine: WorkersAiEngine; inputs: Readonly<Record<string, unknown>>; upstream: Upstream },
   patience: Patience,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<unknown> {
   if (AI === undefined)
     throw new AppError(
       "upstream/invalid",
@@ -123,17 +126,16 @@ async function run(
   const given = new Promise<never>((_, reject) =>
     patience.signal.addEventListener("abort", () => reject(unanswered(upstream, patience, patience.signal.reason))),
   );
-  const said = await Promise.race([asked, given]);
-  if (said instanceof ReadableStream) return said;
-  throw new AppError("upstream/invalid", "Workers AI: a stream expected, got a whole answer; choose a model that streams");
+  return Promise.race([asked, given]);
 }
 
-/** Events with `response`, or chunks of a chat completion. */
+/** Events with `response`, or chunks of a chat completion; or one whole answer of either kind. */
 class PieceStream {
   readonly #maxTokens: number;
   readonly #parts = new AnswerParts();
   #chat: ChatStream | undefined;
   #usage: { prompt_tokens: number; completion_tokens: number } | undefined;
+  #whole = false;
   #calls = 0;
 
   constructor(maxTokens: number) {
@@ -162,15 +164,25 @@ class PieceStream {
     return this.#parts.call(place, { name, text: piece ? text : (text ?? "{}") });
   }
 
+  /** Its `response` may be the value that the JSON is of. */
+  pushWhole(answer: unknown): PieceStep {
+    this.#whole = true;
+    const chat = WholeCompletion.safeParse(answer);
+    if (chat.success) return this.push(toChunk(chat.data));
+    const given = Held.safeParse(answer).data;
+    return this.push(given === undefined ? answer : { ...given, response: JSON.stringify(given.response) });
+  }
+
   end(): AnswerEnd {
     const report = (told: Told) => reportOf(told, { silence: SILENCE, distortion: undefined });
     if (this.#chat !== undefined) return this.#chat.end(report);
-    // These events do not say why the answer ended; one without counts was cut off.
-    if (this.#usage === undefined) throw new AppError("upstream/failed", "Workers AI ended its answer without an end; try again");
-    const { prompt_tokens: promptCount, completion_tokens: responseCount } = this.#usage;
+    // These events do not say why the answer ended; a stream without counts was cut off.
+    if (this.#usage === undefined && !this.#whole)
+      throw new AppError("upstream/failed", "Workers AI ended its answer without an end; try again");
+    const { prompt_tokens: promptCount, completion_tokens: responseCount } = this.#usage ?? {};
     const deltas = this.#parts.finish();
     const { content, calls } = this.#parts;
-    const finishReason = this.#parts.finishReason(responseCount >= this.#maxTokens ? "length" : "stop");
+    const finishReason = this.#parts.finishReason((responseCount ?? 0) >= this.#maxTokens ? "length" : "stop");
     const told = { promptTokens: undefined, responseTokens: [], logProbs: [], promptCount, responseCount };
     return {
       kind: "end",
@@ -180,7 +192,7 @@ class PieceStream {
       calls,
       masked: false,
       reusedTokens: 0,
-      prefilledTokens: promptCount,
+      prefilledTokens: promptCount ?? 0,
       report: report(told),
     };
   }

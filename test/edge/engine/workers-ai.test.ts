@@ -15,7 +15,7 @@ import { call, putAgent } from "../../helpers/call.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { largeAdapter } from "../../helpers/large-adapter.ts";
-import { says, talkTo, turnsOf } from "../session/talk.ts";
+import { readStream, says, talkTo, turnsOf } from "../session/talk.ts";
 import { testEngine } from "./conformance.ts";
 import { publishOn } from "./publish-on.ts";
 import type { Script } from "./stand-in.ts";
@@ -30,6 +30,7 @@ const runs: Run[] = [];
 let script: Script = { text: ["Hello"] };
 /** Whether a call comes in one piece, as some models of the catalogue stream it. */
 let callsWhole = false;
+let answersAsChat = false;
 let aborted = 0;
 const fineTunes: { id: string; name: string; model: string }[] = [];
 const uploads: { id: string; file: string; content: Uint8Array<ArrayBuffer> }[] = [];
@@ -75,7 +76,9 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
   const { text = [], call: called, finish, fails, hold } = script;
   if (fails?.kind === "silent") return;
   response.on("close", () => void (response.writableFinished || (aborted += 1)));
-  response.writeHead(200);
+  if (inputs["stream"] !== true)
+    return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(whole(text)));
+  response.writeHead(200, { "content-type": "text/event-stream" });
   const counts = { prompt_tokens: 4, completion_tokens: finish === "length" ? Number(inputs["max_tokens"]) : text.length + 1 };
   const events = [
     ...text.map((piece) => ({ response: /^\d+$/.test(piece) ? Number(piece) : piece, p: "abcdefg" })),
@@ -95,6 +98,14 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
   return void response.end("data: [DONE]\n\n");
 }
 
+/** https://developers.cloudflare.com/workers-ai/features/json-mode/ and, as newer models of the catalogue answer, a chat completion. */
+function whole(text: readonly string[]): object {
+  const json = text.join("");
+  if (!answersAsChat) return { response: JSON.parse(json) };
+  const usage = { prompt_tokens: 4, completion_tokens: 9, total_tokens: 13 };
+  return { choices: [{ index: 0, message: { role: "assistant", content: json }, finish_reason: "stop" }], usage };
+}
+
 type Called = NonNullable<Script["call"]>;
 const wholeCall = ({ name, arguments: pieces }: Called): object => ({ tool_calls: [{ name, arguments: JSON.parse(pieces.join("")) }] });
 
@@ -112,6 +123,8 @@ const Inputs = z.object({
 });
 
 function refusalOf(inputs: Run["inputs"]): string | undefined {
+  if (inputs["response_format"] !== undefined && inputs["stream"] === true)
+    return "5023: JSON Schema mode is not supported with stream mode.";
   const { error } = Inputs.safeParse(inputs);
   return error === undefined ? undefined : `5006: Error: oneOf at '/' not met, 0 matches: ${z.prettifyError(error)}`;
 }
@@ -127,7 +140,7 @@ const STAND_IN = `
       if (model !== "${MODEL}") throw new Error("5007: No such model " + model);
       const response = await fetch("${address}/binding", { method: "POST", body: JSON.stringify({ model, inputs }) });
       if (!response.ok) throw new Error(await response.text());
-      return response.body;
+      return response.headers.get("content-type") === "application/json" ? response.json() : response.body;
     }
   }
   export default { fetch: () => new Response("no page") };`;
@@ -203,6 +216,18 @@ it("reads calls that come whole, and text that comes as a number", async () => {
   const { message } = await ask([says("book it")], { extra: { tools } });
   callsWhole = false;
   expect(message.tool_calls).toMatchObject([{ function: { name: "Book", arguments: '{"rooms":2}' } }]);
+});
+
+it("answers JSON in one piece, to a client that wants a stream, too", async () => {
+  await putAgent(edge, "json", { engine: settings() });
+  const { ask, post } = talkTo(edge, "json");
+  const extra = { response_format: { type: "json_object" }, max_tokens: 20 };
+  script = { text: ['{"rooms": ', "[1, 2]}"] };
+  const { text, done } = await readStream(await post([says("which?")], { extra: { ...extra, stream: true } }));
+  expect([text, done, runs.at(-1)?.inputs["stream"]]).toEqual(['{"rooms":[1,2]}', true, false]);
+  answersAsChat = true;
+  expect((await ask([says("which?")], { extra })).message.content).toBe('{"rooms": [1, 2]}');
+  answersAsChat = false;
 });
 
 it("takes an adapter into a slot, whole, and answers with it; the slots left are shown and a full account is refused with advice", async () => {
