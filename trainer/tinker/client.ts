@@ -14,13 +14,17 @@ const CALL_TIMEOUT_MS = 60_000;
 const ATTEMPTS = 8;
 /** Of a request that is as good as lost when it is late. */
 const ONCE_TIMEOUT_MS = 10_000;
-/** Of a future that is not there yet, a request timeout; of an overloaded service; of proxies. */
+/** A request timeout; an overloaded service; proxies. */
 const AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** What a service that reads protobuf alone may answer to JSON. */
 const NOT_SPOKEN: ReadonlySet<number> = new Set([400, 404, 415]);
 const PASSES: ReadonlySet<string> = new Set(["/api/v1/forward", "/api/v1/forward_backward"]);
 const SPOKEN = "; JSON is spoken here, as the SDK has it up to 0.24: a service that takes the protobuf of 0.25 alone cannot be trained on";
+
+const RETRIEVE = "/api/v1/retrieve_future";
+/** Of one future: a service without room keeps requests waiting for hours. */
+const PATIENCE_MS = 12 * 3_600_000;
 
 const Future = z.object({ request_id: z.string() });
 const Pending = z.object({ type: z.literal("try_again") });
@@ -32,6 +36,8 @@ export type TinkerOptions = {
   readonly fetch?: typeof fetch;
   /** Between two looks at a future, ms. */
   readonly pollMs?: number;
+  /** How long a future is waited for, ms. */
+  readonly patienceMs?: number;
 };
 
 export class TinkerClient {
@@ -39,9 +45,10 @@ export class TinkerClient {
   readonly #key: string;
   readonly #send: typeof fetch;
   readonly #pollMs: number;
+  readonly #patienceMs: number;
 
   /** @throws {auth/missing} without TINKER_API_KEY */
-  constructor({ environment, fetch: send = fetch, pollMs = 1_000 }: TinkerOptions) {
+  constructor({ environment, fetch: send = fetch, pollMs = 1_000, patienceMs = PATIENCE_MS }: TinkerOptions) {
     const key = environment["TINKER_API_KEY"];
     if (key === undefined || key === "")
       throw new AppError("auth/missing", "TINKER_API_KEY: a key of the service in the environment expected, got none");
@@ -49,6 +56,7 @@ export class TinkerClient {
     this.#root = (environment["TINKER_BASE_URL"] ?? SERVICE).replace(/\/+$/, "");
     this.#send = send;
     this.#pollMs = pollMs;
+    this.#patienceMs = patienceMs;
   }
 
   /** Answered at once. */
@@ -56,11 +64,22 @@ export class TinkerClient {
     return parse(schema, path, await this.#json(path, body));
   }
 
-  /** Answered by a future, which is waited for. @throws {upstream/invalid} with what the service says where it fails */
+  /** Answered by a future, which is waited for. @throws {upstream/invalid} with what the service says where it fails; {upstream/timeout} */
   async run<T>(schema: z.ZodType<T>, path: string, body: object): Promise<T> {
     const { request_id } = await this.post(Future, path, body);
-    for (;;) {
-      const answer = await this.#json("/api/v1/retrieve_future", { request_id });
+    const since = Date.now();
+    for (let troubles = 0; ;) {
+      const { answer, instead } = await this.#look(request_id);
+      if (answer === undefined) {
+        if (Date.now() - since > this.#patienceMs)
+          throw new AppError(
+            "upstream/timeout",
+            `tinker ${path}: a result within ${this.#patienceMs / 3_600_000} h expected, got ${instead}`,
+          );
+        troubles = instead === "408" ? 0 : troubles + 1;
+        await sleep(Math.max(this.#pollMs, troubles === 0 ? 0 : this.#backoff(troubles)));
+        continue;
+      }
       const failed = Failed.safeParse(answer);
       if (failed.success)
         throw new AppError(
@@ -89,6 +108,20 @@ export class TinkerClient {
     return new Uint8Array(await archive.arrayBuffer());
   }
 
+  /**
+   * One look at a future: its answer, or what came instead of one. 408 says that it is not there yet, as `try_again` does, and is so often said
+   * as it takes; an overloaded service or a lost connection says nothing of the future, which goes on.
+   * @see https://github.com/thinking-machines-lab/tinker/blob/main/src/tinker/lib/api_future_impl.py
+   */
+  async #look(request_id: string): Promise<{ answer?: unknown; instead: string }> {
+    const response = await this.#once(RETRIEVE, { method: "POST", body: JSON.stringify({ request_id }) });
+    if (!(response instanceof Response)) return { instead: String(response) };
+    if (response.ok) return { answer: await response.json(), instead: "" };
+    if (response.status < 500 && response.status !== 408 && response.status !== 429) throw await refusal(RETRIEVE, response);
+    await response.body?.cancel();
+    return { instead: String(response.status) };
+  }
+
   async #json(path: string, body: object): Promise<unknown> {
     const response = await this.#request(path, { method: "POST", body: JSON.stringify(body) });
     return response.json();
@@ -97,26 +130,38 @@ export class TinkerClient {
   /** A request that the service has not taken is sent again: sequence numbers make it the same one. */
   async #request(path: string, init: RequestInit): Promise<Response> {
     for (let attempt = 0; ; attempt += 1) {
-      const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
-      const sent = this.#send(`${this.#root}${path}`, { ...init, headers: this.#headers(), signal });
-      const response = await sent.catch((cause: unknown) => {
-        if (attempt + 1 < ATTEMPTS) return undefined;
-        throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(cause)}`, { cause });
-      });
-      if (response !== undefined && (response.ok || response.status === 302)) return response;
-      if (response !== undefined && (!AGAIN.has(response.status) || attempt + 1 >= ATTEMPTS)) {
-        const code = response.status === 401 || response.status === 403 ? "auth/forbidden" : "upstream/failed";
-        const said = `${response.status} ${(await response.text()).slice(0, 300)}`;
-        const spoken = PASSES.has(path) && NOT_SPOKEN.has(response.status) ? SPOKEN : "";
-        throw new AppError(code, `tinker ${path}: 2xx expected, got ${said}${spoken}`);
-      }
-      await sleep(Math.min(backoffMs(attempt, 1), this.#pollMs * 2 ** attempt));
+      const response = await this.#once(path, init);
+      const last = attempt + 1 >= ATTEMPTS;
+      if (!(response instanceof Response)) {
+        if (last)
+          throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(response)}`, { cause: response });
+      } else if (response.ok || response.status === 302) return response;
+      else if (last || !AGAIN.has(response.status)) throw await refusal(path, response);
+      await sleep(this.#backoff(attempt));
     }
+  }
+
+  /** What came of one request: a response, or why none did. */
+  async #once(path: string, init: RequestInit): Promise<unknown> {
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    return this.#send(`${this.#root}${path}`, { ...init, headers: this.#headers(), signal }).catch((cause: unknown) => cause);
+  }
+
+  #backoff(attempt: number): number {
+    return Math.min(backoffMs(attempt, 1), this.#pollMs * 2 ** attempt);
   }
 
   #headers(): Record<string, string> {
     return { "x-api-key": this.#key, "content-type": "application/json", accept: "application/json" };
   }
+}
+
+async function refusal(path: string, response: Response): Promise<AppError> {
+  const { status } = response;
+  const code = status === 401 || status === 403 ? "auth/forbidden" : "upstream/failed";
+  const said = `${status} ${(await response.text()).slice(0, 300)}`;
+  const spoken = PASSES.has(path) && NOT_SPOKEN.has(status) ? SPOKEN : "";
+  return new AppError(code, `tinker ${path}: 2xx expected, got ${said}${spoken}`);
 }
 
 function parse<T>(schema: z.ZodType<T>, path: string, answer: unknown): T {

@@ -7,7 +7,7 @@ type Asked = { path: string; key: string | undefined; body: Body };
 
 /**
  * Answers as the SDK's types say the service does (github.com/thinking-machines-lab/tinker, src/tinker/types at 0.22): a future for every
- * request, "try_again" once for each, then its result; ln π of a token is −1 − its id / 100.
+ * request, "try_again" once for each, or 408, which is the same (src/tinker/lib/api_future_impl.py), then its result; ln π of a token is −1 − its id / 100.
  */
 export class Replay {
   asked: Asked[] = [];
@@ -15,6 +15,8 @@ export class Replay {
   /** Heartbeats, apart: when they come depends on the clock. */
   beats: Body[] = [];
   beatStatus = 200;
+  /** Statuses that come instead of a look at a future. */
+  notYet: number[] = [];
   /** Statuses that come before anything else. */
   trouble: number[] = [];
   readonly #futures = new Map<string, { looks: number; answer: unknown }>();
@@ -33,6 +35,8 @@ export class Replay {
         }
         const status = this.trouble.shift();
         if (status !== undefined) return void response.writeHead(status).end("later");
+        const notYet = path === "/api/v1/retrieve_future" ? this.notYet.shift() : undefined;
+        if (notYet !== undefined) return void response.writeHead(notYet).end(JSON.stringify({ queue_state: "paused_capacity" }));
         if (path.endsWith("/archive")) return void response.writeHead(302, { location: `${this.url}/signed` }).end();
         if (path === "/signed") return void response.end(this.archive);
         const key = request.headers["x-api-key"];

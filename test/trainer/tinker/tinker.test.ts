@@ -174,6 +174,22 @@ describe("TinkerEngine", () => {
     await expect(client().run(z.unknown(), "/api/v1/forward", unknown)).rejects.toThrow("a result expected, got user: unknown loss");
   });
 
+  it("waits for a future as long as it takes, whichever way the service says that it is not there", async () => {
+    replay.notYet = [...Array<number>(20).fill(408), 503, 429, 500, 502, ...Array<number>(20).fill(408)];
+    await engineOf();
+    expect(replay.notYet).toEqual([]);
+    replay.notYet = Array<number>(1_000).fill(408);
+    const { z } = await import("zod");
+    const impatient = new TinkerClient({
+      environment: { TINKER_API_KEY: "tml-test", TINKER_BASE_URL: replay.url },
+      pollMs: 1,
+      patienceMs: 36,
+    });
+    await expect(impatient.run(z.unknown(), "/api/v1/create_model", {})).rejects.toThrow("a result within 0.00001 h expected, got 408");
+    replay.notYet = [410];
+    await expect(engineOf()).rejects.toThrow("tinker /api/v1/retrieve_future: 2xx expected, got 410");
+  });
+
   it("is heard of every ten seconds until its last adapter is dropped", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const engine = await engineOf();
