@@ -26,6 +26,11 @@ const RETRIEVE = "/api/v1/retrieve_future";
 /** Of one future: a service without room keeps requests waiting for hours. */
 const PATIENCE_MS = 12 * 3_600_000;
 
+/** The service packs an archive when it is first asked for, and answers 503 until it has. */
+const PACKING = 503;
+const PACK_LOOKS = 20;
+const PACK_MS = 30_000;
+
 const Future = z.object({ request_id: z.string() });
 const Pending = z.object({ type: z.literal("try_again") });
 const Failed = z.object({ error: z.string(), category: z.string().optional() });
@@ -38,6 +43,8 @@ export type TinkerOptions = {
   readonly pollMs?: number;
   /** How long a future is waited for, ms. */
   readonly patienceMs?: number;
+  /** Between two looks at an archive, ms. */
+  readonly packMs?: number;
 };
 
 export class TinkerClient {
@@ -46,9 +53,10 @@ export class TinkerClient {
   readonly #send: typeof fetch;
   readonly #pollMs: number;
   readonly #patienceMs: number;
+  readonly #packMs: number;
 
   /** @throws {auth/missing} without TINKER_API_KEY */
-  constructor({ environment, fetch: send = fetch, pollMs = 1_000, patienceMs = PATIENCE_MS }: TinkerOptions) {
+  constructor({ environment, fetch: send = fetch, pollMs = 1_000, patienceMs = PATIENCE_MS, packMs = PACK_MS }: TinkerOptions) {
     const key = environment["TINKER_API_KEY"];
     if (key === undefined || key === "")
       throw new AppError("auth/missing", "TINKER_API_KEY: a key of the service in the environment expected, got none");
@@ -57,6 +65,7 @@ export class TinkerClient {
     this.#send = send;
     this.#pollMs = pollMs;
     this.#patienceMs = patienceMs;
+    this.#packMs = packMs;
   }
 
   /** Answered at once. */
@@ -97,15 +106,25 @@ export class TinkerClient {
     await (await this.#send(`${this.#root}${path}`, { ...asked, headers: this.#headers() })).arrayBuffer();
   }
 
-  /** The bytes behind a signed address, which a redirect or a JSON answer gives. */
+  /** The bytes behind a signed address, which a redirect or a JSON answer gives once there is one: ten minutes are waited for it. */
   async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.#request(path, { method: "GET", redirect: "manual" });
+    const response = await this.#packed(path);
     const address =
       response.status === 302 ? response.headers.get("location") : parse(z.object({ url: z.url() }), path, await response.json()).url;
     if (address === null) throw new AppError("upstream/invalid", `tinker ${path}: an address in its redirect expected, got none`);
     const archive = await this.#send(address, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS * ATTEMPTS) });
     if (!archive.ok) throw new AppError("upstream/failed", `tinker ${path}: an archive expected, got ${archive.status}`);
     return new Uint8Array(await archive.arrayBuffer());
+  }
+
+  async #packed(path: string): Promise<Response> {
+    for (let look = 1; ; look += 1) {
+      const response = await this.#request(path, { method: "GET", redirect: "manual" }, PACKING);
+      if (response.status !== PACKING) return response;
+      if (look >= PACK_LOOKS) throw await refusal(path, response);
+      await response.body?.cancel();
+      await sleep(this.#packMs);
+    }
   }
 
   /**
@@ -127,15 +146,15 @@ export class TinkerClient {
     return response.json();
   }
 
-  /** A request that the service has not taken is sent again: sequence numbers make it the same one. */
-  async #request(path: string, init: RequestInit): Promise<Response> {
+  /** A request that the service has not taken is sent again: sequence numbers make it the same one. @param known a status that its caller waits for itself */
+  async #request(path: string, init: RequestInit, known?: number): Promise<Response> {
     for (let attempt = 0; ; attempt += 1) {
       const response = await this.#once(path, init);
       const last = attempt + 1 >= ATTEMPTS;
       if (!(response instanceof Response)) {
         if (last)
           throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(response)}`, { cause: response });
-      } else if (response.ok || response.status === 302) return response;
+      } else if (response.ok || response.status === 302 || response.status === known) return response;
       else if (last || !AGAIN.has(response.status)) throw await refusal(path, response);
       await sleep(this.#backoff(attempt));
     }

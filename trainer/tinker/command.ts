@@ -84,8 +84,10 @@ async function train(engine: TinkerEngine, rows: readonly ExportRow[], { rank, s
     ...{ adapter: ADAPTER, steps, lr },
     onStep: ({ done, of, loss }) => tell(`step ${done} of ${of}: loss ${loss.toFixed(4)}`),
   });
-  const adapter = await engine.readAdapter(ADAPTER);
+  // First what nothing can be lost of: the service keeps it, whatever comes of the download.
   const state = await engine.saveState(ADAPTER);
+  tell(`trained; the service keeps it as ${state}`);
+  const adapter = await engine.readAdapter(ADAPTER);
   await engine.dropAdapter(ADAPTER);
   return { losses, adapter, state };
 }

@@ -217,9 +217,10 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
       expect([trained.code, JSON.parse(trained.out)]).toMatchObject([0, { rows: 2, losses: [expect.any(Number), expect.any(Number)] }]);
       expect(replay.asked.map(({ path }) => path.slice("/api/v1/".length))).toEqual([
         ...["create_session", "create_model", "forward", "forward_backward", "optim_step", "forward_backward", "optim_step"],
-        ...["save_weights_for_sampler", "save_weights", "unload_model"],
+        ...["save_weights", "save_weights_for_sampler", "unload_model"],
       ]);
       const state = `tinker://m-1/weights/${replay.asked.find(({ path }) => path === "/api/v1/save_weights")?.body["path"]}`;
+      expect(trained.err).toContain(`trained; the service keeps it as ${state}`);
       const back = await importTo("tinkered", join(out, "adapter"), "tinkered");
       expect(JSON.parse(back.out)).toMatchObject({ version: 1, release: "stable" });
       expect((await versions("tinkered"))[0]).toMatchObject({

@@ -12,6 +12,8 @@ type Asked = { path: string; key: string | undefined; body: Body };
 export class Replay {
   asked: Asked[] = [];
   archive = new Uint8Array();
+  /** How often the archive is not packed yet. */
+  packing = 0;
   /** Heartbeats, apart: when they come depends on the clock. */
   beats: Body[] = [];
   beatStatus = 200;
@@ -37,6 +39,7 @@ export class Replay {
         if (status !== undefined) return void response.writeHead(status).end("later");
         const notYet = path === "/api/v1/retrieve_future" ? this.notYet.shift() : undefined;
         if (notYet !== undefined) return void response.writeHead(notYet).end(JSON.stringify({ queue_state: "paused_capacity" }));
+        if (path.endsWith("/archive") && (this.packing -= 1) >= 0) return void response.writeHead(503).end("creating archive");
         if (path.endsWith("/archive")) return void response.writeHead(302, { location: `${this.url}/signed` }).end();
         if (path === "/signed") return void response.end(this.archive);
         const key = request.headers["x-api-key"];

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 const client = (): TinkerClient =>
-  new TinkerClient({ environment: { TINKER_API_KEY: "tml-test", TINKER_BASE_URL: replay.url }, pollMs: 1 });
+  new TinkerClient({ environment: { TINKER_API_KEY: "tml-test", TINKER_BASE_URL: replay.url }, pollMs: 1, packMs: 1 });
 const engineOf = async (): Promise<TinkerEngine> => {
   const engine = new TinkerEngine(client(), { baseModel: "Qwen/Qwen3-8B", config: made.base.config });
   await engine.createAdapter("a", { rank: 16, alpha: 32, targets: linearNames(), seed: 5 });
@@ -129,6 +129,11 @@ describe("TinkerEngine", () => {
     replay.archive = gzipSync(tar({ "x/adapter_config.json": configBytes, "x/adapter_model.safetensors": weightBytes }));
     const read = await (await engineOf()).readAdapter("a");
     expect([read.rank, read.alpha, [...read.tensors.keys()]]).toEqual([2, 4, [...adapter.tensors.keys()]]);
+    replay.packing = 12; // as long as it packs
+    await (await engineOf()).readAdapter("a");
+    replay.packing = 100;
+    await expect((await engineOf()).readAdapter("a")).rejects.toThrow("/archive: 2xx expected, got 503 creating archive");
+    replay.packing = 0;
     replay.archive = tar({ "weights.bin": new Uint8Array(3) });
     await expect((await engineOf()).readAdapter("a")).rejects.toThrow(
       "adapter_config.json and adapter_model.safetensors in its archive expected, got weights.bin",
