@@ -1,7 +1,7 @@
 /** Server-sent events of an engine, as they come. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import { AppError } from "../../shared/errors.ts";
 import { Patience } from "./patience.ts";
-import { type Call, readError, request, statusOf, toAppError, unanswered, type Upstream, UpstreamRefusal } from "./upstream.ts";
+import { type Call, readError, request, statusOf, unanswered, type Upstream, UpstreamRefusal } from "./upstream.ts";
 
 const MOST_PENDING = 4_194_304; // characters of one event: ids and log-probs of a long answer, not a stream without an end of line
 
@@ -16,7 +16,7 @@ export async function* eventsOf(upstream: Upstream, call: Call, signal: AbortSig
   }
 }
 
-/** The events of a body. @throws {upstream/…} {input/invalid} */
+/** The events of a body. @throws {upstream/…} {UpstreamRefusal} */
 export async function* readEvents(
   upstream: Upstream,
   body: ReadableStream<Uint8Array>,
@@ -28,7 +28,7 @@ export async function* readEvents(
     const event = parseEvent(upstream, data);
     const said = readError(event);
     // What comes in place of an answer is what a status would have said, had it not been sent.
-    if (said !== undefined && !begun) throw toAppError(upstream, new UpstreamRefusal(statusOf(event), said));
+    if (said !== undefined && !begun) throw new UpstreamRefusal(statusOf(event) ?? upstream.uncodedStatus ?? 500, said);
     begun = true;
     if (said !== undefined) throw new AppError("upstream/failed", `${upstream.what} broke its answer off: ${said}`);
     yield event;

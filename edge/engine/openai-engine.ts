@@ -43,7 +43,9 @@ const UNKNOWN_ADAPTER: Readonly<Record<OpenAiEngine["flavour"], readonly number[
 const NOT_ASKED = "the engine's chat completions, which calls, JSON and log-probs for the client need, do not report token ids";
 
 export function createOpenAiEngine(env: Env, engine: OpenAiEngine, ensureAdapter: EnsureAdapter): Engine {
-  const upstream = connect(env, { what: "the agent's engine", ...engine });
+  // In a stream SGLang tells without a status what is wrong with the request, an adapter that it does not have among it.
+  const uncoded = engine.flavour === "sglang" ? { uncodedStatus: 400 } : {};
+  const upstream = { ...connect(env, { what: "the agent's engine", ...engine }), ...uncoded };
   return {
     prepare: async (turn) => {
       checkTurn(engine, turn);

@@ -14,6 +14,8 @@ export type Upstream = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Of an error in a stream that gives itself no status; 500 where nothing else is said. */
+  readonly uncodedStatus?: number;
 };
 
 export type Call = {
@@ -181,9 +183,9 @@ export function readError(value: unknown): string | undefined {
 const Coded = z.object({ code: z.number().int().min(400).max(599) });
 const Status = z.union([z.object({ error: Coded }).transform(({ error }) => error.code), Coded.transform(({ code }) => code)]);
 
-/** The status that an error in a stream gives itself; 500 where it gives none. */
-export function statusOf(value: unknown): number {
-  return Status.safeParse(value).data ?? 500;
+/** The status that an error in a stream gives itself. */
+export function statusOf(value: unknown): number | undefined {
+  return Status.safeParse(value).data;
 }
 
 async function readSaid(response: Response): Promise<string> {

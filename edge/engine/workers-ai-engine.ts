@@ -19,7 +19,7 @@ import type { EnsureAdapter } from "./openai-engine.ts";
 import { Patience } from "./patience.ts";
 import { UNKNOWN_PROMPT, type AnswerEnd, type AnswerStep, type Engine, type EngineTurn, type PieceStep } from "./port.ts";
 import { reportOf, type Told } from "./report.ts";
-import { unanswered, type Upstream } from "./upstream.ts";
+import { toAppError, unanswered, type Upstream } from "./upstream.ts";
 
 /** The part of the `AI` binding that is used. */
 export type AiBinding = { run(model: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> };
@@ -90,6 +90,8 @@ async function* answer(
     if (said instanceof ReadableStream) for await (const event of readEvents(upstream, said, patience)) yield stream.push(event);
     else yield stream.pushWhole(said);
     yield stream.end();
+  } catch (thrown) {
+    throw toAppError(upstream, thrown);
   } finally {
     patience.end();
   }

@@ -87,7 +87,7 @@ export class SgLang extends StandIn {
           return this.json(response, 400, { error: { message: "return_token_ids is not supported with streaming" } });
         return this.#knows(body.model.split(":")[1]) ? this.stream(path, body, response) : this.#unknown(response);
       case "/generate":
-        return this.#knows(body.lora_path) ? this.stream(path, body, response) : this.#unknown(response);
+        return this.#knows(body.lora_path) ? this.stream(path, body, response) : this.#unknownInStream(response);
       default:
         return false;
     }
@@ -119,9 +119,18 @@ export class SgLang extends StandIn {
   }
 
   #unknown(response: ServerResponse): true {
-    return this.json(response, 400, { error: { message: "Got LoRA adapter that has never been loaded" } });
+    return this.json(response, 400, UNLOADED);
+  }
+
+  /** What is found wrong once the stream has its status has none of its own: `stream_results` of https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/http_server.py */
+  #unknownInStream(response: ServerResponse): true {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${JSON.stringify(UNLOADED)}\n\ndata: [DONE]\n\n`);
+    return true;
   }
 }
+
+const UNLOADED = { error: { message: "Got LoRA adapter that has never been loaded" } };
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and what build 4748 (February 2025) was seen to do. */
 export class LlamaCpp extends StandIn {
