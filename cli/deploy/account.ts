@@ -7,10 +7,13 @@ const WhoAmI = z.object({ loggedIn: z.boolean(), accounts: z.array(z.object({ id
 export type Account = { readonly id: string; readonly name: string };
 
 const LOG_IN =
-  "log in with `npx wrangler login`, or set CLOUDFLARE_API_TOKEN to a token that may edit Workers Scripts, D1 and Workers R2 Storage; `--dry-run` needs neither";
+  "log in with `npx wrangler login`, or set CLOUDFLARE_API_TOKEN to a token that may edit Workers Scripts, D1 and Workers R2 Storage, and read Account Settings where `--account` names no id; `--dry-run` needs neither";
 
-/** `wanted` is an id or a name; without it there has to be one account only. @throws {auth/missing} {input/invalid} with the choices */
+const ID = /^[0-9a-f]{32}$/;
+
+/** `wanted` is an id or a name; without it there has to be one account only. An id is taken as it is: not every token may list accounts. @throws {auth/missing} {input/invalid} with the choices */
 export async function findAccount(wrangler: Wrangler, wanted: string | undefined): Promise<Account> {
+  if (wanted !== undefined && ID.test(wanted)) return { id: wanted, name: wanted };
   const { code, output, errors } = await wrangler.try(["whoami", "--json"]);
   const who = WhoAmI.safeParse(parseJson(output));
   if (!who.success || !who.data.loggedIn || code !== 0) {

@@ -57,6 +57,8 @@ export class Cloudflare {
   fault: Fault | undefined;
   /** Those that the token reaches. */
   accounts: readonly Account[] = [ACCOUNT];
+  /** Whether the token may ask whose it is and list accounts, which one that is made for a deployment need not. */
+  tells = true;
   readonly #worker: CloudflareWorker;
   readonly #assets = new Map<string, Uint8Array>();
   #manifest: z.infer<typeof Manifest>["manifest"] = {};
@@ -126,6 +128,8 @@ export class Cloudflare {
     const [, account, below] = /^\/accounts\/([^/]+)(\/.*)$/.exec(path) ?? [];
     if (account !== undefined && !this.accounts.some(({ id }) => id === account)) throw new ApiError(403, 10_000, "Authentication error");
     const called = `${request.method} ${below ?? path}`;
+    if (!this.tells && /^GET \/(user|accounts|memberships)$/.test(called))
+      throw new ApiError(403, 9_109, "Unauthorized to access requested resource");
     for (const [pattern, handler] of this.#routes) {
       const match = pattern.exec(called);
       if (match === null) continue;

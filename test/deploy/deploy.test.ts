@@ -129,6 +129,14 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
     expect(cloudflare.unknown).toEqual([]);
   });
 
+  it("takes an account's id as it is, from a token that may not list accounts", async () => {
+    cloudflare.tells = false;
+    const [named, unnamed] = [await deploy(["--account", ACCOUNT.id]), await deploy()];
+    cloudflare.tells = true;
+    expect([named.code, named.output]).toEqual([0, expect.stringContaining(`to the account ${ACCOUNT.id} …`)]);
+    expect([unnamed.code, unnamed.output]).toEqual([2, expect.stringContaining("read Account Settings where `--account` names no id")]);
+  });
+
   it("refuses another base before it changes anything", async () => {
     const before = cloudflare.changes.length;
     const other = await writeRandomBase(join(folder, "other"), 7);
