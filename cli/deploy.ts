@@ -15,8 +15,8 @@ import { deployWorker } from "./deploy/commands.ts";
 import { describePlan } from "./deploy/plan.ts";
 import { accountConfig, readConfigured, type Target, TargetName, writeAccountConfig } from "./deploy/target.ts";
 import { Wrangler } from "./deploy/wrangler.ts";
-import { seedAgent } from "./first-agent.ts";
-import { type LocalKeys, readKeys } from "./keys.ts";
+import { type Advice, seedAgent } from "./first-agent.ts";
+import { keysFile, type LocalKeys, readKeys } from "./keys.ts";
 import { migrationNames } from "./migrations.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -92,7 +92,10 @@ async function main(): Promise<void> {
     );
   await waitUntilUp(url);
   await writeEndpoint(target.folder, url);
-  const seeded = await seedAgent({ url, adminKey: keys.admin, baseDigest: base.digest }, otherBase(target));
+  const seeded = await seedAgent(
+    { url, adminKey: keys.admin, keysFile: keysFile(target.folder), baseDigest: base.digest },
+    adviceFor(target),
+  );
   say(`agent    assistant ${seeded ? "was made" : "is there"}`);
   say(banner(url, keys, options));
 }
@@ -144,11 +147,15 @@ async function refuseOtherBase({ url }: Options, target: Target): Promise<void> 
     ({ ok }) => ok,
     () => false,
   );
-  if (up) await seedAgent({ url: known, adminKey: keys.admin, baseDigest: target.baseDigest }, otherBase(target));
+  const { folder, baseDigest } = target;
+  if (up) await seedAgent({ url: known, adminKey: keys.admin, keysFile: keysFile(folder), baseDigest }, adviceFor(target));
 }
 
-function otherBase({ name }: Target): string {
-  return `agents keep the base that they were made with: deploy this one beside it, with --name ${name}-2`;
+function adviceFor({ name }: Target): Advice {
+  return {
+    otherBase: `agents keep the base that they were made with: deploy this one beside it, with --name ${name}-2`,
+    noKey: "move the file away and run again with --new-keys",
+  };
 }
 
 async function waitUntilUp(url: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** One key of each kind for a local system: plain in `keys.json` for its owner, hashed in D1 for the Worker. */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { D1Database } from "@cloudflare/workers-types";
@@ -18,6 +19,15 @@ export function keysFile(stateFolder: string): string {
 /** The keys of a state folder. @throws where the file is missing or not of this shape */
 export async function readKeys(stateFolder: string): Promise<LocalKeys> {
   return LocalKeys.parse(JSON.parse(await readFile(keysFile(stateFolder), "utf8")));
+}
+
+/** As they stand in the file now; undefined while it is being written. */
+export function readKeysNow(stateFolder: string): LocalKeys | undefined {
+  try {
+    return LocalKeys.parse(JSON.parse(readFileSync(keysFile(stateFolder), "utf8")));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads the keys, or makes them on the first start, and makes sure that D1 knows them. */

@@ -4,9 +4,9 @@ import { createInterface } from "node:readline";
 
 export type ChildOptions = {
   command: string;
-  /** Asked for at every start, where they are not always the same. */
+  /** Asked for at every start, where they are not always the same; the environment likewise. */
   args: readonly string[] | (() => readonly string[]);
-  env?: Record<string, string>;
+  env?: Record<string, string> | (() => Record<string, string>);
   onStart?: (pid: number) => void;
   /** One line of its output, standard error included. */
   onLine: (line: string) => void;
@@ -52,11 +52,12 @@ export class SupervisedChild {
 
   #start(): void {
     if (this.#stopping) return;
-    const { command, args, env, onStart, onLine } = this.#options;
+    const { command, args, env = {}, onStart, onLine } = this.#options;
     const startedAt = Date.now();
     const given = typeof args === "function" ? args() : args;
+    const variables = typeof env === "function" ? env() : env;
     // A process group of its own: Ctrl-C reaches whoever supervises it, whose `stop` then is the one way that it is told to end.
-    const child = spawn(command, given, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(command, given, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"], detached: true });
     this.#child = child;
     if (child.pid !== undefined) onStart?.(child.pid);
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);

@@ -1,9 +1,11 @@
 /** The whole system as one process tree: edge, trainer, and the watch over both. */
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { AppError } from "../shared/errors.ts";
 import { SECRET_PREFIX } from "../shared/engine.ts";
 import { startEdgeHost, type EdgeHost } from "./edge-host.ts";
 import { seedAgent } from "./first-agent.ts";
+import { keysFile, readKeysNow } from "./keys.ts";
 import { writePid } from "./processes.ts";
 import { SupervisedChild } from "./supervised-child.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -50,8 +52,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     file.end();
   };
   try {
-    const { url, keys, baseDigest } = edge;
-    await seedAgent({ url, adminKey: keys.admin, baseDigest }, `choose another folder with --state, or remove ${edge.stateFolder}`);
+    await seedOrSay(edge, say);
   } catch (error) {
     await close();
     throw error;
@@ -59,8 +60,23 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return { edge, edgeLog, close };
 }
 
+/** Nothing else needs the admin key of the file, so a system whose admins have another goes on. */
+async function seedOrSay({ url, keys, baseDigest, stateFolder }: EdgeHost, say: (line: string) => void): Promise<void> {
+  const served = { url, adminKey: keys.admin, keysFile: keysFile(stateFolder), baseDigest };
+  const advice = {
+    otherBase: `choose another folder with --state, or remove ${stateFolder}`,
+    noKey: "move the file away: the next start makes further keys",
+  };
+  await seedAgent(served, advice).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === "auth/forbidden")) throw error;
+    say(`keys     ${error.message}. Serving goes on.`);
+  });
+}
+
 /** The one trainer of this system: it works on at once where it was killed and started again. */
 const TRAINER_NAME = "start";
+/** How it ends where what it was given is at fault. */
+const REFUSED = "code 2";
 /** Keys of engines, as settings of agents name them: what Worker secrets are on Cloudflare comes from the environment here. */
 function engineKeys(): Record<string, string> {
   return Object.fromEntries(
@@ -85,10 +101,14 @@ function startTrainer(edge: EdgeHost, { baseFolder, say }: { baseFolder: string;
       "--parent-pid",
       String(process.pid),
     ],
-    // By environment, because a command line can be read by everybody on the machine.
-    env: { NEXTSTATE_TRAINER_KEY: keys.trainer },
+    // By environment, because a command line can be read by everybody on the machine; from the file, because keys are rotated while it runs.
+    env: () => ({ NEXTSTATE_TRAINER_KEY: readKeysNow(stateFolder)?.trainer ?? keys.trainer }),
     onStart: (pid) => writePid(stateFolder, "trainer", pid),
     onLine: say,
-    onDeath: (how, waitMs) => say(`trainer  ended (${how}); starting again in ${waitMs / 1000} s. Serving is not affected.`),
+    onDeath: (how, waitMs) => {
+      const advice =
+        how === REFUSED ? ` A trainer key that was rotated goes into ${keysFile(stateFolder)}, as "trainer": each start reads it.` : "";
+      say(`trainer  ended (${how}); starting again in ${waitMs / 1000} s. Serving is not affected.${advice}`);
+    },
   });
 }

@@ -1,6 +1,6 @@
 /** `npm start` as a process: what it says, what it refuses, and that nothing of it is left when it goes. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -113,6 +113,38 @@ describe("npm start, after one that left workerd behind", { timeout: PATIENCE_MS
     expect(second.output()).toContain(`an earlier run had left workerd (process ${workerd}) behind; it was ended`);
     second.process.kill("SIGINT");
     expect(await second.exit()).toBe(0);
+  });
+});
+
+describe("npm start, after its keys were rotated", { timeout: PATIENCE_MS }, () => {
+  it("goes on without an admin key, and its trainer once the file has the new one", async () => {
+    const run = start("rotated", 0);
+    const base = (await run.endpoint()).replace("/v1", "");
+    const { admin } = await readKeys(run.state);
+    const rotate = async (kind: string): Promise<string> => {
+      const headers = bearer(admin);
+      const { keys } = (await (await fetch(`${base}/api/keys`, { headers })).json()) as { keys: { id: string; kind: string }[] };
+      const id = keys.find((key) => key.kind === kind)?.id;
+      return ((await (await fetch(`${base}/api/keys/${id}/rotate`, { method: "POST", headers })).json()) as { key: string }).key;
+    };
+    await until(() => run.output().includes("trainer:started"));
+    const trainer = await rotate("trainer");
+    await until(() => run.output().includes(`A trainer key that was rotated goes into ${join(run.state, "keys.json")}`));
+    const path = join(run.state, "keys.json");
+    await writeFile(path, JSON.stringify({ ...(await readKeys(run.state)), trainer }));
+    const seen = run.output().length;
+    await until(() => run.output().slice(seen).includes("trainer line:opened"));
+    await rotate("admin");
+    run.process.kill("SIGINT");
+    expect(await run.exit()).toBe(0);
+    const again = start("rotated", 0);
+    const { client } = await readKeys(run.state);
+    expect((await fetch(`${await again.endpoint()}/models`, { headers: bearer(client) })).status).toBe(200);
+    expect(again.output()).toMatch(
+      /^keys {5}.*keys\.json: an admin key .* rotated or revoked; put the present one there as "admin".* Serving goes on\.$/m,
+    );
+    again.process.kill("SIGINT");
+    expect(await again.exit()).toBe(0);
   });
 });
 

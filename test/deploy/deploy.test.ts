@@ -137,6 +137,20 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
     expect([unnamed.code, unnamed.output]).toEqual([2, expect.stringContaining("read Account Settings where `--account` names no id")]);
   });
 
+  it("says that the admin key was rotated or revoked, and which file has it", async () => {
+    const file = join(state, "keys.json");
+    const keys = await readKeys(state);
+    const before = cloudflare.changes.length;
+    await writeFile(file, JSON.stringify({ ...keys, admin: "nsk_admin_of_before" }));
+    const refused = await deploy();
+    await writeFile(file, JSON.stringify(keys));
+    expect(refused.code).toBe(2);
+    expect(refused.output).toMatch(
+      /keys\.json: an admin key .* answers with 401, as one that was rotated or revoked; put the present one there as "admin", or, .* --new-keys/,
+    );
+    expect(cloudflare.changes.length).toBe(before);
+  });
+
   it("refuses another base before it changes anything", async () => {
     const before = cloudflare.changes.length;
     const other = await writeRandomBase(join(folder, "other"), 7);
