@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +13,16 @@ beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nextstate-mac
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Output until it holds the text, or the process ends. */
-function outputOf(cwd: string, [program = "", ...args]: readonly string[], until?: string): Promise<string> {
+async function outputOf(cwd: string, command: readonly string[], until: string): Promise<string> {
+  return (await run(cwd, command, until)).output;
+}
+
+/** What a process says and how it ends, which it is told to once it has said `until`. */
+function run(
+  cwd: string,
+  [program = "", ...args]: readonly string[],
+  until?: string,
+): Promise<{ readonly output: string; readonly code: number | null }> {
   const child = spawn(program, args, { cwd, env: { PATH: process.env["PATH"], NEXTSTATE_TRAINER_KEY: "nsk_trainer_x" } });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
@@ -19,7 +30,7 @@ function outputOf(cwd: string, [program = "", ...args]: readonly string[], until
       output += chunk.toString();
       if (until !== undefined && output.includes(until)) child.kill("SIGTERM");
     });
-  return new Promise((done) => child.once("close", () => done(output)));
+  return new Promise((done) => child.once("close", (code) => done({ output, code })));
 }
 
 describe("deploy/trainer.Dockerfile", () => {
@@ -53,12 +64,26 @@ describe("deploy/trainer.Dockerfile", () => {
 });
 
 describe("deploy/nextstate-trainer.service", () => {
-  it("starts a trainer", async () => {
-    const [, line = ""] = /^ExecStart=(.+)$/m.exec(readFileSync("deploy/nextstate-trainer.service", "utf8")) ?? [];
-    const here = line
+  const unit = readFileSync("deploy/nextstate-trainer.service", "utf8");
+  const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const startOn = (url: string): string[] =>
+    valueOf("ExecStart")
       .replaceAll("/opt/nextstate", resolve("."))
-      .replace("${NEXTSTATE_URL}", "http://127.0.0.1:9")
-      .replace("/var/lib/nextstate-trainer", join(folder, "service"));
-    expect(await outputOf(resolve("."), here.split(" "), "feed:retried")).toContain("feed:retried");
+      .replace("${NEXTSTATE_URL}", url)
+      .replace("/var/lib/nextstate-trainer", join(folder, "service"))
+      .split(" ");
+
+  it("starts a trainer", async () => {
+    expect(await outputOf(resolve("."), startOn("http://127.0.0.1:9"), "feed:retried")).toContain("feed:retried");
+  });
+
+  it("starts it again however often the edge is away, and not with a wrong key", async () => {
+    expect([valueOf("Restart"), valueOf("StartLimitIntervalSec")]).toEqual(["on-failure", "0"]);
+    const edge = createServer((_, response) => void response.writeHead(401).end("{}"));
+    await new Promise<void>((done) => edge.listen(0, "127.0.0.1", done));
+    const { code, output } = await run(resolve("."), startOn(`http://127.0.0.1:${(edge.address() as AddressInfo).port}`));
+    edge.close();
+    expect(output).toContain("does not take this key");
+    expect(String(code)).toBe(valueOf("RestartPreventExitStatus"));
   });
 });
