@@ -25,9 +25,10 @@ export function chatBody(engine: Exclude<EngineSettings, { kind: "embedded" }>, 
   };
 }
 
-/** Whether the answer is free text that the client wants no log-probs of: all that native routes are used for. */
-export function isUntooled({ tools, sampling }: EngineTurn): boolean {
-  return tools.length === 0 && !sampling.logprobs && !isHeld(sampling, tools);
+/** Whether the answer is free text that the client wants no log-probs of, and without a thought: all that native routes are used for, which pass on what is written as it is. */
+export function isPlainText(engine: EngineSettings, { tools, sampling }: EngineTurn): boolean {
+  const thinks = templateArgumentsOf(engine)["enable_thinking"] === true;
+  return tools.length === 0 && !sampling.logprobs && !isHeld(sampling, tools) && !thinks;
 }
 
 /**

@@ -7,7 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { adapterName, capabilitiesOf, type OpenAiEngine } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { answerEvents } from "./answer-events.ts";
-import { chatBody, drawn, isUntooled, templateMember } from "./bodies.ts";
+import { chatBody, drawn, isPlainText, templateMember } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { loraList, llamaAdapters } from "./llama-adapters.ts";
 import { llamaChat, PLAIN_SAMPLING } from "./llama-chat.ts";
@@ -40,7 +40,7 @@ const UNKNOWN_ADAPTER: Readonly<Record<OpenAiEngine["flavour"], readonly number[
   llamacpp: [400, 404],
   generic: [],
 };
-const NOT_ASKED = "the engine's chat completions, which calls, JSON and log-probs for the client need, do not report token ids";
+const NOT_ASKED = "the engine's chat completions, which calls, JSON, thoughts and log-probs for the client need, do not report token ids";
 
 export function createOpenAiEngine(env: Env, engine: OpenAiEngine, ensureAdapter: EnsureAdapter): Engine {
   // In a stream SGLang tells without a status what is wrong with the request, an adapter that it does not have among it.
@@ -118,7 +118,7 @@ async function plan(
       return chat(engine, turn, { model: adapter ?? engine.model, extra });
     }
     case "sglang": {
-      const encoded = isUntooled(turn) ? await encodeForGenerate(upstream, { turn, engine, signal }) : NOT_ASKED;
+      const encoded = isPlainText(engine, turn) ? await encodeForGenerate(upstream, { turn, engine, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return generate(engine, turn, { promptTokens: encoded, adapter });
       const model = adapter === undefined ? engine.model : `${engine.model}:${adapter}`;
       return chat(engine, turn, { model, extra: { top_k: -1, min_p: 0, repetition_penalty: 1 }, silence: encoded });
@@ -126,7 +126,7 @@ async function plan(
     case "llamacpp": {
       const present = await llamaAdapters(upstream, signal);
       const extra = { ...loraList(present, adapter), ...PLAIN_SAMPLING };
-      const encoded = isUntooled(turn) ? await encodeForCompletion(upstream, { turn, engine, signal }) : NOT_ASKED;
+      const encoded = isPlainText(engine, turn) ? await encodeForCompletion(upstream, { turn, engine, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return complete(engine, turn, { promptTokens: encoded, extra });
       return chat(engine, turn, { model: engine.model, extra: { ...extra, ...llamaChat(turn) }, silence: encoded });
     }

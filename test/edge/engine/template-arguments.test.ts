@@ -51,6 +51,16 @@ describe("what a chat template is given", () => {
     }
   });
 
+  it("is to think: answers come by chat completions, whose parser takes the thought out", async () => {
+    for (const engine of engines.slice(0, 3)) {
+      const { ask, logged } = await agentOn(engine, { templateArguments: { enable_thinking: true } });
+      expect((await ask([says("hi")])).status).toBe(200);
+      expect([engine.asked.at(-1)?.path, engine.flavour]).toEqual(["/v1/chat/completions", engine.flavour]);
+      const [turn] = turnsOf(await logged("turn:finished", 1));
+      if (engine.flavour !== "vllm") expect(turn?.rollout.unusable).toMatchObject({ reason: expect.stringContaining("thoughts") });
+    }
+  });
+
   it("is nothing for a server that may refuse what it does not know", async () => {
     const [generic = new Generic()] = engines.slice(3);
     const { ask } = await agentOn(generic);
