@@ -310,12 +310,18 @@ describe("tools that a prompt cannot hold", () => {
 
   it("are refused at once, however many parameters they list", async () => {
     const { ask } = await agentFor("wide");
-    const names = Array.from({ length: 20_000 }, (_, index) => `p${index}`);
+    const names = Array.from({ length: 2_000 }, (_, index) => `p${index}`);
     const properties = Object.fromEntries(names.map((name) => [name, {}]));
     const refused = await ask([says("hello")], { extra: toolOf({ type: "object", properties, required: names.slice(0, 1_000) }) });
     expect(refused).toMatchObject({ status: 400, error: { code: "context_length_exceeded" } });
     const many = await ask([says("hello")], { extra: toolOf({ type: "object", properties: {}, required: names }) });
-    expect(many.error?.message).toMatch(/required: at most 1024 names expected, got 20000/);
+    expect(many.error?.message).toMatch(/required: at most 1024 names expected, got 2000/);
+    const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, {}]));
+    const larger = await ask([says("hello")], { extra: toolOf({ type: "object", properties: wide }) });
+    expect(larger).toMatchObject({
+      status: 400,
+      error: { message: expect.stringMatching(/at most 32768 characters of JSON expected, got \d+ for Wide/) },
+    });
   });
 
   it("are refused before sampling where the record of the turn would not fit a row", async () => {
