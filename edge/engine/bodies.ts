@@ -49,6 +49,12 @@ export function toolsOf({ tools, sampling: { toolChoice, parallelToolCalls } }: 
   return { tools, tool_choice: choice, parallel_tool_calls: parallelToolCalls };
 }
 
+/** A tool with what it may be without, and what older builds of llama.cpp's server and the schema of Workers AI require. */
+export function spelledOut<Tool extends EngineTurn["tools"][number]>(tool: Tool): Tool {
+  const parameters = { type: "object", properties: {}, ...tool.function.parameters };
+  return { ...tool, function: { description: "", ...tool.function, parameters } };
+}
+
 function formatOf({ sampling: { responseFormat } }: EngineTurn): Record<string, unknown> {
   if (responseFormat.type === "text") return {};
   if (responseFormat.type === "json_object") return { response_format: responseFormat };

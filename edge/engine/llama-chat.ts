@@ -2,6 +2,7 @@
  * What llama.cpp's server wants said otherwise than the API says it, so that what is asked for is what it does. Pure.
  * @see https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
  */
+import { spelledOut } from "./bodies.ts";
 import type { EngineTurn } from "./port.ts";
 
 /** Samplers that draw from another distribution than the one its log-probs are of, off whatever the server was started with. */
@@ -26,10 +27,7 @@ function toolsOf(tools: EngineTurn["tools"], choice: EngineTurn["sampling"]["too
   const named = typeof choice === "string" ? undefined : choice.name;
   const shown = tools.filter(({ function: { name } }) => named === undefined || name === named);
   return {
-    tools: shown.map((tool) => ({
-      ...tool,
-      function: { description: "", parameters: { type: "object", properties: {} }, ...tool.function },
-    })),
+    tools: shown.map(spelledOut),
     tool_choice: named === undefined ? choice : "required",
   };
 }

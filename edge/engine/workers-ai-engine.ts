@@ -12,7 +12,7 @@ import type { Env } from "../env.ts";
 import type { AnswerDelta } from "../policy/completion.ts";
 import { toChunk, WholeCompletion } from "./answer-events.ts";
 import { AnswerParts } from "./answer-parts.ts";
-import { drawn, toolsOf } from "./bodies.ts";
+import { drawn, spelledOut, toolsOf } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { readEvents } from "./event-stream.ts";
 import type { EnsureAdapter } from "./openai-engine.ts";
@@ -79,7 +79,7 @@ async function* answer(
   const inputs = {
     messages: turn.messages.map(withText),
     ...{ stream: turn.sampling.responseFormat.type === "text", max_tokens: maxTokens, temperature, top_p: topP, seed },
-    ...toolsOf(turn),
+    ...toolsOf({ ...turn, tools: turn.tools.map(spelledOut) }),
     ...formatOf(turn.sampling),
     ...(adapter === null ? {} : { lora: adapterName(policyDigest) }),
   };

@@ -117,7 +117,10 @@ function callPieces({ name, arguments: pieces }: Called): object[] {
 }
 
 /** What the schema of the model's inputs does not let through. https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ */
+const Parameters = z.object({ type: z.string(), properties: z.record(z.string(), z.unknown()) });
+const Tool = z.object({ type: z.string(), function: z.object({ name: z.string(), description: z.string(), parameters: Parameters }) });
 const Inputs = z.object({
+  tools: z.array(Tool).optional(),
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
   seed: z.number().int().min(1).max(9_999_999_999).optional(),
 });
@@ -180,9 +183,7 @@ it("is sent the limit of the answer, which it would set low by itself, and nothi
 it("takes a conversation that goes on after a call, and is asked with no seed that it refuses", async () => {
   await putAgent(edge, "called", { engine: settings() });
   const { ask } = talkTo(edge, "called");
-  const tools = [
-    { type: "function", function: { name: "Book", description: "Books rooms", parameters: { type: "object", properties: {} } } },
-  ];
+  const tools = [{ type: "function", function: { name: "Book" } }];
   script = { call: { name: "Book", arguments: ["{}"] } };
   const { message } = await ask([says("book it")], { extra: { tools } });
   const result = { role: "tool", content: "booked", tool_call_id: message.tool_calls?.[0]?.id };
@@ -208,9 +209,7 @@ it("reads calls that come whole, and text that comes as a number", async () => {
   const { ask } = talkTo(edge, "numbers");
   script = { text: ["Room ", "4", "2"] };
   expect((await ask([says("which?")])).message.content).toBe("Room 42");
-  const tools = [
-    { type: "function", function: { name: "Book", description: "Books rooms", parameters: { type: "object", properties: {} } } },
-  ];
+  const tools = [{ type: "function", function: { name: "Book" } }];
   script = { call: { name: "Book", arguments: ['{"rooms": 2}'] } };
   callsWhole = true;
   const { message } = await ask([says("book it")], { extra: { tools } });
