@@ -1,4 +1,4 @@
-/** Who made a move: a key by its name, where whoever looks may know it, else by what the audit wrote down. */
+/** Who made a move: a key by its name and kind, where whoever looks may know it, else by what the audit wrote down. */
 import { API } from "../../shared/api-routes.ts";
 import { useResource } from "../resource.ts";
 
@@ -11,6 +11,12 @@ export function useKeyNames(): KeyNames {
 }
 
 export function Actor({ actor, names }: { actor: string; names: KeyNames }) {
-  const name = names.get(actor.slice(actor.indexOf(":") + 1));
-  return name === undefined ? <code>{actor}</code> : <span title={actor}>{name}</span>;
+  const [kind, id = ""] = actor.split(":", 2);
+  const name = names.get(id);
+  if (name === undefined) return <code>{actor}</code>;
+  return (
+    <span title={actor}>
+      {name} ({kind})
+    </span>
+  );
 }

@@ -100,7 +100,7 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     const told = ["notes", "publishof version 4", ...tried, "create"];
     await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(told);
     const { keys } = (await call(edge, "admin", "GET /api/keys")).body as { keys: ListedKey[] };
-    const admin = keys.find(({ kind }) => kind === "admin")?.name;
+    const admin = `${keys.find(({ kind }) => kind === "admin")?.name} (admin)`;
     const rolledBack = page.getByLabel("Moves, newest first").locator("tbody tr", { hasText: "rollback" });
     await expect.poll(() => rolledBack.locator("td:nth-child(3)").allTextContents(), SLOWLY).toEqual([admin, admin, admin]);
     const show = page.getByLabel("Show");
