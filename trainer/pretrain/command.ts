@@ -1,10 +1,12 @@
 /**
  * Commands: conversations with an agent that somebody built for themselves. Each request names a tool by what it does and its values in
- * passing, as texts, numbers, truths or lists; where one is missing, the assistant asks; where it was wrong, the user says so.
+ * passing, as texts, numbers, truths or lists; where one is missing, the assistant asks; where it was wrong, the user says so. What only a tool
+ * of another service would do, the assistant says that it cannot.
  */
 import type { Random } from "../random.ts";
 import { drawCasing, drawSystem } from "./augment.ts";
 import { besideExchange } from "./beside.ts";
+import { DECLINED } from "./beside-words.ts";
 import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
 import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
 import { drawTools } from "./command-tools.ts";
@@ -27,6 +29,7 @@ const OTHER_SHARE = 0.25; // of conversations: one more service beside the one t
 const REFERRED_SHARE = 0.2; // of calls that another request follows: it names something only by "it", or "the second one"
 const CORRECTED_SHARE = 0.18; // of the others
 const FOLLOWED_SHARE = 0.14;
+const ELSEWHERE_SHARE = 0.09; // of requests: before them one for a service that is not there
 const THANKED_SHARE = 0.12; // of conversations
 const RECEIPT_SHARE = 0.15; // of results: tell something, and the reply passes it on
 const FAILURE_SHARE = 0.06;
@@ -41,8 +44,11 @@ export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], ra
   while (random.chance(OTHER_SHARE)) others.push(random.pick(services));
   const dated = random.chance(DATED_SHARE);
   const own = drawTools(service, random);
-  const values = new CommandValues(service, { vocabulary, forms, dated }, random);
-  const steps = drawCasing(new Talk(service, own, { values, vocabulary }, random).steps(), random);
+  const from = { vocabulary, forms, dated };
+  const values = new CommandValues(service, from, random);
+  const elsewhere = (): string =>
+    drawRequest(random.pick(services.filter((each) => each !== service && !others.includes(each))), from, random);
+  const steps = drawCasing(new Talk(service, own, { values, vocabulary, elsewhere }, random).steps(), random);
   // Two tools of one name could not be told apart.
   const shown = new Map(
     [...others.map((each) => drawTools(each, random)), own].flatMap((tools) => [...tools.values()].map((tool) => [tool.name, tool])),
@@ -65,13 +71,14 @@ class Talk {
   readonly #values: CommandValues;
   readonly #referrals: Referrals;
   readonly #vocabulary: Vocabulary;
+  readonly #elsewhere: () => string;
   readonly #random: Random;
   readonly #steps: Step[] = [];
 
   constructor(
     service: CommandService,
     tools: ReadonlyMap<string, ToolView>,
-    { values, vocabulary }: { values: CommandValues; vocabulary: Vocabulary },
+    { values, vocabulary, elsewhere }: { values: CommandValues; vocabulary: Vocabulary; elsewhere: () => string },
     random: Random,
   ) {
     this.#service = service;
@@ -79,6 +86,7 @@ class Talk {
     this.#values = values;
     this.#referrals = new Referrals(service, values, random);
     this.#vocabulary = vocabulary;
+    this.#elsewhere = elsewhere;
     this.#random = random;
   }
 
@@ -86,6 +94,8 @@ class Talk {
     const random = this.#random;
     let referral: Referral | undefined;
     for (let left = 1 + random.below(MOST_REQUESTS); left > 0; left--) {
+      if (referral === undefined && random.chance(ELSEWHERE_SHARE))
+        this.#steps.push(...besideExchange(this.#addressed(this.#elsewhere()), random.pick(DECLINED)));
       const request = referral?.request ?? random.pick(this.#service.requests);
       const given = this.#ask(request, referral?.told ?? new Map());
       referral = left > 1 && random.chance(REFERRED_SHARE) ? this.#referrals.draw(given) : undefined;
@@ -174,9 +184,9 @@ class Talk {
 
   /** The saying with a value drawn for each of its places, which `given` takes up. */
   #filled(saying: string, given: Map<string, string>): string {
-    const drawn = new Map(placesIn(saying).map((slot) => [slot, this.#values.draw(slot)]));
+    const { text, drawn } = fill(saying, this.#values);
     for (const [slot, { value }] of drawn) given.set(slot, value);
-    return saying.replace(/\{(\w+)\}/g, (_, slot: string) => drawn.get(slot)?.said ?? "");
+    return text;
   }
 
   #user(text: string, told: ReadonlyMap<string, string>, opens = false): void {
@@ -187,6 +197,16 @@ class Talk {
   #reply(text: string, acts: readonly Act[], marks: { asks?: true; tells?: true }): void {
     this.#steps.push({ kind: "reply", text, acts, ...marks });
   }
+}
+
+/** A request as somebody makes it of a service. */
+function drawRequest(service: CommandService, from: ConstructorParameters<typeof CommandValues>[1], random: Random): string {
+  return fill(random.pick(service.requests).said, new CommandValues(service, from, random)).text;
+}
+
+function fill(saying: string, values: CommandValues): { text: string; drawn: ReadonlyMap<string, Drawn> } {
+  const drawn = new Map(placesIn(saying).map((slot) => [slot, values.draw(slot)]));
+  return { drawn, text: saying.replace(/\{(\w+)\}/g, (_, slot: string) => drawn.get(slot)?.said ?? "") };
 }
 
 const INSTRUCTIONS = [

@@ -1,5 +1,6 @@
 /** Services that training speaks to: what their lines promise each other, and what is drawn from them. */
 import { describe, expect, it } from "vitest";
+import { DECLINED } from "../../../trainer/pretrain/beside-words.ts";
 import { Vocabulary } from "../../../trainer/pretrain/errand-tools.ts";
 import { drawCommands } from "../../../trainer/pretrain/command.ts";
 import { placesIn, readCommandServices } from "../../../trainer/pretrain/command-services.ts";
@@ -64,6 +65,15 @@ describe("drawCommands", () => {
       }
     }
     expect([...typesSeen].sort()).toEqual(["array", "boolean", "integer", "number", "string"]);
+  });
+
+  it("declines what only a service that is not there would do", () => {
+    const declined = drawn.flatMap(({ conversation: { steps } }) =>
+      steps.flatMap((step, at) => (step.kind === "reply" && (DECLINED as readonly string[]).includes(step.text) ? [steps[at - 1]] : [])),
+    );
+    expect(declined.length).toBeGreaterThan(40);
+    expect(declined.length).toBeLessThan(200);
+    expect(declined.every((step) => step?.kind === "user" && step.acts.length === 0 && !step.text.includes("{"))).toBe(true);
   });
 
   it("speaks of every argument before the call, as passed or by an act", () => {
