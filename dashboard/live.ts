@@ -15,6 +15,8 @@ export type Live = {
   readonly connected: boolean;
   /** Grows when something has happened, at most twice a second. */
   readonly ticks: number;
+  /** Grows when the line has moved: fewer than ticks, since what is said moves no version. */
+  readonly moves: number;
   readonly head: Head | undefined;
   /** What the trainer said last while the page was open. */
   readonly trainer: TrainerReport | undefined;
@@ -23,7 +25,7 @@ export type Live = {
 const GATHER_MS = 500;
 /** A browser gives up at any answer but 200; it is asked again after this, twice as long each time it fails, at most the longest. */
 const AGAIN_MS = { first: 1_000, longest: 30_000 };
-const NOTHING: Live = { connected: false, ticks: 0, head: undefined, trainer: undefined };
+const NOTHING: Live = { connected: false, ticks: 0, moves: 0, head: undefined, trainer: undefined };
 
 export function useLive({ agent, line }: Line): Live {
   const [live, setLive] = useState<Live>(NOTHING);
@@ -53,7 +55,7 @@ export function useLive({ agent, line }: Line): Live {
       });
       source.addEventListener("release", ({ data }: MessageEvent<string>) => {
         const head = JSON.parse(data) as Head;
-        setLive((before) => ({ ...before, head }));
+        setLive((before) => ({ ...before, head, moves: before.moves + 1 }));
         tick();
       });
       source.addEventListener("trainer", ({ data }: MessageEvent<string>) => {

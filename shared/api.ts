@@ -75,6 +75,9 @@ export type ListedVersion = PolicyVersion & { status: VersionStatus };
 /** A page of a line's versions, newest first. */
 export type VersionPage = { stable: number; latest: number; cursor: number; versions: ListedVersion[] };
 
+/** The stable version and the highest one, of which somebody was told what a rollback would take back. */
+export type Seen = Pick<VersionPage, "stable" | "latest">;
+
 /** One version, with the users whose events it was trained on. */
 export type ShownVersion = ListedVersion & { users: string[] };
 

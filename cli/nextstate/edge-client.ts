@@ -10,6 +10,7 @@ import type {
   Promoted,
   QuarantinedEvent,
   RolledBack,
+  Seen,
   ShownVersion,
   Unchanged,
   VersionPage,
@@ -72,7 +73,7 @@ export class EdgeClient {
 
   rollback(
     agent: string,
-    request: { to: number; quarantine: boolean; reason?: string; seen?: { stable: number; latest: number } },
+    request: { to: number; quarantine: boolean; reason?: string; seen?: Seen },
     line: OfLine = {},
   ): Promise<RolledBack | Unchanged> {
     return this.#send(API.rollback.at({ agent }, line), request);

@@ -1,5 +1,6 @@
 /** `nextstate rollback` and `nextstate promote`: which version answers. */
 import { buildCommand } from "@stricli/core";
+import type { Seen } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
 import { barredText, fateOf, fateOfNotes, type Left, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
@@ -40,7 +41,7 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
   func: async (flags, agent, to) => {
     const edge = connect(flags);
     const { quarantine, reason } = flags;
-    let seen: { stable: number; latest: number } | undefined;
+    let seen: Seen | undefined;
     if (!flags.yes) {
       const of: OfLine = { line: flags.line };
       const [{ versions, stable, latest }, barred, notes] = await Promise.all([

@@ -4,6 +4,7 @@ import type { Arm, Sample } from "../../shared/api.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { Line } from "../address.ts";
 import { number, percent, time } from "../format.ts";
+import type { Live } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { Actor, useKeyNames } from "./actor.tsx";
 import { Table } from "./table.tsx";
@@ -18,11 +19,11 @@ const MEASURES: readonly (readonly [keyof Arm, string, (mean: number) => string]
 /** Moves that a trial ends or begins by. */
 const MOVES: ReadonlySet<string> = new Set(["promote", "rollback", "ask"]);
 
-type Tried = Line & { version: number; status: VersionStatus; /** Another number loads again. */ ticks: number };
+type Tried = Line & { version: number; status: VersionStatus; live: Live };
 
-export function Trial({ agent, line, version, status, ticks }: Tried) {
-  const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null, ticks);
-  const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people", line, version }), ticks);
+export function Trial({ agent, line, version, status, live }: Tried) {
+  const release = useResource(status === "canary" ? API.release.at({ agent }, { line }) : null, live.ticks);
+  const audit = useResource(version === 0 ? null : API.audit.at({ agent }, { only: "people", line, version }), live.moves);
   const names = useKeyNames();
   const canary = release.data?.canary;
   const moves = (audit.data?.audit ?? []).filter(({ move }) => MOVES.has(move));

@@ -19,7 +19,7 @@ import { useResource } from "../resource.ts";
 
 export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const version = Number(item);
-  const shown = useResource(API.version.at({ agent, version }, { line }), live.ticks);
+  const shown = useResource(API.version.at({ agent, version }, { line }), live.moves);
   const settings = useResource(API.agent.at({ agent }));
   const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (): void => {
@@ -77,7 +77,7 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
             <Answers changes={each.changes} />
             <Defaults learned={each.defaults} />
             <Learned version={each} agent={agent} />
-            <Trial agent={agent} line={line} version={each.version} status={each.status} ticks={live.ticks} />
+            <Trial agent={agent} line={line} version={each.version} status={each.status} live={live} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} line={line} />
             {asking === "rollBack" && <RollbackDialog {...dialog} />}

@@ -15,6 +15,7 @@ import type {
   QuarantinedEvent,
   Release,
   RolledBack,
+  Seen,
   TrainedOn,
   TrainerReport,
   Unchanged,
@@ -64,8 +65,6 @@ export type TurnFact = {
   tokens: number;
 };
 
-/** The stable version and the highest one, of which somebody was told what a rollback would take back. */
-export type Seen = { stable: number; latest: number };
 export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined; seen?: Seen | undefined };
 export type RollbackResult =
   | RolledBack

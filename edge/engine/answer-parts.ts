@@ -34,7 +34,7 @@ export class AnswerParts {
     const call = this.#calls.at(-1);
     if (call === undefined) return deltas;
     call.id ??= id;
-    if (text === undefined || text === null || text === "") return deltas;
+    if (!text) return deltas;
     call.text += text;
     return [...deltas, { kind: "call:arguments", index: this.#calls.length - 1, text }];
   }

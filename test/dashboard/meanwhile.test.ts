@@ -3,8 +3,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
 import { putAdapter } from "../helpers/adapters.ts";
-import { call, fillLog, lineage, manifestOf, putAgent } from "../helpers/call.ts";
+import { call, fillLog, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
+import { publishOn } from "../helpers/publish-on.ts";
 import { SEARCH } from "../trainer/hotel.ts";
 import { logIn, openPage } from "./browser.ts";
 
@@ -31,13 +32,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     return (await call(edge, "admin", `${method} /api/agents/${AGENT}${path}`, body)).body;
   };
   const publish = async (): Promise<void> => {
-    const line = `/trainer/v1/agents/${AGENT}/lines/shared`;
-    const { parent, cursor } = (await call(edge, "trainer", `GET ${line}/head`)).body;
     published += 1;
-    const adapter = await putAdapter(edge, `busy ${published}`);
-    const from = { agent: AGENT, baseDigest: edge.baseDigest, adapter, parent, fromSeq: cursor, toSeq: cursor + 1 };
-    const manifest = manifestOf({ ...from, events: [lineage(`busy-${published}`, cursor + 1)] });
-    expect((await call(edge, "trainer", `POST ${line}/versions`, { parent, manifest })).body).toMatchObject({ version: published });
+    const { body } = await publishOn(edge, AGENT, await putAdapter(edge, `busy ${published}`), { learned: `busy-${published}` });
+    expect(body).toMatchObject({ version: published });
   };
 
   it("leaves a number as it is typed, and saves that one", async () => {

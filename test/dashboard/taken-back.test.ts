@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
 import type { ListedKey } from "../../shared/api.ts";
 import { putAdapter } from "../helpers/adapters.ts";
-import { call, judgement, lineage, manifestOf, putAgent } from "../helpers/call.ts";
+import { call, judgement, putAgent } from "../helpers/call.ts";
 import { withEdge } from "../helpers/edge.ts";
+import { publishOn } from "../helpers/publish-on.ts";
 import { SEARCH } from "../trainer/hotel.ts";
 import { logIn, openPage, violationsIn } from "./browser.ts";
 
@@ -36,13 +37,8 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     const made = judgement(AGENT, said);
     const judged = { ...made, payload: { ...made.payload, hint: NOTE, tool: "SearchHotel", held: "1" } };
     expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
-    const line = `/trainer/v1/agents/${AGENT}/lines/shared`;
-    const { parent, cursor } = (await call(edge, "trainer", `GET ${line}/head`)).body;
     published += 1;
-    const adapter = await putAdapter(edge, `learned ${published}`);
-    const events = [lineage(`${said}/next`, cursor + 1)];
-    const from = { agent: AGENT, baseDigest: edge.baseDigest, adapter, parent, fromSeq: cursor, toSeq: cursor + 1 };
-    const answer = await call(edge, "trainer", `POST ${line}/versions`, { parent, manifest: { ...manifestOf({ ...from, events }) } });
+    const answer = await publishOn(edge, AGENT, await putAdapter(edge, `learned ${published}`), { learned: `${said}/next` });
     expect(answer.body).toMatchObject({ version: published, release: "canary" });
   }
 

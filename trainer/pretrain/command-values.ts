@@ -15,12 +15,15 @@ const POOL_SIZE = 6;
 /** A value as it is said and as it is passed; lists and truths as their JSON. */
 export type Drawn = { readonly said: string; readonly value: string };
 
+/** What values are drawn from; `dated`: the day is known, and days are passed as dates. */
+export type ValueSource = { readonly vocabulary: Vocabulary; readonly forms: Lexicon["forms"]; readonly dated: boolean };
+
 export class CommandValues {
   readonly #service: CommandService;
-  readonly #from: { vocabulary: Vocabulary; forms: Lexicon["forms"]; dated: boolean };
+  readonly #from: ValueSource;
   readonly #random: Random;
 
-  constructor(service: CommandService, from: { vocabulary: Vocabulary; forms: Lexicon["forms"]; dated: boolean }, random: Random) {
+  constructor(service: CommandService, from: ValueSource, random: Random) {
     this.#service = service;
     this.#from = from;
     this.#random = random;

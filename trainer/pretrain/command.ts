@@ -10,7 +10,7 @@ import { DECLINED } from "./beside-words.ts";
 import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
 import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
 import { drawTools } from "./command-tools.ts";
-import { CommandValues, type Drawn, textOf } from "./command-values.ts";
+import { CommandValues, type Drawn, textOf, type ValueSource } from "./command-values.ts";
 import { callArguments, type Step, toolDefinition, type ToolView } from "./conversation.ts";
 import type { Vocabulary } from "./errand-tools.ts";
 import type { Errand } from "./errand.ts";
@@ -200,7 +200,7 @@ class Talk {
 }
 
 /** A request as somebody makes it of a service. */
-function drawRequest(service: CommandService, from: ConstructorParameters<typeof CommandValues>[1], random: Random): string {
+function drawRequest(service: CommandService, from: ValueSource, random: Random): string {
   return fill(random.pick(service.requests).said, new CommandValues(service, from, random)).text;
 }
 

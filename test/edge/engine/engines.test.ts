@@ -9,7 +9,7 @@ import { call, putAgent } from "../../helpers/call.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import { testEngine } from "./conformance.ts";
 import { END_ID, END_LOGPROB, KEY, PROMPT_IDS, type StandIn } from "./stand-in.ts";
 import { Generic, LlamaCpp, SgLang, Vllm } from "./stand-ins.ts";

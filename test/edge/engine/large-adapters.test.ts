@@ -15,7 +15,7 @@ import { call, manifestOf, putAgent, putFile, utf8 } from "../../helpers/call.ts
 import { withEdge } from "../../helpers/edge.ts";
 import { largeAdapter, QWEN3_4B } from "../../helpers/large-adapter.ts";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import { KEY } from "./stand-in.ts";
 import { Vllm } from "./stand-ins.ts";
 

@@ -19,7 +19,7 @@ import { call, putAgent, putFile } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
 import { LONG_TOKENS, testEngine } from "./conformance.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import type { Json } from "./stand-in.ts";
 
 const url = process.env["NEXTSTATE_LLAMA_SERVER"] ?? "";

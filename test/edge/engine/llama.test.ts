@@ -4,7 +4,7 @@ import { putAdapter } from "../../helpers/adapters.ts";
 import { call, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import { KEY, PROMPT_IDS } from "./stand-in.ts";
 import { LlamaCpp } from "./stand-ins.ts";
 

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { says, talkTo, turnsOf } from "../session/talk.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import { KEY, type Json, type Script } from "./stand-in.ts";
 import { Vllm } from "./stand-ins.ts";
 

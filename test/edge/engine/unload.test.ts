@@ -8,7 +8,7 @@ import { call, putAgent } from "../../helpers/call.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { says, talkTo, turnsOf, type Message } from "../session/talk.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import { KEY, type StandIn } from "./stand-in.ts";
 import { SgLang, Vllm } from "./stand-ins.ts";
 
@@ -81,7 +81,7 @@ it("a user's own version goes with its idleness and comes with its user, in a co
   const line = (await logged("turn:finished", 1))[0]?.user ?? "";
   expect(turn?.policyVersion).toBe(0);
   await call(edge, "trainer", `GET /trainer/v1/agents/${agent}/lines?cursor=0&waitMs=0`);
-  expect(await publishOn(edge, agent, await putAdapter(edge, "anna"), line)).toMatchObject({ status: 200 });
+  expect(await publishOn(edge, agent, await putAdapter(edge, "anna"), { line })).toMatchObject({ status: 200 });
   const opening = await asAnna([says("hi again")]);
   const mine = await nameOf(agent, line, 1);
   expect(askedOf(engine)).toBe(mine);

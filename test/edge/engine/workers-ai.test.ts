@@ -17,7 +17,7 @@ import { withEdge } from "../../helpers/edge.ts";
 import { largeAdapter } from "../../helpers/large-adapter.ts";
 import { readStream, says, talkTo, turnsOf } from "../session/talk.ts";
 import { testEngine } from "./conformance.ts";
-import { publishOn } from "./publish-on.ts";
+import { publishOn } from "../../helpers/publish-on.ts";
 import type { Script } from "./stand-in.ts";
 
 const MODEL = "@cf/meta/llama-3.2-11b-vision-instruct";
