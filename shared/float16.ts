@@ -9,11 +9,15 @@ export function decodeBfloat16(halves: Uint16Array, target: Float32Array = new F
 
 /** Narrows to BF16, nearest even; a NaN stays a NaN. */
 export function encodeBfloat16(values: Float32Array): Uint16Array {
-  const bits = new Uint32Array(values.slice().buffer);
-  return Uint16Array.from(bits, (word) => {
-    if ((word & 0x7fffffff) > 0x7f800000) return (word >>> 16) | 0x40;
-    return (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
-  });
+  const words = wordsOf(values);
+  const halves = new Uint16Array(words.length);
+  // Not Uint16Array.from with a function: models have hundreds of millions of values, and that takes thirty times as long.
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0;
+    const isNaN = (word & 0x7fffffff) > 0x7f800000;
+    halves[i] = isNaN ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return halves;
 }
 
 /** Widens IEEE half patterns; exact. Into `target` where one is given. */
@@ -35,29 +39,9 @@ export function decodeFloat16(halves: Uint16Array, target: Float32Array = new Fl
 
 /** Narrows to IEEE half, nearest even; magnitudes from 65520 become infinite. */
 export function encodeFloat16(values: Float32Array): Uint16Array {
-  return Uint16Array.from(values, (value) => {
-    const sign = Object.is(value, -0) || value < 0 ? 0x8000 : 0;
-    const magnitude = Math.abs(value);
-    if (Number.isNaN(value)) return 0x7e00;
-    if (magnitude >= 65520) return sign | 0x7c00;
-    if (magnitude < 2 ** -14) return sign | roundEven(magnitude * 2 ** 24); // 1024 carries into the exponent as it should
-    const exponent = Math.min(15, exponentOf(magnitude));
-    return sign | (((exponent + 14) << 10) + roundEven(magnitude * 2 ** (10 - exponent)));
-  });
+  return new Uint16Array(new Float16Array(values).buffer);
 }
 
 function wordsOf({ buffer, byteOffset, length }: Float32Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length);
-}
-
-/** floor(log2(x)) of a normal float32, from its bits: Math.log2 may round across a power of two. */
-function exponentOf(magnitude: number): number {
-  const [word = 0] = new Uint32Array(Float32Array.of(magnitude).buffer);
-  return (word >>> 23) - 127;
-}
-
-function roundEven(x: number): number {
-  const floor = Math.floor(x);
-  const rest = x - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
