@@ -30,6 +30,11 @@ export function readShare(option: string, given: string, usage: string): number 
   return readNumber(option, given, usage, { what: "a number from 0 to 1", fits: (share) => share >= 0 && share <= 1 });
 }
 
+/** One of `choices`, likewise. */
+export function readChoice<Choice extends string>(option: string, given: string, usage: string, choices: readonly Choice[]): Choice {
+  return choices.find((each) => each === given) ?? refuse(`${option}: ${choices.join(", ")} expected, got ${given}`, usage);
+}
+
 type Wanted = { readonly what: string; readonly fits: (value: number) => boolean };
 
 function readNumber(option: string, given: string, usage: string, { what, fits }: Wanted): number {

@@ -1,11 +1,11 @@
-/** Options that are numbers: counts, rates and shares, or the command ends with 2 and says what it takes. */
+/** Options that are numbers (counts, rates and shares) or one of several words, or the command ends with 2 and says what it takes. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readCount, readRate, readShare } from "../../trainer/command-line.ts";
+import { readChoice, readCount, readRate, readShare } from "../../trainer/command-line.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 /** Has the command end with what it takes. */
-function expectRefused(read: () => number, said: string): void {
+function expectRefused(read: () => unknown, said: string): void {
   vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`exit ${code}`);
   });
@@ -42,5 +42,15 @@ describe("readShare", () => {
 
   it.each(["99", "-0.1", "half", ""])("ends the command where it is none: %s", (given) =>
     expectRefused(() => readShare("--decay", given, "usage"), `--decay: a number from 0 to 1 expected, got ${given}`),
+  );
+});
+
+describe("readChoice", () => {
+  const read = (given: string): string => readChoice("--device", given, "usage", ["auto", "cpu"]);
+
+  it("reads one of the words there are", () => expect(read("cpu")).toBe("cpu"));
+
+  it.each(["gpu", "CPU", ""])("ends the command where it is another: %s", (given) =>
+    expectRefused(() => read(given), `--device: auto, cpu expected, got ${given}`),
   );
 });

@@ -2,6 +2,7 @@
 import { at, invariant } from "../../shared/assert.ts";
 import type { Node } from "../autodiff/graph.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
+import { freeDeviceBytes } from "../onnx/device-memory.ts";
 import { largestBytes, peakBytes } from "../onnx/peak.ts";
 import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
 import { GraphRunner } from "../onnx/runner.ts";
@@ -18,6 +19,8 @@ export type CacheOptions = Omit<SessionOptions, "arena" | "external"> & {
   readonly placement?: Placement;
   /** Graphs that are run at once, each on a thread of its own with its part of `threads`. Default 1, on the calling thread; more need the CPU. */
   readonly lanes?: number;
+  /** What all sessions may hold. Default: half of what the device has free, where that is known, else 2.5 GiB. */
+  readonly budgetBytes?: number;
 };
 
 /** Where graphs are run one at a time. */
@@ -30,7 +33,9 @@ type Entry = Encoded & { readonly session: Promise<OpenGraph>; running: number }
 
 // A session is some five to ten megabytes and, where it has an arena, what its largest run took. An update and its gate open about a
 // hundred. A budget that is too small for those of its steps, which come in turn, would open them at every step.
+// On a device each has an arena: those of pretraining would be 6 GiB, of which 2.5 were opened anew for every batch, for four times as long as they ran.
 const BUDGET_BYTES = 2.5 * 1024 ** 3;
+const DEVICE_SHARE = 0.5; // the rest is the frozen tensors', and other processes'
 const SESSION_BYTES = 10 * 1024 ** 2;
 const MAX_SESSIONS = 250; // of a lane; where it has several threads, each has its own
 
@@ -38,6 +43,7 @@ export class SessionCache {
   /** Where frozen tensors stay on a device; absent where graphs read them in place. */
   readonly residents: ResidentSessions | undefined;
   readonly #keepsArena: boolean;
+  readonly #budgetBytes: number;
   readonly #runners: readonly GraphRunner[];
   readonly #lanes: readonly Lane[];
   // In order of use: the first is the oldest.
@@ -46,12 +52,14 @@ export class SessionCache {
 
   #bytesMoved = 0;
 
-  constructor({ placement, lanes = 1, ...options }: CacheOptions) {
+  constructor({ placement, lanes = 1, budgetBytes, ...options }: CacheOptions) {
     const { device = "cpu" } = options;
     const onDevice = (placement ?? (device === "cpu" ? "inputs" : "device")) === "device";
     invariant(lanes === 1 || (device === "cpu" && !onDevice), "several lanes on the CPU expected");
     this.residents = onDevice ? new ResidentSessions(options) : undefined;
     this.#keepsArena = device !== "cpu";
+    const free = freeDeviceBytes(device);
+    this.#budgetBytes = budgetBytes ?? (free === undefined ? BUDGET_BYTES : DEVICE_SHARE * free);
     this.#runners =
       lanes === 1 ? [] : Array.from({ length: lanes }, (_, lane) => new GraphRunner({ threads: partOf(options.threads, lane, lanes) }));
     const here: Lane["open"] = (model, own) => GraphSession.open(model, { ...options, ...own });
@@ -129,7 +137,7 @@ export class SessionCache {
     const encoded = this.#encoded(key) ?? encode(build(), this.#keepsArena);
     const closed: Promise<void>[] = [];
     for (const [oldKey, oldest] of this.#entries) {
-      if (this.#bytes + encoded.bytes <= BUDGET_BYTES && this.#entries.size < MAX_SESSIONS * this.lanes) break;
+      if (this.#bytes + encoded.bytes <= this.#budgetBytes && this.#entries.size < MAX_SESSIONS * this.lanes) break;
       if (oldest.running > 0) continue;
       this.#entries.delete(oldKey);
       this.#bytes -= oldest.bytes;

@@ -1,5 +1,6 @@
 /** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
-import { readCommandLine, readCount, readRate } from "../command-line.ts";
+import { readChoice, readCommandLine, readCount, readRate } from "../command-line.ts";
+import { chooseDevice, DeviceChoice } from "../onnx/device.ts";
 import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
 import { trainJudge } from "./judge-run.ts";
 import { Progress } from "./progress.ts";
@@ -15,6 +16,7 @@ const USAGE = `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish [op
   --rank <n>        default 32
   --rate <factor>   on the learning rate, default 1
   --threads <n>     default 2
+  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU; default cpu
   --seed <n>        default 1`;
 
 async function main(): Promise<void> {
@@ -30,6 +32,7 @@ async function main(): Promise<void> {
         rank: { type: "string", default: "32" },
         rate: { type: "string", default: "1" },
         threads: { type: "string", default: "2" },
+        device: { type: "string", default: "cpu" },
         seed: { type: "string", default: "1" },
         help: { type: "boolean", default: false },
       },
@@ -50,6 +53,7 @@ async function main(): Promise<void> {
     threads: readCount("--threads", values.threads, USAGE),
     seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
+  const { device } = await chooseDevice(readChoice("--device", values.device, USAGE, DeviceChoice.options));
   const progress = new Progress({ total: numbers.runTokens, done: 0 });
   let average = Number.NaN;
   await trainJudge({
@@ -59,6 +63,7 @@ async function main(): Promise<void> {
     from: values.from,
     out: values.out ?? values.base,
     ...numbers,
+    device,
     onStep: ({ step, done, loss, factor }) => {
       average = Number.isNaN(average) ? loss : 0.95 * average + 0.05 * loss;
       progress.show(done, `step ${step}, loss ${average.toFixed(3)}, rate ×${factor.toFixed(2)}`);

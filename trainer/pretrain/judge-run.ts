@@ -4,6 +4,7 @@
  */
 import { linearNames } from "../../shared/lora.ts";
 import { Engine } from "../engine/engine.ts";
+import type { Device } from "../onnx/device.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
 import { roundAdapter } from "../policy/adapter.ts";
 import { loadBase } from "../policy/base.ts";
@@ -25,6 +26,8 @@ export type JudgeRunOptions = {
   /** Factor on the learning rate. */
   rate: number;
   threads: number;
+  /** Where graphs run. Default: the CPU. */
+  device?: Device;
   seed: number;
   onStep: (step: { step: number; done: number; loss: number; factor: number }) => void;
 };
@@ -39,7 +42,7 @@ const SAVE_EVERY_STEPS = 50;
 
 /** @throws Error where the base to go on from has no such adapter */
 export async function trainJudge(options: JudgeRunOptions): Promise<void> {
-  const { sgd, adapter, base: folder, from, out, runTokens, rank, rate, threads, seed, onStep } = options;
+  const { sgd, adapter, base: folder, from, out, runTokens, rank, rate, threads, device, seed, onStep } = options;
   const base = loadBase(folder);
   const mixture = new JobMixture({
     sgd,
@@ -49,7 +52,7 @@ export async function trainJudge(options: JudgeRunOptions): Promise<void> {
   });
   const before = from === undefined ? undefined : readJudgeAdapter(adapter, { folder: from, config: base.config });
   if (from !== undefined && before === undefined) throw new Error(`${from}: a base with a ${adapter} adapter expected, got none`);
-  const engine = await Engine.start({ config: base.config, threads });
+  const engine = await Engine.start({ config: base.config, threads, ...(device && { device }) });
   const save = async (): Promise<void> => writeJudgeAdapter(adapter, roundAdapter(await engine.readAdapter(NAME)), { out, base });
   try {
     await engine.loadCheckpoint(folder);

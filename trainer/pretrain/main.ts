@@ -1,5 +1,6 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
+import { readChoice, readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
+import { chooseDevice, DeviceChoice } from "../onnx/device.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
 import { readSgd } from "./sgd.ts";
@@ -40,6 +41,7 @@ const USAGE = `npm run pretrain -- --sgd <folder> [options]
   --warmup <n>      steps of learning-rate warm-up, default 100
   --decay <share>   last share of the run over which the rate falls to zero, default 0.2
   --threads <n>     default 2
+  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU; default cpu
   --seed <n>        default 1`;
 
 async function main(): Promise<void> {
@@ -54,6 +56,7 @@ async function main(): Promise<void> {
         warmup: { type: "string", default: "100" },
         decay: { type: "string", default: "0.2" },
         threads: { type: "string", default: "2" },
+        device: { type: "string", default: "cpu" },
         seed: { type: "string", default: "1" },
         help: { type: "boolean", default: false },
       },
@@ -74,6 +77,7 @@ async function main(): Promise<void> {
     threads: readCount("--threads", values.threads, USAGE),
     seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
+  const { device } = await chooseDevice(readChoice("--device", values.device, USAGE, DeviceChoice.options));
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`reading SGD train from ${values.sgd}`);
   let progress: Progress | undefined;
@@ -86,6 +90,7 @@ async function main(): Promise<void> {
     tokensPerStep: TOKENS_PER_STEP,
     checkpointEverySteps: CHECKPOINT_EVERY_STEPS,
     ...numbers,
+    device,
     say,
     onStep: ({ state, goalTokens, loss, gradNorm, factor }) => {
       progress ??= new Progress({ total: goalTokens, done: state.tokens });

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { Tokenizer } from "../../shared/tokenizer.ts";
 import { Engine } from "../engine/engine.ts";
 import { type Checkpoint, readCheckpoint, readWeights, writeCheckpoint } from "../model/checkpoint.ts";
+import type { Device } from "../onnx/device.ts";
 import { type ModelConfig, parseModelConfig } from "../../shared/model-config.ts";
 import { listParameters } from "../model/parameters.ts";
 import { scheduleFactor } from "../optim/schedule.ts";
@@ -48,6 +49,8 @@ export type PretrainOptions = {
   /** Last share of the run over which the learning rate falls to zero. */
   decayShare: number;
   threads: number;
+  /** Where graphs run. Default: the CPU. */
+  device?: Device;
   seed: number;
   say: (line: string) => void;
   onStep: (step: StepReport) => void;
@@ -98,8 +101,12 @@ export async function pretrain(options: PretrainOptions): Promise<TrainingState>
   return state;
 }
 
-async function startEngine(config: ModelConfig, resumed: Checkpoint | undefined, { threads, seed }: PretrainOptions): Promise<Engine> {
-  const engine = await Engine.start({ config, threads });
+async function startEngine(
+  config: ModelConfig,
+  resumed: Checkpoint | undefined,
+  { threads, device, seed }: PretrainOptions,
+): Promise<Engine> {
+  const engine = await Engine.start({ config, threads, ...(device && { device }) });
   if (resumed !== undefined) {
     await engine.loadWeights(deepened(readWeights(resumed), resumed.config, config));
     return engine;
