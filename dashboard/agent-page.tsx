@@ -4,6 +4,7 @@ import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
 import { SHARED_LINE } from "../shared/shared-line.ts";
 import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
 import { addressOf, type Line } from "./address.ts";
 import { useLive, type Live } from "./live.ts";
 import { LineChooser } from "./parts/line-chooser.tsx";
@@ -26,7 +27,8 @@ export type AgentView = Line & {
   /** Who talks in the playground. */
   readonly user: string;
   readonly item?: string | undefined;
-  readonly onChanged: () => void;
+  /** Has what everybody sees of agents read again; `said` tells people what was done. */
+  readonly onChanged: (said?: string) => void;
 };
 
 const SECTIONS = {
@@ -58,10 +60,16 @@ export function AgentPage({ params, agents, login, onChanged }: Page) {
   return <Sections {...params} line={line} personal={personal} user={login.user} onChanged={onChanged} />;
 }
 
-type Shown = Params & Omit<AgentView, "live" | "item">;
+type Shown = Params & Omit<AgentView, "live" | "item" | "onChanged"> & { onChanged: () => void };
 
-function Sections({ agent, line, section = "overview", item, ...known }: Shown) {
+function Sections({ agent, line, section = "overview", item, onChanged, ...known }: Shown) {
   const live = useLive({ agent, line });
+  const place = `${agent}/${line}/${section}/${item ?? ""}`;
+  const [done, setDone] = useState<{ place: string; said: string }>();
+  const changed = (said?: string): void => {
+    if (said !== undefined) setDone({ place, said });
+    onChanged();
+  };
   if (!isSection(section))
     return <Problem error={`There is no ${section} of an agent; choose one of ${Object.keys(SECTIONS).join(", ")}.`} />;
   const View = section === "versions" && item !== undefined ? Version : SECTIONS[section].view;
@@ -80,7 +88,8 @@ function Sections({ agent, line, section = "overview", item, ...known }: Shown) 
         <LineChooser agent={agent} line={line} live={live} section={section === "overview" ? "" : section} user={known.user} />
         <span class={live.connected ? "live on" : "live"}>{live.connected ? "live" : "connecting"}</span>
       </nav>
-      <View key={`${agent}/${line}/${item ?? ""}`} agent={agent} line={line} live={live} item={item} {...known} />
+      <p role="status">{done?.place === place && done.said}</p>
+      <View key={`${agent}/${line}/${item ?? ""}`} agent={agent} line={line} live={live} item={item} onChanged={changed} {...known} />
     </>
   );
 }

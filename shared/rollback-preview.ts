@@ -1,5 +1,5 @@
-/** What a rollback would do, worked out and said before it is asked for. Pure. */
-import type { ListedVersion } from "./api.ts";
+/** What a rollback would do, worked out and said before it is asked for, and what it did. Pure. */
+import type { ListedVersion, Promoted, RolledBack, Unchanged } from "./api.ts";
 import { count } from "./count.ts";
 import { eventIdOf } from "./hint-id.ts";
 import type { Note } from "./note.ts";
@@ -57,6 +57,21 @@ export function previewOf(left: Left, { stable, to }: { stable: number; to: numb
   if (left.versions.length === 0) return `${answers} No version in use will be taken back.`;
   const taken = left.versions.map(({ version }) => `version ${version}`).join(", ");
   return `${answers} Taken back will be ${taken}, with ${count(left.events.size, "event")} that nothing else has learned from.`;
+}
+
+/** What a move did, a sentence or two of each kind. */
+export function movedTexts(moved: RolledBack | Promoted | Unchanged): string[] {
+  if (moved.status === "unchanged") return [`Version ${moved.stable} answers already; nothing was changed.`];
+  const { from, to } = moved;
+  const answers = from === to ? `Version ${to} goes on answering` : `Version ${to} answers now, ${from} no longer`;
+  if (moved.status === "promoted") return [`${answers}.`];
+  const left = moved.versions.length === 0 ? "none" : moved.versions.map((version) => `version ${version}`).join(", ");
+  const stays = barredText(moved.barred);
+  return [
+    `${answers}. Left: ${left}.`,
+    `${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`,
+    ...(stays === undefined ? [] : [stays]),
+  ];
 }
 
 /** What becomes of these events, as it will be. */

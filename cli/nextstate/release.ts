@@ -2,10 +2,9 @@
 import { buildCommand } from "@stricli/core";
 import type { Seen } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
-import { barredText, fateOf, fateOfNotes, type Left, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import { barredText, fateOf, fateOfNotes, type Left, movedTexts, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
-import { count } from "../../shared/count.ts";
 import type { Note } from "../../shared/note.ts";
 import { clip, remark, say, show } from "./output.ts";
 import { PAGE, readAll } from "./paged.ts";
@@ -56,15 +55,7 @@ export const rollback = buildCommand<Reasoned & OfLine & { quarantine: boolean; 
       seen = { stable, latest };
     }
     const request = { to, quarantine, ...(reason === undefined ? {} : { reason }), ...(seen === undefined ? {} : { seen }) };
-    show(flags, await edge.rollback(agent, request, { line: flags.line }), (moved) => {
-      if (moved.status === "unchanged") return say(`Version ${moved.stable} answers already; nothing was changed.`);
-      const answers =
-        moved.from === moved.to ? `Version ${moved.to} goes on answering` : `Version ${moved.to} answers now, ${moved.from} no longer`;
-      say(`${answers}. Left: ${numbersOf(moved.versions)}.`);
-      say(`${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`);
-      const stays = barredText(moved.barred);
-      if (stays !== undefined) say(stays);
-    });
+    show(flags, await edge.rollback(agent, request, { line: flags.line }), sayMoved);
   },
 });
 
@@ -73,10 +64,7 @@ export const promote = buildCommand<Reasoned, [string, number], Context>({
   parameters: { flags: { ...COMMON, reason: REASON }, positional: MOVE },
   func: async (flags, agent, version) => {
     const request = { version, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-    show(flags, await connect(flags).promote(agent, request), (moved) => {
-      if (moved.status === "unchanged") say(`Version ${moved.stable} answers already; nothing was changed.`);
-      else say(`Version ${moved.to} answers now, ${moved.from} no longer.`);
-    });
+    show(flags, await connect(flags).promote(agent, request), sayMoved);
   },
 });
 
@@ -100,6 +88,6 @@ async function readBarred(edge: EdgeClient, agent: string, { line }: OfLine): Pr
   return new Set((await readAll(pageOf, ({ eventId }) => eventId)).map(({ eventId }) => eventId));
 }
 
-function numbersOf(versions: readonly number[]): string {
-  return versions.length === 0 ? "none" : versions.map((version) => `version ${version}`).join(", ");
+function sayMoved(moved: Parameters<typeof movedTexts>[0]): void {
+  for (const line of movedTexts(moved)) say(line);
 }

@@ -9,12 +9,12 @@ import type { Line } from "../address.ts";
 import { ApiError, get, send } from "../api.ts";
 import { BARRED_PAGING, NOTE_PAGING, readAll } from "../pages.ts";
 import { useAction } from "../resource.ts";
-import { barredText, fateOf, fateOfNotes, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import { barredText, fateOf, fateOfNotes, movedTexts, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
 import { Dialog } from "./dialog.tsx";
 import { OfTool } from "./hints.tsx";
 import { Problem } from "./shown.tsx";
 
-type Moving = Line & { version: number; onMoved: () => void; onClose: () => void };
+type Moving = Line & { version: number; /** With what was done, for people. */ onMoved: (said: string) => void; onClose: () => void };
 
 type Known = {
   readonly stable: number;
@@ -96,15 +96,15 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
   const move = async (): Promise<void> => {
     if (known === undefined) return;
     const seen = { stable: known.stable, latest: known.latest };
+    const asked = { to: version, quarantine, seen, ...(reason === "" ? {} : { reason }) };
     try {
-      await send(API.rollback.at({ agent }, { line }), { to: version, quarantine, seen, ...(reason === "" ? {} : { reason }) });
+      onMoved(movedTexts(await send(API.rollback.at({ agent }, { line }), asked)).join(" "));
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || thrown.status !== 409) throw thrown;
       setKnown(undefined);
       look();
       throw new Error("Nothing was changed: another version came meanwhile. What would be taken back now is said above; look again.");
     }
-    onMoved();
   };
   return (
     <Dialog
@@ -177,8 +177,8 @@ function NotesToo({ notes, go }: { notes: readonly Note[]; go: boolean }) {
 export function PromoteDialog({ agent, line, version, onMoved, onClose }: Moving) {
   const [reason, setReason] = useState("");
   const move = async (): Promise<void> => {
-    await send(API.promote.at({ agent }, { line }), { version, ...(reason === "" ? {} : { reason }) });
-    onMoved();
+    const moved = await send(API.promote.at({ agent }, { line }), { version, ...(reason === "" ? {} : { reason }) });
+    onMoved(movedTexts(moved).join(" "));
   };
   return (
     <Dialog

@@ -20,11 +20,15 @@ type Step = "hour" | "day";
 
 const FEWEST_POINTS = 3;
 
-export function Overview({ agent, line, personal, live }: AgentView) {
+export function Overview({ agent, line, personal, live, onChanged }: AgentView) {
   const [step, setStep] = useState<Step>("hour");
   const release = useResource(API.release.at({ agent }, { line }), live.ticks);
   const series = useResource(API.series.at({ agent }, { step }), live.ticks);
   const versions = useResource(API.versions.at({ agent }, { line }), live.head?.latest ?? 0);
+  const moved = (said: string): void => {
+    release.reload();
+    onChanged(said);
+  };
   return (
     <section>
       <h1>{agent}</h1>
@@ -35,7 +39,7 @@ export function Overview({ agent, line, personal, live }: AgentView) {
         </p>
       )}
       <Loaded from={release}>
-        {(shown) => <Tiles agent={agent} line={line} release={shown} versions={versions.data?.versions ?? []} onMoved={release.reload} />}
+        {(shown) => <Tiles agent={agent} line={line} release={shown} versions={versions.data?.versions ?? []} onMoved={moved} />}
       </Loaded>
       <TrainerNow agent={agent} line={line} live={live} />
       <Heard agent={agent} only={line === SHARED_LINE ? {} : { user: line }} version={live.ticks} />
@@ -56,7 +60,7 @@ export function Overview({ agent, line, personal, live }: AgentView) {
   );
 }
 
-type Shown = Of & { release: Release; versions: readonly ListedVersion[]; onMoved: () => void };
+type Shown = Of & { release: Release; versions: readonly ListedVersion[]; onMoved: (said: string) => void };
 
 function Tiles({ agent, line, release, versions, onMoved }: Shown) {
   const { stable, canary, audience, turnsPerDay, waiting } = release;

@@ -22,9 +22,9 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const shown = useResource(API.version.at({ agent, version }, { line }), live.moves);
   const settings = useResource(API.agent.at({ agent }));
   const [asking, setAsking] = useState<"rollBack" | "promote">();
-  const moved = (): void => {
+  const moved = (said: string): void => {
     shown.reload();
-    onChanged();
+    onChanged(said);
   };
   const dialog = { agent, line, version, onMoved: moved, onClose: () => setAsking(undefined) };
   return (

@@ -18,9 +18,9 @@ type Asked = { move: "rollBack" | "promote"; version: number };
 export function Versions({ agent, line, live, onChanged }: AgentView) {
   const page = usePages(API.versions.at({ agent }, { line }), VERSION_PAGING, live.ticks);
   const [asked, setAsked] = useState<Asked>();
-  const moved = (): void => {
+  const moved = (said: string): void => {
     page.reload();
-    onChanged();
+    onChanged(said);
   };
   const close = (): void => setAsked(undefined);
   return (
@@ -63,7 +63,7 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
   );
 }
 
-type Listed = Line & { version: ListedVersion; stable: number; onAsk: (asked: Asked) => void; onMoved: () => void };
+type Listed = Line & { version: ListedVersion; stable: number; onAsk: (asked: Asked) => void; onMoved: (said: string) => void };
 
 function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
   const { version, status, hints, events, metrics, createdAt, parent, over } = each;

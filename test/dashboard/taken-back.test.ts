@@ -63,7 +63,11 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     await dialog.getByLabel("Quarantine what they learned from").check();
     expect(await violationsIn(page, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "End the trial" }).click();
-    await expect.poll(async () => (await api("/release")).canary, SLOWLY).toBe(null);
+    await page
+      .getByRole("status")
+      .getByText(`Version 0 goes on answering. Left: version ${published}. 1 event quarantined, 0 to be learned from again.`)
+      .waitFor(SLOWLY);
+    expect((await api("/release")).canary).toBe(null);
     await expect.poll(() => page.getByRole("button", { name: "End the trial" }).count(), SLOWLY).toBe(0);
     expect((await note()).status).toBe("rolledBack");
   });
