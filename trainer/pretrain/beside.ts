@@ -12,16 +12,24 @@ const MAX_BARE = 4;
 const MORE_SHARE = 0.35; // of conversations: something beside once more
 const ASKED_SHARE = 0.3; // of what is said beside: about the assistant
 const GREETED_SHARE = 0.4; // of beginnings
+const ELSEWHERE_SHARE = 0.6; // of the rest: a request of a service that is not there, of which there are many more
 const MAX_REDRAWS = 20;
 
+/** A request, and words that tell what it is about. */
+export type Elsewhere = { readonly text: string; readonly about: string };
+/** Draws one, of whichever service. */
+type DrawElsewhere = (random: Random) => Elsewhere;
+
 /** The conversation with such exchanges before messages of its user, the rest as it was; or, without tools, nothing but them. */
-export function withBeside(conversation: Conversation, random: Random): Conversation {
+export function withBeside(conversation: Conversation, random: Random, elsewhere?: DrawElsewhere): Conversation {
   if (random.chance(BARE_SHARE)) return drawBare(conversation, random);
   const starts = conversation.steps.flatMap(({ kind }, at) => (kind === "user" ? [at] : []));
   const places = new Set([random.chance(0.5) ? 0 : random.pick(starts)]);
   while (random.chance(MORE_SHARE)) places.add(random.pick(starts));
   const words = wordsOfTools(conversation);
-  const steps = conversation.steps.flatMap((step, at) => (places.has(at) ? [...drawBeside(words, at === 0, random), step] : [step]));
+  const steps = conversation.steps.flatMap((step, at) =>
+    places.has(at) ? [...drawBeside({ toolWords: words, isFirst: at === 0, elsewhere }, random), step] : [step],
+  );
   return { ...conversation, steps };
 }
 
@@ -36,19 +44,28 @@ export function besideExchange(text: string, reply: string): Step[] {
 /** Who tries an agent before it is given anything has neither tools nor, mostly, instructions. */
 function drawBare(conversation: Conversation, random: Random): Conversation {
   const system = random.chance(UNINSTRUCTED_SHARE) ? "" : conversation.system;
-  const steps = Array.from({ length: 1 + random.below(MAX_BARE) }, (_, at) => drawBeside([], at === 0, random)).flat();
+  const steps = Array.from({ length: 1 + random.below(MAX_BARE) }, (_, at) =>
+    drawBeside({ toolWords: [], isFirst: at === 0 }, random),
+  ).flat();
   return { system, tools: [], views: new Map(), steps };
 }
 
-function drawBeside(toolWords: readonly string[], isFirst: boolean, random: Random): Step[] {
+type Place = { readonly toolWords: readonly string[]; readonly isFirst: boolean; readonly elsewhere?: DrawElsewhere | undefined };
+
+function drawBeside({ toolWords, isFirst, elsewhere }: Place, random: Random): Step[] {
   if (isFirst && random.chance(GREETED_SHARE)) return besideExchange(random.pick(GREETINGS), random.pick(GREETED));
   if (random.chance(ASKED_SHARE)) return besideExchange(random.pick(ABOUT_ITSELF), random.pick(INTRODUCED));
   for (let tries = 0; tries < MAX_REDRAWS; tries++) {
-    const text = random.pick(BESIDE).replace(/\{(\w+)\}/g, (_, kind: string) => random.pick(FILLINGS[kind] ?? []));
+    const { text, about } = elsewhere !== undefined && random.chance(ELSEWHERE_SHARE) ? elsewhere(random) : drawOther(random);
     // Whose words a tool has might be what the tool is for.
-    if (!wordsOf(text).some((word) => toolWords.some((own) => sameStem(word, own)))) return besideExchange(text, random.pick(DECLINED));
+    if (!wordsOf(`${text} ${about}`).some((word) => toolWords.some((own) => sameStem(word, own))))
+      return besideExchange(text, random.pick(DECLINED));
   }
   return [];
+}
+
+function drawOther(random: Random): Elsewhere {
+  return { text: random.pick(BESIDE).replace(/\{(\w+)\}/g, (_, kind: string) => random.pick(FILLINGS[kind] ?? [])), about: "" };
 }
 
 /** Of tools, their descriptions and their parameters, those that tell something. */

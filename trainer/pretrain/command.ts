@@ -5,7 +5,7 @@
  */
 import type { Random } from "../random.ts";
 import { drawCasing, drawSystem } from "./augment.ts";
-import { besideExchange } from "./beside.ts";
+import { besideExchange, type Elsewhere } from "./beside.ts";
 import { DECLINED } from "./beside-words.ts";
 import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
 import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
@@ -20,7 +20,7 @@ import { ADDRESSES, FOLLOW_UPS, THANKED } from "./phrases.ts";
 import { sayingsOf } from "./sayings.ts";
 import type { Act } from "./sgd.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { madeUpWord } from "./values.ts";
+import { madeUpWord, spokenName } from "./values.ts";
 import { FAILURES, RECEIPTS, REGRETS } from "./wordbook.ts";
 
 const ADDRESSED_SHARE = 0.2; // of requests
@@ -197,6 +197,14 @@ class Talk {
   #reply(text: string, acts: readonly Act[], marks: { asks?: true; tells?: true }): void {
     this.#steps.push({ kind: "reply", text, acts, ...marks });
   }
+}
+
+/** A request of some service, whichever, and what tells what it is about beside its own words. */
+export function drawElsewhere(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Elsewhere {
+  const service = random.pick(readCommandServices());
+  const { said, tool } = random.pick(service.requests);
+  const values = new CommandValues(service, { vocabulary, forms, dated: random.chance(DATED_SHARE) }, random);
+  return { text: fill(said, values).text, about: `${service.domain} ${spokenName(tool)}` };
 }
 
 /** A request as somebody makes it of a service. */

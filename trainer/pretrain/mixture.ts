@@ -1,8 +1,8 @@
 /** The stream of training examples: example `i` depends on the seed and `i` alone, so a run can resume anywhere. */
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { withBeside } from "./beside.ts";
+import { type Elsewhere, withBeside } from "./beside.ts";
 import type { Conversation } from "./conversation.ts";
-import { drawCommands } from "./command.ts";
+import { drawCommands, drawElsewhere } from "./command.ts";
 import { copyExample } from "./copying.ts";
 import { drawDrill } from "./drill.ts";
 import { drawErrand } from "./errand.ts";
@@ -14,7 +14,7 @@ import { Sources } from "./sources.ts";
 type TalkShares = { readonly act: number; readonly amended: number; readonly guided: number };
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.03, command: 0.36, errand: 0.1, act: 0.22, amended: 0.1, guided: 0.14, judge: 0.03, hint: 0.02 } as const;
+const SHARES = { drill: 0.03, command: 0.27, errand: 0.12, act: 0.28, amended: 0.1, guided: 0.15, judge: 0.03, hint: 0.02 } as const;
 // Of conversations with services that are no dialogue's; the rest are asked for hints.
 const COMMANDS: TalkShares = { act: 0.66, amended: 0.1, guided: 0.21 };
 const ERRANDS: TalkShares = { act: 0.3, amended: 0.15, guided: 0.47 };
@@ -66,7 +66,9 @@ export class Mixture {
   }
 
   #act(conversation: Conversation, random: Random): Example {
-    const shown = random.chance(BESIDE_SHARE) ? withBeside(conversation, random) : conversation;
+    const { vocabulary, lexicon } = this.#sources;
+    const elsewhere = (from: Random): Elsewhere => drawElsewhere(vocabulary, lexicon.forms, from);
+    const shown = random.chance(BESIDE_SHARE) ? withBeside(conversation, random, elsewhere) : conversation;
     return actExample(this.#tokenizer, shown, this.#maxTokens);
   }
 

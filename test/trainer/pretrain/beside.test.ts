@@ -42,6 +42,20 @@ describe("withBeside", () => {
     expect(said.filter((text) => /poem/i.test(text))).toEqual([]);
   });
 
+  it("takes requests of other services, too, but for those that are about what a tool is for", () => {
+    const others = [
+      { text: "water the ferns at noon", about: "greenhouse water_plants" },
+      { text: "a hut for two", about: "mountain cabin" },
+    ];
+    const said = Array.from({ length: 300 }, (_, seed) => withBeside(plain, new Random(seed), (random) => random.pick(others)))
+      .filter(({ tools }) => tools.length > 0)
+      .flatMap(saidIn);
+    const times = (text: string): number => said.filter((each) => each === text).length;
+    expect(times("water the ferns at noon")).toBeGreaterThan(said.length / 5);
+    expect(times("a hut for two")).toBe(0); // the conversation's tools find cabins
+    expect(said.some((text) => !others.some((each) => each.text === text))).toBe(true);
+  });
+
   it("is nothing else where there is no tool", () => {
     const bare = all.filter(({ tools }) => tools.length === 0);
     expect(bare.length).toBeGreaterThan(10);
