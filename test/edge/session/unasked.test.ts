@@ -10,7 +10,6 @@ const edge = withEdge({ baseFolder: "base" });
 const AGENT = "tables";
 const NOTE = "Call ReserveRestaurant without asking.";
 const REQUEST = "Please reserve a table for 2 people at Aria in San Jose at 6:30 pm on March 5th.";
-const QUESTION = "Please confirm: a table for 2 at Aria in San Jose at 6:30 pm on March 5th.";
 const CONTEXT = 1024; // of the shipped base
 
 describe("a call that nobody is to be asked about", { timeout: 120_000 }, () => {
@@ -34,21 +33,23 @@ describe("a call that nobody is to be asked about", { timeout: 120_000 }, () => 
   it("is the one that the question told of, where an answer has room behind it, and the log has that question", async () => {
     await putAgent(edge, AGENT, { tools: [RESERVE_TABLE] });
     const first = await reserve();
-    expect([first.answer.content, first.agreedTo]).toEqual([QUESTION, undefined]);
+    const question = first.answer.content ?? "";
+    expect([question, first.agreedTo]).toEqual([expect.stringContaining("Aria"), undefined]);
+    expect(first.args).toBeUndefined();
     const made = judgement(AGENT, first.event.turnId);
     const judged = { ...made, user: first.event.user, payload: { ...made.payload, hint: NOTE, tool: "ReserveRestaurant" } };
     expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
 
     const { args, notes, agreedTo, prompt, rollout } = await reserve();
     expect(args).toEqual({ restaurant_name: "Aria", city: "San Jose", time: "18:30", date: "2019-03-05", party_size: "2" });
-    expect([notes?.map(({ held }) => held), agreedTo]).toEqual([[true], QUESTION]);
-    expect([REQUEST, QUESTION, "Yes, that is right."].map((said) => prompt.indexOf(said))).toEqual(
-      [REQUEST, QUESTION, "Yes, that is right."].map((said) => prompt.indexOf(said)).toSorted((one, other) => one - other),
+    expect([notes?.map(({ held }) => held), agreedTo]).toEqual([[true], question]);
+    expect([REQUEST, question, "Yes, that is right."].map((said) => prompt.indexOf(said))).toEqual(
+      [REQUEST, question, "Yes, that is right."].map((said) => prompt.indexOf(said)).toSorted((one, other) => one - other),
     );
     expect(prompt).toContain("Yes, that is right.");
     expect(rollout.rolloutLogProbs).toHaveLength(rollout.responseTokens.length);
     const { turns: listed } = (await call(edge, "admin", `GET /api/agents/${AGENT}/turns`)).body;
-    expect(listed[0]).toMatchObject({ agreedTo: QUESTION });
+    expect(listed[0]).toMatchObject({ agreedTo: question });
 
     const tight = await reserve({ max_tokens: CONTEXT - first.rollout.promptTokens.length - 20 });
     expect([tight.args?.restaurant_name, tight.agreedTo]).toEqual(["Aria", undefined]);
