@@ -55,23 +55,30 @@ export function whatIsLeft(versions: readonly Lineal[], to: number, barred: Read
 export function previewOf(left: Left, { stable, to }: { stable: number; to: number }): string {
   const answers = stable === to ? `Version ${to} will go on answering.` : `Version ${to} will answer, and version ${stable} no longer.`;
   if (left.versions.length === 0) return `${answers} No version in use will be taken back.`;
-  const taken = left.versions.map(({ version }) => `version ${version}`).join(", ");
-  return `${answers} Taken back will be ${taken}, with ${count(left.events.size, "event")} that nothing else has learned from.`;
+  const taken = left.versions.map(({ version }) => version);
+  return `${answers} Taken back will be ${listed(taken)}, with ${count(left.events.size, "event")} that nothing else has learned from.`;
 }
 
-/** What a move did, a sentence or two of each kind. */
-export function movedTexts(moved: RolledBack | Promoted | Unchanged): string[] {
+/** What answers a rollback or a promotion. */
+export type Moved = RolledBack | Promoted | Unchanged;
+
+/** What a move did, in sentences. */
+export function movedTexts(moved: Moved): string[] {
   if (moved.status === "unchanged") return [`Version ${moved.stable} answers already; nothing was changed.`];
   const { from, to } = moved;
   const answers = from === to ? `Version ${to} goes on answering` : `Version ${to} answers now, ${from} no longer`;
   if (moved.status === "promoted") return [`${answers}.`];
-  const left = moved.versions.length === 0 ? "none" : moved.versions.map((version) => `version ${version}`).join(", ");
+  const left = moved.versions.length === 0 ? "none" : listed(moved.versions);
   const stays = barredText(moved.barred);
   return [
     `${answers}. Left: ${left}.`,
     `${count(moved.quarantined, "event")} quarantined, ${moved.reopened} to be learned from again.`,
     ...(stays === undefined ? [] : [stays]),
   ];
+}
+
+function listed(versions: readonly number[]): string {
+  return versions.map((version) => `version ${version}`).join(", ");
 }
 
 /** What becomes of these events, as it will be. */

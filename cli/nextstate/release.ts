@@ -2,7 +2,17 @@
 import { buildCommand } from "@stricli/core";
 import type { Seen } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
-import { barredText, fateOf, fateOfNotes, type Left, movedTexts, notesOf, previewOf, whatIsLeft } from "../../shared/rollback-preview.ts";
+import {
+  barredText,
+  fateOf,
+  fateOfNotes,
+  type Left,
+  type Moved,
+  movedTexts,
+  notesOf,
+  previewOf,
+  whatIsLeft,
+} from "../../shared/rollback-preview.ts";
 import type { EdgeClient, OfLine } from "./edge-client.ts";
 import { canAsk, confirm } from "./input.ts";
 import type { Note } from "../../shared/note.ts";
@@ -88,6 +98,6 @@ async function readBarred(edge: EdgeClient, agent: string, { line }: OfLine): Pr
   return new Set((await readAll(pageOf, ({ eventId }) => eventId)).map(({ eventId }) => eventId));
 }
 
-function sayMoved(moved: Parameters<typeof movedTexts>[0]): void {
+function sayMoved(moved: Moved): void {
   for (const line of movedTexts(moved)) say(line);
 }

@@ -2,6 +2,7 @@
 import { at, invariant } from "../../shared/assert.ts";
 import type { Node } from "../autodiff/graph.ts";
 import { encodeModel, graphInputs } from "../onnx/encode.ts";
+import type { Device } from "../onnx/device.ts";
 import { freeDeviceBytes } from "../onnx/device-memory.ts";
 import { largestBytes, peakBytes } from "../onnx/peak.ts";
 import { type AdamWUpdate, adamWUpdate } from "../optim/adamw.ts";
@@ -33,7 +34,7 @@ type Entry = Encoded & { readonly session: Promise<OpenGraph>; running: number }
 
 // A session is some five to ten megabytes and, where it has an arena, what its largest run took. An update and its gate open about a
 // hundred. A budget that is too small for those of its steps, which come in turn, would open them at every step.
-// On a device each has an arena: those of pretraining would be 6 GiB, of which 2.5 were opened anew for every batch, for four times as long as they ran.
+// On a device each has an arena, and those of pretraining's seven buckets would be 5.7 GiB: where three of them fit, opening takes four times as long as running.
 const BUDGET_BYTES = 2.5 * 1024 ** 3;
 const DEVICE_SHARE = 0.5; // the rest is the frozen tensors', and other processes'
 const SESSION_BYTES = 10 * 1024 ** 2;
@@ -58,8 +59,7 @@ export class SessionCache {
     invariant(lanes === 1 || (device === "cpu" && !onDevice), "several lanes on the CPU expected");
     this.residents = onDevice ? new ResidentSessions(options) : undefined;
     this.#keepsArena = device !== "cpu";
-    const free = freeDeviceBytes(device);
-    this.#budgetBytes = budgetBytes ?? (free === undefined ? BUDGET_BYTES : DEVICE_SHARE * free);
+    this.#budgetBytes = budgetBytes ?? budgetOn(device);
     this.#runners =
       lanes === 1 ? [] : Array.from({ length: lanes }, (_, lane) => new GraphRunner({ threads: partOf(options.threads, lane, lanes) }));
     const here: Lane["open"] = (model, own) => GraphSession.open(model, { ...options, ...own });
@@ -160,6 +160,11 @@ export class SessionCache {
     const found = this.#lanes.map((_, lane) => this.#entries.get(`${lane} ${key}`)).find((entry) => entry !== undefined);
     return found && { model: found.model, inputs: found.inputs, arena: found.arena, bytes: found.bytes };
   }
+}
+
+function budgetOn(device: Device): number {
+  const free = freeDeviceBytes(device);
+  return free === undefined ? BUDGET_BYTES : DEVICE_SHARE * free;
 }
 
 /** Of `threads`, as evenly as they can be dealt out. */

@@ -47,7 +47,7 @@ export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], ra
   const from = { vocabulary, forms, dated };
   const values = new CommandValues(service, from, random);
   const elsewhere = (): string =>
-    drawRequest(random.pick(services.filter((each) => each !== service && !others.includes(each))), from, random);
+    drawRequest(random.pick(services.filter((each) => each !== service && !others.includes(each))), from, random).text;
   const steps = drawCasing(new Talk(service, own, { values, vocabulary, elsewhere }, random).steps(), random);
   // Two tools of one name could not be told apart.
   const shown = new Map(
@@ -199,17 +199,16 @@ class Talk {
   }
 }
 
-/** A request of some service, whichever, and what tells what it is about beside its own words. */
+/** A request of some service, whichever. */
 export function drawElsewhere(vocabulary: Vocabulary, forms: Lexicon["forms"], random: Random): Elsewhere {
-  const service = random.pick(readCommandServices());
-  const { said, tool } = random.pick(service.requests);
-  const values = new CommandValues(service, { vocabulary, forms, dated: random.chance(DATED_SHARE) }, random);
-  return { text: fill(said, values).text, about: `${service.domain} ${spokenName(tool)}` };
+  return drawRequest(random.pick(readCommandServices()), { vocabulary, forms, dated: random.chance(DATED_SHARE) }, random);
 }
 
-/** A request as somebody makes it of a service. */
-function drawRequest(service: CommandService, from: ValueSource, random: Random): string {
-  return fill(random.pick(service.requests).said, new CommandValues(service, from, random)).text;
+/** A request as somebody makes it of a service, and what tells what it is about beside its own words. */
+function drawRequest(service: CommandService, from: ValueSource, random: Random): Elsewhere {
+  const { said, tool } = random.pick(service.requests);
+  const { text } = fill(said, new CommandValues(service, from, random));
+  return { text, about: `${service.domain} ${spokenName(tool)}` };
 }
 
 function fill(saying: string, values: CommandValues): { text: string; drawn: ReadonlyMap<string, Drawn> } {

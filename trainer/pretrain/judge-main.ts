@@ -1,7 +1,7 @@
 /** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
-import { readChoice, readCommandLine, readCount, readRate } from "../command-line.ts";
-import { chooseDevice, DeviceChoice } from "../onnx/device.ts";
+import { readCommandLine, readCount, readRate } from "../command-line.ts";
 import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
+import { DEVICE_USAGE, readDevice } from "./device-option.ts";
 import { trainJudge } from "./judge-run.ts";
 import { Progress } from "./progress.ts";
 import { readSgd } from "./sgd.ts";
@@ -16,7 +16,7 @@ const USAGE = `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish [op
   --rank <n>        default 32
   --rate <factor>   on the learning rate, default 1
   --threads <n>     default 2
-  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU; default cpu
+  ${DEVICE_USAGE}
   --seed <n>        default 1`;
 
 async function main(): Promise<void> {
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     threads: readCount("--threads", values.threads, USAGE),
     seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
-  const { device } = await chooseDevice(readChoice("--device", values.device, USAGE, DeviceChoice.options));
+  const device = await readDevice(values.device, USAGE);
   const progress = new Progress({ total: numbers.runTokens, done: 0 });
   let average = Number.NaN;
   await trainJudge({

@@ -26,8 +26,8 @@ export type JudgeRunOptions = {
   /** Factor on the learning rate. */
   rate: number;
   threads: number;
-  /** Where graphs run. Default: the CPU. */
-  device?: Device;
+  /** Where graphs run. */
+  device: Device;
   seed: number;
   onStep: (step: { step: number; done: number; loss: number; factor: number }) => void;
 };
@@ -52,7 +52,7 @@ export async function trainJudge(options: JudgeRunOptions): Promise<void> {
   });
   const before = from === undefined ? undefined : readJudgeAdapter(adapter, { folder: from, config: base.config });
   if (from !== undefined && before === undefined) throw new Error(`${from}: a base with a ${adapter} adapter expected, got none`);
-  const engine = await Engine.start({ config: base.config, threads, ...(device && { device }) });
+  const engine = await Engine.start({ config: base.config, threads, device });
   const save = async (): Promise<void> => writeJudgeAdapter(adapter, roundAdapter(await engine.readAdapter(NAME)), { out, base });
   try {
     await engine.loadCheckpoint(folder);

@@ -1,6 +1,6 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { readChoice, readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
-import { chooseDevice, DeviceChoice } from "../onnx/device.ts";
+import { readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
+import { DEVICE_USAGE, readDevice } from "./device-option.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
 import { readSgd } from "./sgd.ts";
@@ -41,7 +41,7 @@ const USAGE = `npm run pretrain -- --sgd <folder> [options]
   --warmup <n>      steps of learning-rate warm-up, default 100
   --decay <share>   last share of the run over which the rate falls to zero, default 0.2
   --threads <n>     default 2
-  --device <what>   cpu, cuda, webgpu, or auto: CUDA where there is one, else the CPU; default cpu
+  ${DEVICE_USAGE}
   --seed <n>        default 1`;
 
 async function main(): Promise<void> {
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     threads: readCount("--threads", values.threads, USAGE),
     seed: readCount("--seed", values.seed, USAGE, { least: 0 }),
   };
-  const { device } = await chooseDevice(readChoice("--device", values.device, USAGE, DeviceChoice.options));
+  const device = await readDevice(values.device, USAGE);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   say(`reading SGD train from ${values.sgd}`);
   let progress: Progress | undefined;

@@ -49,8 +49,8 @@ export type PretrainOptions = {
   /** Last share of the run over which the learning rate falls to zero. */
   decayShare: number;
   threads: number;
-  /** Where graphs run. Default: the CPU. */
-  device?: Device;
+  /** Where graphs run. */
+  device: Device;
   seed: number;
   say: (line: string) => void;
   onStep: (step: StepReport) => void;
@@ -106,7 +106,7 @@ async function startEngine(
   resumed: Checkpoint | undefined,
   { threads, device, seed }: PretrainOptions,
 ): Promise<Engine> {
-  const engine = await Engine.start({ config, threads, ...(device && { device }) });
+  const engine = await Engine.start({ config, threads, device });
   if (resumed !== undefined) {
     await engine.loadWeights(deepened(readWeights(resumed), resumed.config, config));
     return engine;

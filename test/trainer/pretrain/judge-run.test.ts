@@ -49,7 +49,7 @@ describe("trainJudge", { timeout: 60_000 }, () => {
     const base = await writeRandomBase(join(folder, adapter));
     const losses: number[] = [];
     await trainJudge({
-      ...{ sgd, adapter, base, out: base, runTokens: 60_000, rank: 4, rate: 10, threads: 2, seed: 1 },
+      ...{ sgd, adapter, base, out: base, runTokens: 60_000, rank: 4, rate: 10, threads: 2, device: "cpu", seed: 1 },
       onStep: ({ loss }) => losses.push(loss),
     });
     expect(losses.at(-1)).toBeLessThan(losses[0] ?? 0);

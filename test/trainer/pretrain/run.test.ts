@@ -35,6 +35,7 @@ async function run(out: string, steps: number): Promise<StepReport[]> {
       warmupSteps: 1,
       decayShare: 0,
       threads: 1,
+      device: "cpu",
       seed: 4,
       say: () => undefined,
       onStep: (step) => reports.push({ ...step, state: { ...step.state } }),
