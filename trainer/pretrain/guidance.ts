@@ -25,8 +25,8 @@ export type GuidedCall = {
   named: string[];
 };
 
-const SILENT_SHARE = 0.49;
-const STATED_SHARE = 0.42;
+const SILENT_SHARE = 0.46;
+const STATED_SHARE = 0.46;
 // Of silent cases: conversations are full of other numbers, and one of them is easily taken for what the note names.
 const COUNTED_SHARE = 0.4;
 const LOOSE_SHARE = 0.5;

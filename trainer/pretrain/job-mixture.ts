@@ -16,7 +16,7 @@ const HINTS = 0.22;
 const ERRAND_HINTS = 0.1; // half of them about commands
 const UNHINTED = 0.03; // objections, asked what argument should have been different: none is said
 // Of its verdicts, and the rest objections. Rejections in all their kinds are half of them: a judge that saw more takes approvals for rejections.
-const VERDICTS = { natural: 0.47, plain: 0.3, corrected: 0.11 } as const;
+const VERDICTS = { natural: 0.58, plain: 0.23, corrected: 0.09 } as const;
 const NATURAL_WISHES = 0.3; // of wishes: the data's own words, none of which is one
 const CORRECTED_WISHES = 0.1; // and corrections, which are none either
 const MAX_TRIES = 50;

@@ -14,7 +14,7 @@ import { Sources } from "./sources.ts";
 type TalkShares = { readonly act: number; readonly amended: number; readonly guided: number };
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.03, command: 0.27, errand: 0.12, act: 0.28, amended: 0.1, guided: 0.15, judge: 0.03, hint: 0.02 } as const;
+const SHARES = { drill: 0.03, command: 0.23, errand: 0.11, act: 0.27, amended: 0.16, guided: 0.16, judge: 0.02, hint: 0.02 } as const;
 // Of conversations with services that are no dialogue's; the rest are asked for hints.
 const COMMANDS: TalkShares = { act: 0.66, amended: 0.1, guided: 0.21 };
 const ERRANDS: TalkShares = { act: 0.3, amended: 0.15, guided: 0.47 };
