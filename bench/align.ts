@@ -21,10 +21,11 @@ import { addUnit, beginRecords, type Header, readRecords, type Records, unitKey,
 import { KINDS, type PreferenceKind } from "./align/preference.ts";
 import { fitsContext, readScenes } from "./align/scenes.ts";
 import { armFigures, COMPARED, curve, difference, inARow, measuredArms, perUser } from "./align/statistics.ts";
-import { detailText, headlineText, replaceBetween, SHARINGS } from "./align/table.ts";
+import { detailText, headlineText, MARKS, SHARINGS } from "./align/table.ts";
 import { runUnit, type Stage } from "./align/unit.ts";
 import { ownCorrections } from "./align/voice.ts";
 import { report, say } from "./bench.ts";
+import { replaceBetween } from "./marked-text.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { SteppedSystem } from "./sim/stepped.ts";
 
@@ -197,8 +198,8 @@ function summarise(records: Records, asked: Asked): void {
       picture: relative(dirname(README), PICTURE),
       command,
     });
-    writeFileSync(README, replaceBetween(readFileSync(README, "utf8"), headline));
-    writeFileSync(PAGE, replaceBetween(readFileSync(PAGE, "utf8"), detailText(records)));
+    writeFileSync(README, replaceBetween(readFileSync(README, "utf8"), headline, MARKS));
+    writeFileSync(PAGE, replaceBetween(readFileSync(PAGE, "utf8"), detailText(records), MARKS));
     writeFileSync(PICTURE, curvesSvg(SHARINGS.map((sharing) => panelOf(records, sharing, cap)).filter(({ curves }) => curves.length > 0)));
     say(`wrote ${[README, PAGE, PICTURE].map((file) => relative(process.cwd(), file)).join(", ")}`);
   }

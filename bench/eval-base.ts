@@ -4,14 +4,18 @@
  * to their tools' schemas as the edge holds them, which is how hints and notes are followed. Hints and notes are worded as
  * training never words them. Where the base has an adapter to judge under, it judges under it, as the trainer does.
  */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { Engine } from "../trainer/engine/engine.ts";
 import { createJobSampler, type JobAdapters, loadJudge } from "../trainer/policy/answerer.ts";
 import { type Base, loadBase } from "../trainer/policy/base.ts";
 import { type Lexicon, readLexicon } from "../trainer/pretrain/lexicon.ts";
+import { RELIABILITY_MARK } from "../trainer/pretrain/model-card.ts";
 import { Random } from "../trainer/random.ts";
 import { TRAIN_SERVICES } from "../trainer/pretrain/sgd.ts";
 import { atLeast, type Bar, report } from "./bench.ts";
+import { marksOf, replaceBetween } from "./marked-text.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { evaluateActs, evaluateCorrected, evaluateHints, evaluateNotes } from "./eval/acting.ts";
 import { evaluateBeside } from "./eval/beside.ts";
@@ -28,6 +32,7 @@ import {
 import { EvaluatedPolicy } from "./eval/policy.ts";
 import { evaluateOwnTools } from "./eval/own-tools.ts";
 import { evaluateResults } from "./eval/results.ts";
+import { type Reliability, reliabilityText } from "./eval/reliability.ts";
 import { evaluateUnnamed } from "./eval/unnamed.ts";
 
 const DEFAULT_COUNTS = { calls: 600, replies: 300, hinted: 200, noted: 200, corrected: 200, judged: 300, hints: 150 };
@@ -41,6 +46,8 @@ const { values: options } = readCommandLine({
     scale: { type: "string", default: "1" },
     /** One part alone: acting or judging. */
     only: { type: "string" },
+    /** How far votes can be relied on goes into the model card, which is the README of the base. */
+    write: { type: "boolean", default: false },
   },
 });
 
@@ -54,7 +61,7 @@ type Stage = {
 type Part = { figures: Record<string, unknown>; bars: Bar[] };
 
 async function main(): Promise<void> {
-  const sgd = openSgd(options, "eval:base", ["[--scale 1]", "[--only acting|judging]"]);
+  const sgd = openSgd(options, "eval:base", ["[--scale 1]", "[--only acting|judging]", "[--write]"]);
   if (sgd === undefined) return;
   if (options.only !== undefined && !PARTS.includes(options.only))
     throw new Error(`--only: ${PARTS.join(" or ")} expected, got ${options.only}`);
@@ -139,6 +146,7 @@ async function judging(
   const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
   const wording = evaluateWording(conversations);
   const unnamed = await evaluateUnnamed(sampler);
+  if (options.write) writeReliability(judge.reliability);
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   return {
@@ -150,6 +158,14 @@ async function judging(
       atLeast("slot and value of a correction", hintJob.asServed.share, 0.85, "share"),
     ],
   };
+}
+
+/** Into the model card, between its marks. */
+function writeReliability(reliability: Reliability): void {
+  const card = join(options.base, "README.md");
+  const command = `npm run eval:base -- --sgd <folder> --split ${options.split} --scale ${options.scale} --only judging --write`;
+  const text = reliabilityText(reliability, { split: options.split, command });
+  writeFileSync(card, replaceBetween(readFileSync(card, "utf8"), text, marksOf(RELIABILITY_MARK)));
 }
 
 await main();

@@ -1,21 +1,14 @@
 /** The figures of a run as a page's tables, between two marks of that page. Pure. */
+import { marksOf } from "../marked-text.ts";
 import { armOf } from "./arms.ts";
 import { KINDS } from "./preference.ts";
 import type { Records, UnitResult } from "./records.ts";
 import { armFigures, type ArmFigures, COMPARED, difference, measuredArms } from "./statistics.ts";
 
-export const MARKS = { begin: "<!-- bench:align -->", end: "<!-- /bench:align -->" } as const;
+export const MARKS = marksOf("bench:align");
 
 export const SHARINGS = [1, 3] as const;
 const ALIGNED_BY: Readonly<Record<number, string>> = { 1: "one user on a policy", 3: "three users on one" };
-
-/** @throws where the page does not have both marks, once each and in this order */
-export function replaceBetween(page: string, text: string): string {
-  const [from, to] = [page.indexOf(MARKS.begin), page.indexOf(MARKS.end)];
-  if (from < 0 || to < from || page.split(MARKS.begin).length !== 2 || page.split(MARKS.end).length !== 2)
-    throw new Error(`${MARKS.begin} and, after it, ${MARKS.end} expected once each, got them at ${from} and ${to}`);
-  return `${page.slice(0, from + MARKS.begin.length)}\n${text}\n${page.slice(to)}`;
-}
 
 type Written = { /** The whole that is asked for. */ readonly asked: string; readonly picture: string; readonly command: string };
 

@@ -8,7 +8,7 @@ import { wordingSaid } from "../../trainer/judge/wording-said.ts";
 import { createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { REWARDS, type Reward } from "../../trainer/judge/vote.ts";
-import { rewardLogProbs } from "../../trainer/judge/votes.ts";
+import { drawVotes, rewardLogProbs, voteChances } from "../../trainer/judge/votes.ts";
 import { rewardOfActs } from "../../trainer/pretrain/acts.ts";
 import { type Conversation, toMessages } from "../../trainer/pretrain/conversation.ts";
 import { type CorrectedExchange, correctedExchange, naturalExchanges } from "../../trainer/pretrain/exchanges.ts";
@@ -23,30 +23,46 @@ import { signalIn, signalOf } from "../sim/logbook.ts";
 import { SPOKEN } from "./spoken.ts";
 import { SPOKEN_WORDING } from "./spoken-wording.ts";
 import type { EvaluatedPolicy } from "./policy.ts";
+import { type Heard, type Reliability, reliabilityOf } from "./reliability.ts";
 import { type Share, share } from "./share.ts";
 
-/** Of the data's own reactions, how many have the likeliest verdict that their acts tell. */
+const VOTES = 3; // as agents ask for where their settings say nothing
+
+type JudgeFigures = {
+  readonly recall: Record<string, Share>;
+  readonly confusion: Record<string, Record<string, number>>;
+  readonly reliability: Reliability;
+};
+
+/** Of the data's own reactions, how many have the likeliest verdict that their acts tell, and how certain it was. */
 export async function evaluateJudge(
   sampler: JobSampler,
   conversations: readonly Conversation[],
   { count, random }: { count: number; random: Random },
-): Promise<{ recall: Record<string, Share>; confusion: Record<string, Record<string, number>> }> {
+): Promise<JudgeFigures> {
   const judged = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)));
   const recall: Record<string, Share> = {};
   const confusion: Record<string, Record<string, number>> = {};
+  const heard: Heard[] = [];
   for (const reward of REWARDS) {
     const ofClass = judged.filter((each) => each.reward === reward).slice(0, count);
-    const verdicts = await verdictsOf(
+    const scored = await scoredBy(
       sampler,
       `judge, ${reward}`,
       ofClass.map(({ exchange }) => exchange),
     );
+    const verdicts = scored.map(likeliest);
+    for (const logProbs of scored) {
+      if (logProbs === undefined) continue;
+      const chances = voteChances(logProbs);
+      heard.push({ chances, votes: drawVotes(chances, { votes: VOTES, seed: heard.length }), meant: reward });
+    }
     recall[String(reward)] = share(verdicts.map((verdict) => verdict === reward));
     const tally: Record<string, number> = {};
     for (const verdict of verdicts) tally[String(verdict)] = (tally[String(verdict)] ?? 0) + 1;
     confusion[String(reward)] = tally;
   }
-  return { recall, confusion };
+  return { recall, confusion, reliability: reliabilityOf(heard) };
 }
 
 /** Exchanges of the data to which the user reacts in general words that training never shows. */
@@ -66,20 +82,24 @@ export async function evaluatePlain(
       const content = words[index % words.length] ?? "";
       return { ...exchange, nextState: [{ role: "user", content }] };
     });
-    const verdicts = await verdictsOf(sampler, `judge, ${reward} in general words`, reacted);
-    recall[String(reward)] = share(verdicts.map((verdict) => verdict === reward));
+    const scored = await scoredBy(sampler, `judge, ${reward} in general words`, reacted);
+    recall[String(reward)] = share(scored.map((logProbs) => likeliest(logProbs) === reward));
   }
   return recall;
 }
 
-async function verdictsOf(sampler: JobSampler, what: string, exchanges: readonly Exchange[]): Promise<(Reward | undefined)[]> {
-  const verdicts: (Reward | undefined)[] = [];
+/** ln p of each reward; undefined where the exchange leaves the judge no room. */
+async function scoredBy(sampler: JobSampler, what: string, exchanges: readonly Exchange[]): Promise<(number[] | undefined)[]> {
+  const scored: (number[] | undefined)[] = [];
   for (const [index, exchange] of exchanges.entries()) {
-    const logProbs = await rewardLogProbs(sampler, exchange);
-    verdicts.push(logProbs && REWARDS[logProbs.indexOf(Math.max(...logProbs))]);
+    scored.push(await rewardLogProbs(sampler, exchange));
     if (index % 25 === 0) say(`${what}: ${index}/${exchanges.length}`);
   }
-  return verdicts;
+  return scored;
+}
+
+function likeliest(logProbs: readonly number[] | undefined): Reward | undefined {
+  return logProbs && REWARDS[logProbs.indexOf(Math.max(...logProbs))];
 }
 
 export function correctedIn(conversations: readonly Conversation[], lexicon: Lexicon, count: number, random: Random): CorrectedExchange[] {

@@ -31,7 +31,7 @@ export async function castVotes(
   { votes, seed }: { votes: number; seed: number },
 ): Promise<Reward[]> {
   const logProbs = sampler.reactions === undefined ? undefined : await rewardLogProbs(sampler, exchange);
-  if (logProbs !== undefined) return drawn(logProbs, { votes, seed });
+  if (logProbs !== undefined) return drawVotes(voteChances(logProbs), { votes, seed });
   const prompts = Array.from({ length: votes }, () => judgePrompt(exchange));
   const answers = await sampler.answer(prompts, { maxTokens: JUDGE_TOKENS, temperature: JUDGE_TEMPERATURE, seed });
   return answers.map(parseReward).filter((vote) => vote !== undefined);
@@ -48,10 +48,15 @@ export async function rewardLogProbs(sampler: JobSampler, exchange: Exchange): P
   return logSoftmax(scores.map((score, index) => score + weight * (said[index] ?? 0)));
 }
 
-function drawn(logProbs: readonly number[], { votes, seed }: { votes: number; seed: number }): Reward[] {
-  const shares = logSoftmax(logProbs.map((logProb) => logProb / JUDGE_TEMPERATURE)).map(Math.exp);
+/** The chance of each reward in a vote, of their ln p. */
+export function voteChances(logProbs: readonly number[]): number[] {
+  return logSoftmax(logProbs.map((logProb) => logProb / JUDGE_TEMPERATURE)).map(Math.exp);
+}
+
+/** @param chances in the order of `REWARDS` */
+export function drawVotes(chances: readonly number[], { votes, seed }: { votes: number; seed: number }): Reward[] {
   return Array.from({ length: votes }, (_, vote) => {
     let left = new Random(seedAt(seed, vote)).next();
-    return REWARDS.find((_, index) => (left -= shares[index] ?? 0) < 0) ?? 1;
+    return REWARDS.find((_, index) => (left -= chances[index] ?? 0) < 0) ?? 1;
   });
 }

@@ -1,3 +1,6 @@
+/** What stands in a model card between marks of this name: how far the votes of the judge that lies beside the weights can be relied on. */
+export const RELIABILITY_MARK = "eval:base votes";
+
 /** The README.md of a checkpoint: what it is, what made it, what it is not. Figures are printed by `npm run eval:base`. */
 export function modelCard({
   parameters,
@@ -38,6 +41,12 @@ words, counts beside what the base makes of the exchange.
 Where \`correction_model.safetensors\` does (the same with \`--model correction\`), a classifier of the same kind tells whether words around a value correct a call, whatever the value is.
 
 \`npm run eval:base -- --sgd <folder> --split dev\` prints its figures; the project's README lists them.
+
+## How far its votes can be relied on
+
+<!-- ${RELIABILITY_MARK} -->
+Not measured for these weights; \`npm run eval:base -- --sgd <folder> --split dev --only judging --write\` does.
+<!-- /${RELIABILITY_MARK} -->
 
 ## Runs
 

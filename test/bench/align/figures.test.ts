@@ -8,7 +8,7 @@ import { bars } from "../../../bench/align/bars.ts";
 import { curvesSvg } from "../../../bench/align/curves.ts";
 import { addUnit, beginRecords, type Header, readRecords, type Track, type UnitResult } from "../../../bench/align/records.ts";
 import { armFigures, curve, deviation, difference, inARow, perUser, sessionsOf } from "../../../bench/align/statistics.ts";
-import { detailText, headlineText, MARKS, replaceBetween } from "../../../bench/align/table.ts";
+import { detailText, headlineText } from "../../../bench/align/table.ts";
 
 const CAP = 8;
 const REACTIONS = { "+": "honoured", "-": "violated", o: "elsewhere" } as const;
@@ -162,15 +162,6 @@ describe("a file of units", () => {
 });
 
 describe("what is written", () => {
-  it("replaces what stands between the marks, and nothing else", () => {
-    const page = `before\n${MARKS.begin}\nold\n${MARKS.end}\nafter`;
-    const written = replaceBetween(page, "new");
-    expect(written).toBe(`before\n${MARKS.begin}\nnew\n${MARKS.end}\nafter`);
-    expect(replaceBetween(written, "new")).toBe(written);
-    expect(() => replaceBetween("none", "new")).toThrow("expected once each");
-    expect(() => replaceBetween(page + page, "new")).toThrow("expected once each");
-  });
-
   it("is a row for each arm, with how many units it rests on", () => {
     const header: Header = {
       align: 1,
