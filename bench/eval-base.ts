@@ -4,7 +4,8 @@
  * to their tools' schemas as the edge holds them, which is how hints and notes are followed. Hints and notes are worded as
  * training never words them. Where the base has an adapter to judge under, it judges under it, as the trainer does.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { Engine } from "../trainer/engine/engine.ts";
@@ -51,6 +52,9 @@ const { values: options } = readCommandLine({
   },
 });
 
+const CARD = join(options.base, "README.md");
+const JUDGE_WEIGHTS = "judge_adapter_model.safetensors";
+
 type Stage = {
   policy: EvaluatedPolicy;
   conversations: ReturnType<Cases["conversations"]>;
@@ -65,6 +69,9 @@ async function main(): Promise<void> {
   if (sgd === undefined) return;
   if (options.only !== undefined && !PARTS.includes(options.only))
     throw new Error(`--only: ${PARTS.join(" or ")} expected, got ${options.only}`);
+  if (options.write && options.only === "acting") throw new Error("--write: the judging part expected, got --only acting");
+  // Before minutes of measuring.
+  if (options.write) withReliability("");
   const base = loadBase(options.base);
   const { config, tokenizer, tokenizerFiles } = base;
   const engine = await Engine.start({ config, threads: Number(options.threads), tokenizer: tokenizerFiles });
@@ -146,7 +153,7 @@ async function judging(
   const misheard = await evaluateMisheard(sampler, conversations, { count: counts.judged, random });
   const wording = evaluateWording(conversations);
   const unnamed = await evaluateUnnamed(sampler);
-  if (options.write) writeReliability(judge.reliability);
+  if (options.write) writeFileSync(CARD, withReliability(textOf(judge.reliability)));
   const recalls = Object.values(judge.recall).map(({ share }) => share);
   const macroRecall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length;
   return {
@@ -160,12 +167,18 @@ async function judging(
   };
 }
 
-/** Into the model card, between its marks. */
-function writeReliability(reliability: Reliability): void {
-  const card = join(options.base, "README.md");
-  const command = `npm run eval:base -- --sgd <folder> --split ${options.split} --scale ${options.scale} --only judging --write`;
-  const text = reliabilityText(reliability, { split: options.split, command });
-  writeFileSync(card, replaceBetween(readFileSync(card, "utf8"), text, marksOf(RELIABILITY_MARK)));
+function textOf(reliability: Reliability): string {
+  const { split, seed } = options;
+  const size = options.full ? "--full" : `--scale ${options.scale}`;
+  const command = `npm run eval:base -- --sgd <folder> --split ${split} ${size} --seed ${seed} --only judging --write`;
+  const adapter = join(options.base, JUDGE_WEIGHTS);
+  const judge = existsSync(adapter) ? createHash("sha256").update(readFileSync(adapter)).digest("hex") : undefined;
+  return reliabilityText(reliability, { split, command, judge });
+}
+
+/** The model card with a text between its marks. @throws where there is no card, or one without marks */
+function withReliability(text: string): string {
+  return replaceBetween(readFileSync(CARD, "utf8"), text, marksOf(RELIABILITY_MARK));
 }
 
 await main();

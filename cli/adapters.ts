@@ -1,5 +1,5 @@
 /** `npm run adapters`: the adapter host beside an engine, for llama.cpp with the engine itself, until it is ended. */
-import { readCommandLine } from "../trainer/command-line.ts";
+import { failWith, readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { startAdapterHost } from "./adapter-host.ts";
 import { type LlamaHost, type LlamaHostOptions, startLlamaHost } from "./llama/llama-host.ts";
@@ -51,12 +51,7 @@ const { values } = readCommandLine(
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 if (values.help) say(USAGE);
-else
-  await run().catch((thrown: unknown) => {
-    if (!(thrown instanceof AppError)) throw thrown;
-    process.stderr.write(`${thrown.message}\n`);
-    process.exit(thrown.exitCode);
-  });
+else await run().catch((error: unknown) => failWith(error));
 
 async function run(): Promise<void> {
   const { folder, "engine-folder": engineFolder, host, hook } = values;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseEnv } from "node:util";
-import { readCommandLine } from "../trainer/command-line.ts";
+import { failWith, readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { readBase } from "./base-files.ts";
 import { buildDashboard } from "./bundle.ts";
@@ -195,9 +195,4 @@ From here: npx nextstate agents --url ${url} --state ${folder}
 `;
 }
 
-main().catch((error: unknown) => {
-  const [message, exitCode] =
-    error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
-  process.stderr.write(`Nextstate was not deployed: ${message}\n`);
-  process.exit(exitCode);
-});
+main().catch((error: unknown) => failWith(error, "Nextstate was not deployed: "));

@@ -1,7 +1,7 @@
 /** `npm start`: brings the system up, says what to do with it, and takes it down without leaving a process behind. */
 import { relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { readCommandLine } from "../trainer/command-line.ts";
+import { failWith, readCommandLine } from "../trainer/command-line.ts";
 import { AppError } from "../shared/errors.ts";
 import { keysFile } from "./keys.ts";
 import { portHolder, portProblem } from "./port.ts";
@@ -136,9 +136,4 @@ async function main(): Promise<void> {
   else await system.close();
 }
 
-main().catch((error: unknown) => {
-  const [message, exitCode] =
-    error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
-  process.stderr.write(`Nextstate did not start: ${message}\n`);
-  process.exit(exitCode);
-});
+main().catch((error: unknown) => failWith(error, "Nextstate did not start: "));

@@ -42,6 +42,14 @@ function readNumber(option: string, given: string, usage: string, { what, fits }
   return fits(value) ? value : refuse(`${option}: ${what} expected, got ${given}`, usage);
 }
 
+/** Ends a command that failed: `what` and the error's words on stderr, and its exit code; an error that is none of ours is told with its stack. */
+export function failWith(error: unknown, what = ""): never {
+  const [words, exitCode] =
+    error instanceof AppError ? [error.message, error.exitCode] : [error instanceof Error ? error.stack : String(error), 1];
+  process.stderr.write(`${what}${words}\n`);
+  process.exit(exitCode);
+}
+
 function refuse(reason: string, usage: string): never {
   process.stderr.write(`${reason}\n${usage}\n`);
   process.exit(2);

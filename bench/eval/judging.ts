@@ -1,4 +1,5 @@
 /** The judge's part of `eval:base`: verdicts, what corrections in words are taken for, and wishes about being asked. */
+import { LearningSettings } from "../../shared/agent.ts";
 import { ASPECTS, isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import { type Exchange, type Hint, hintPrompt, hintText, parseWish, type Wish, wishPrompt } from "../../shared/jobs.ts";
@@ -23,10 +24,10 @@ import { signalIn, signalOf } from "../sim/logbook.ts";
 import { SPOKEN } from "./spoken.ts";
 import { SPOKEN_WORDING } from "./spoken-wording.ts";
 import type { EvaluatedPolicy } from "./policy.ts";
-import { type Heard, type Reliability, reliabilityOf } from "./reliability.ts";
+import { type Heard, type Reliability, reliabilityOf, type Unheard } from "./reliability.ts";
 import { type Share, share } from "./share.ts";
 
-const VOTES = 3; // as agents ask for where their settings say nothing
+const { votes: VOTES } = LearningSettings.parse({}); // as agents ask for where their settings say nothing
 
 type JudgeFigures = {
   readonly recall: Record<string, Share>;
@@ -43,7 +44,7 @@ export async function evaluateJudge(
   const judged = random.shuffled(conversations.flatMap(({ steps }) => naturalExchanges(steps)));
   const recall: Record<string, Share> = {};
   const confusion: Record<string, Record<string, number>> = {};
-  const heard: Heard[] = [];
+  const heard: (Heard | Unheard)[] = [];
   for (const reward of REWARDS) {
     const ofClass = judged.filter((each) => each.reward === reward).slice(0, count);
     const scored = await scoredBy(
@@ -53,9 +54,12 @@ export async function evaluateJudge(
     );
     const verdicts = scored.map(likeliest);
     for (const logProbs of scored) {
-      if (logProbs === undefined) continue;
-      const chances = voteChances(logProbs);
-      heard.push({ chances, votes: drawVotes(chances, { votes: VOTES, seed: heard.length }), meant: reward });
+      const chances = logProbs && voteChances(logProbs);
+      heard.push(
+        chances === undefined
+          ? { meant: reward }
+          : { chances, votes: drawVotes(chances, { votes: VOTES, seed: heard.length }), meant: reward },
+      );
     }
     recall[String(reward)] = share(verdicts.map((verdict) => verdict === reward));
     const tally: Record<string, number> = {};
@@ -208,7 +212,7 @@ export async function evaluateMisheard(
   const panel = createPanel(sampler);
   const heard: string[] = [];
   for (const [index, signal] of signals.entries()) {
-    const verdict = await panel.judge(signal, { votes: 3, seed: index });
+    const verdict = await panel.judge(signal, { votes: VOTES, seed: index });
     const parameter = verdict?.hint?.hint.parameter;
     heard.push(
       parameter === undefined

@@ -5,10 +5,14 @@ import { type Share, share } from "./share.ts";
 
 /** `chances`: of each reward in the order of `REWARDS`, as a vote is drawn from them; `meant`: what the data's acts tell. */
 export type Heard = { readonly chances: readonly number[]; readonly votes: readonly Reward[]; readonly meant: Reward };
+/** An exchange that leaves the judge no room. */
+export type Unheard = { readonly chances?: undefined; readonly meant: Reward };
 
 /** Verdicts whose certainty, the chance of the likeliest one, is above `from` and at most `to`; `certainty` is their mean. */
 export type CertaintyBin = { readonly from: number; readonly to: number; readonly certainty: number; readonly right: Share };
 export type Reliability = {
+  /** Reactions by what they mean, in the order of `REWARDS`, those that were not heard among them. */
+  readonly reactions: readonly { readonly meant: Reward; readonly count: number; readonly unheard: number }[];
   /** Those that hold a verdict. */
   readonly bins: readonly CertaintyBin[];
   /** Expected calibration error: mean distance of certainty and share right, by bin, each weighed by its verdicts. */
@@ -19,7 +23,8 @@ export type Reliability = {
 
 const EDGES = [0, 0.5, 0.7, 0.9, 0.97, 0.99, 1];
 
-export function reliabilityOf(heard: readonly Heard[]): Reliability {
+export function reliabilityOf(judged: readonly (Heard | Unheard)[]): Reliability {
+  const heard = judged.filter((each) => each.chances !== undefined);
   const verdicts = heard.map(({ chances, meant }) => {
     const certainty = Math.max(...chances);
     return { certainty, right: REWARDS[chances.indexOf(certainty)] === meant };
@@ -31,7 +36,12 @@ export function reliabilityOf(heard: readonly Heard[]): Reliability {
     return [{ from, to, certainty, right: share(own.map(({ right }) => right)) }];
   });
   const distances = bins.map(({ certainty, right }) => Math.abs(certainty - right.share) * right.count);
+  const reactions = REWARDS.map((meant) => {
+    const own = judged.filter((each) => each.meant === meant);
+    return { meant, count: own.length, unheard: own.filter(({ chances }) => chances === undefined).length };
+  });
   return {
+    reactions,
     bins,
     calibrationError: distances.reduce((sum, each) => sum + each, 0) / Math.max(1, heard.length),
     agreement: agreementOf(heard),
@@ -51,14 +61,20 @@ function agreementOf(heard: readonly Heard[]): Reliability["agreement"] {
   });
 }
 
-type Measured = { readonly split: string; readonly command: string };
+/** `judge`: SHA-256 of the adapter that it was measured under, or none. */
+type Measured = { readonly split: string; readonly command: string; readonly judge: string | undefined };
 
 /** The tables of a model card. */
-export function reliabilityText({ bins, calibrationError, agreement }: Reliability, { split, command }: Measured): string {
-  const total = bins.reduce((sum, { right }) => sum + right.count, 0);
+export function reliabilityText(
+  { reactions, bins, calibrationError, agreement }: Reliability,
+  { split, command, judge }: Measured,
+): string {
+  const kinds = reactions.map(
+    ({ meant, count, unheard }) => `${count} that mean ${meant}${unheard === 0 ? "" : ` (${unheard} of them too long to be heard)`}`,
+  );
   return [
-    `\`${command}\` wrote this, of ${total} reactions on SGD ${split}, as many of each verdict. Certainty is the chance with which a vote is the likeliest verdict;`,
-    `on average it is ${calibrationError.toFixed(3)} away from the share that is right (expected calibration error, arXiv:1706.04599).`,
+    `\`${command}\` wrote this, of reactions on SGD ${split}: ${kinds.join(", ")}. Certainty is the chance with which a vote is the likeliest verdict;`,
+    `on average it is ${calibrationError.toFixed(3)} away from the share that is right (expected calibration error, arXiv:1706.04599). The judge: ${judge === undefined ? "the base by itself" : `its adapter of SHA-256 ${judge}`}.`,
     "",
     "| certainty | on average | right | n | 95 % |",
     "|---|---|---|---|---|",

@@ -1,4 +1,7 @@
 /** How far votes can be relied on, counted by hand */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Heard, reliabilityOf, reliabilityText } from "../../bench/eval/reliability.ts";
 
@@ -37,9 +40,34 @@ describe("votes that agree", () => {
   });
 });
 
+describe("reactions", () => {
+  it("that leave the judge no room are counted, and are in no bin", () => {
+    const { reactions, bins, calibrationError } = reliabilityOf([...heard, { meant: 0 }]);
+    expect(reactions).toEqual([
+      { meant: -1, count: 1, unheard: 0 },
+      { meant: 0, count: 3, unheard: 1 },
+      { meant: 1, count: 1, unheard: 0 },
+    ]);
+    expect([bins, calibrationError]).toEqual([reliabilityOf(heard).bins, reliabilityOf(heard).calibrationError]);
+    const text = reliabilityText(reliabilityOf([...heard, { meant: 0 }]), { split: "dev", command: "c", judge: undefined });
+    expect(text).toContain("1 that mean -1, 3 that mean 0 (1 of them too long to be heard), 1 that mean 1.");
+    expect(text).toContain("the base by itself");
+  });
+});
+
+describe("the model card", () => {
+  it("tells of the judge that ships", () => {
+    const base = join(import.meta.dirname, "../../base");
+    const digest = createHash("sha256")
+      .update(readFileSync(join(base, "judge_adapter_model.safetensors")))
+      .digest("hex");
+    expect(readFileSync(join(base, "README.md"), "utf8")).toContain(`adapter of SHA-256 ${digest}`);
+  });
+});
+
 describe("the tables", () => {
   it("tell every bin and every agreement with their intervals", () => {
-    const text = reliabilityText(reliabilityOf(heard), { split: "dev", command: "npm run eval:base" });
+    const text = reliabilityText(reliabilityOf(heard), { split: "dev", command: "npm run eval:base", judge: "a1b2" });
     expect(text).toContain("| 0.9 to 0.97 | 0.930 | 0.500 | 2 | 0.09–0.91 |");
     expect(text).toContain("| 2 of 3 | 0.500 | 2 | 0.09–0.91 |");
   });

@@ -1,5 +1,5 @@
 /** `npm run pretrain:judge -- --sgd <folder> --adapter judge|wish`: trains an adapter under which a base judges, and writes it beside that base. */
-import { readCommandLine, readCount, readRate } from "../command-line.ts";
+import { failWith, readCommandLine, readCount, readRate } from "../command-line.ts";
 import { JUDGE_ADAPTERS } from "../policy/judge-adapter.ts";
 import { DEVICE_USAGE, readDevice } from "./device-option.ts";
 import { trainJudge } from "./judge-run.ts";
@@ -71,4 +71,4 @@ async function main(): Promise<void> {
   });
 }
 
-await main();
+await main().catch((error: unknown) => failWith(error));

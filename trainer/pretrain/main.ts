@@ -1,5 +1,5 @@
 /** `npm run pretrain -- --sgd <folder>`: trains tokenizer and base from scratch, or goes on from a checkpoint. */
-import { readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
+import { failWith, readCommandLine, readCount, readRate, readShare } from "../command-line.ts";
 import { DEVICE_USAGE, readDevice } from "./device-option.ts";
 import { Progress } from "./progress.ts";
 import { pretrain } from "./run.ts";
@@ -103,4 +103,4 @@ async function main(): Promise<void> {
   });
 }
 
-await main();
+await main().catch((error: unknown) => failWith(error));
