@@ -267,7 +267,7 @@ export class LineLoop {
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
     const replay = replayFor(learnable, this.#window.cache.turns(), { replayed: config.update.replayed, approved, isUsable });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
-    const baseline = runningBaseline(this.#window.cache.rewards(head.cursor));
+    const baseline = runningBaseline(this.#window.cache.rewards(head.cursor, barred));
     const outcome = await learner.update({
       ...gathered,
       signals,
@@ -337,10 +337,10 @@ export class LineLoop {
       // What the edge will not take it will not take tomorrow: the batch is done with, and the reason is on record.
       metrics("policy:rejected", { agent: head.agent, detail: result.detail });
       if (rebuild) await edge.finishRebuild(this.#line, { from: head.parent, refused: [] });
-      return this.#advance(
-        batch,
-        used.map(({ signal }) => ({ eventId: signal.event.eventId, code: "update/rejected", detail: result.detail })),
-      );
+      return this.#advance(batch, [
+        ...outcome.refused,
+        ...used.map(({ signal }): Refusal => ({ eventId: signal.event.eventId, code: "update/rejected", detail: result.detail })),
+      ]);
     }
     if (result.status === "stale") metrics("policy:stale", { agent: head.agent, parent: head.parent });
     else {

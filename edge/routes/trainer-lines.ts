@@ -163,15 +163,17 @@ export function mountTrainerLines(app: App): void {
     );
     if (foreign !== undefined) found(undefined, `turn ${foreign}`);
     const seq = await appendEvents(context.env, judgements);
-    // After the log: a note whose judgement is lost could not be explained, and one of who was deleted meanwhile should not be.
-    for (const { agent, line, ...said } of await saidIn(await ofKept(context.env, judgements))) {
+    // After the log, and of what stands in it: a note whose judgement is lost could not be explained, one of who was deleted meanwhile should not be,
+    // and what a trainer says that lost its lease to one that judged otherwise is no judgement.
+    const logged = await asLogged(context.env, judgements);
+    for (const { agent, line, ...said } of await saidIn(await ofKept(context.env, logged))) {
       await agentOf(context.env, agent).remember(line, said, actorOf(context));
       forgetLineHead(agent, line);
     }
     for (const name of names) {
       const agent = agentOf(context.env, name);
-      for (const line of new Set(judgements.filter((each) => each.agent === name).map((each) => each.line)))
-        await agent.judged(line, rewardsOf({ judgements }, { agent: name, line }));
+      for (const line of new Set(logged.filter((each) => each.agent === name).map((each) => each.line)))
+        await agent.judged(line, rewardsOf({ judgements: logged }, { agent: name, line }));
       await agent.eventsAppended(seq);
     }
     return context.json({ seq });
@@ -187,6 +189,16 @@ async function ofKept(log: EventLog, judgements: readonly Judgement[]): Promise<
     judgements.map(({ payload }) => payload.subject),
   );
   return judgements.filter(({ payload }) => !gone.has(payload.subject));
+}
+
+/** The same judgements as the log has them: the first that came of each event. */
+async function asLogged(log: EventLog, judgements: readonly Judgement[]): Promise<Judgement[]> {
+  const byAgent = Map.groupBy(judgements, ({ agent }) => agent);
+  const logged = [...byAgent].map(([agent, own]) => eventsById(log, { agent, ids: own.map(({ eventId }) => eventId) }));
+  return (await Promise.all(logged)).flat().flatMap((event) => {
+    const { payload } = event;
+    return payload.kind === "judgement:made" ? [{ ...event, payload }] : [];
+  });
 }
 
 /** What an event's id begins with, its turn's among them. */

@@ -5,6 +5,7 @@
  * clip of the objective is then about the update's own steps alone.
  */
 import { zipStrict } from "../../shared/assert.ts";
+import { sampledBy } from "../../shared/events.ts";
 
 const MOST = 2;
 
@@ -13,9 +14,8 @@ export function importanceWeights(parentLogProbs: ArrayLike<number>, rolloutLogP
   return zipStrict(Array.from(parentLogProbs), rolloutLogProbs).map(([parent, rollout]) => Math.min(MOST, Math.exp(parent - rollout)));
 }
 
-type Answered = { readonly policyLine?: string | undefined; readonly policyVersion: number };
-
-/** How many versions lie between the one that answered and the one that is learned from; all of the line's where another line's answered. */
-export function stalenessOf({ policyLine, policyVersion }: Answered, parent: number): number {
-  return policyLine === undefined ? Math.abs(parent - policyVersion) : parent;
+/** How many versions lie between the one that sampled a turn and the one that is learned from; all of the line's where another line's sampled it. */
+export function stalenessOf(turn: Parameters<typeof sampledBy>[0], parent: number): number {
+  const { line, version } = sampledBy(turn);
+  return line === turn.line ? Math.abs(parent - version) : parent;
 }

@@ -49,6 +49,11 @@ export function isOfBase({ payload }: Pick<LoggedTurn, "payload">, { baseDigest 
   return payload.baseDigest === undefined || payload.baseDigest === baseDigest;
 }
 
+/** Whether an earlier turn's tokens are those of a later one's base: an agent may move to another base while a conversation lasts. */
+export function isOfBaseOf(earlier: Pick<LoggedTurn, "payload">, { payload: { baseDigest } }: Pick<LoggedTurn, "payload">): boolean {
+  return baseDigest === undefined || isOfBase(earlier, { baseDigest });
+}
+
 /** The same signal for a line that may have moved to another base since its turn. */
 export function onBase(assembled: Assembled, head: { baseDigest: string }): Assembled {
   if (assembled.status === "refused" || isOfBase(assembled.signal.turn, head)) return assembled;
@@ -122,6 +127,7 @@ function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; l
       ({ seq, payload }) =>
         seq < turn.seq &&
         untrainable(payload) === undefined &&
+        isOfBaseOf({ payload }, turn) &&
         payload.messages.length > start &&
         wentOnWith(payload.answer, turn.payload.messages[payload.messages.length]) &&
         JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,

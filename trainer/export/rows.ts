@@ -18,7 +18,7 @@ import { stalenessOf } from "../advantage/staleness.ts";
 import { firstUntold, prompted, untrainable, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { AnswerRow } from "../learn/lesson/answer-rows.ts";
-import { callsTool, isAbout, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
+import { callsTool, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
 import type { CorrectedExchange, RewardedExchange } from "../learn/update/learner.ts";
 
 export type ExportRow = {
@@ -56,10 +56,9 @@ export function correctionRows(
   const weights = weightsOf(corrected);
   for (const [{ eventId, correction, turns, reward }, weight] of zipStrict(corrected, weights)) {
     const own = turns.flatMap((turn) => {
-      const { answer, notes, agreedTo, rollout } = turn.payload;
-      // Served under a note of the same argument, to push against its value would teach the policy to be deaf to notes; after a yes that nobody gave, to who says yes.
-      if (!callsTool(answer, correction) || notes?.some(({ text }) => isAbout(text, correction)) === true || agreedTo !== undefined)
-        return [];
+      const { answer, rollout } = turn.payload;
+      // Under a note, to push against what followed from it would teach the policy to be deaf to notes; after a yes that nobody gave, to who says yes.
+      if (!callsTool(answer, correction) || prompted(turn.payload) !== undefined) return [];
       const span = argumentSpan(tokenizer, rollout.responseTokens, correction.parameter.name, correction.tool.function.name);
       if (span === undefined) return [];
       return [rowOf(turn, { eventId, form: "correction", reward, span, advantages: rollout.responseTokens.map(() => reward - baseline) })];
@@ -107,7 +106,7 @@ export function rewardRows(
 ): Rows {
   const refused: Refusal[] = [];
   const usable = rewarded.filter(({ eventId, steps }) => {
-    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn.payload, parent)));
+    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn, parent)));
     const guided = steps.map(({ turn }) => prompted(turn.payload)).find((each) => each !== undefined);
     const bad = steps.find(({ turn: { payload } }) => untrainable(payload) !== undefined);
     const silent = withoutTokens(

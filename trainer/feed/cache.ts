@@ -6,9 +6,11 @@ import type { LoggedEvent } from "../../shared/events.ts";
 import { Recent } from "../../shared/recent.ts";
 import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
 
+type Rewarded = { readonly seq: number; readonly turnId: string; readonly user: string; readonly reward: number };
+
 export class EventCache implements TurnLookup {
   readonly #turns: Recent<string, LoggedTurn>;
-  readonly #rewards: Recent<string, { seq: number; reward: number }>;
+  readonly #rewards: Recent<string, Rewarded>;
 
   /** @param capacity most turns, and most rewards, that are kept */
   constructor(capacity: number) {
@@ -20,12 +22,16 @@ export class EventCache implements TurnLookup {
     const { payload } = event;
     if (payload.kind === "turn:finished") this.#turns.set(payload.completionId, { ...event, payload });
     if (payload.kind === "user:deleted") this.#forget(event);
-    if (payload.kind === "judgement:made") this.#rewards.set(payload.subject, { seq: event.seq, reward: payload.reward });
+    if (payload.kind === "judgement:made") {
+      const { seq, turnId, user } = event;
+      this.#rewards.set(payload.subject, { seq, turnId, user, reward: payload.reward });
+    }
   }
 
   /** Drops what a deleted user had said before. */
   #forget({ user, seq }: LoggedEvent): void {
-    for (const [key, turn] of this.#turns) if (turn.user === user && turn.seq < seq) this.#turns.delete(key);
+    for (const kept of [this.#turns, this.#rewards])
+      for (const [key, each] of kept) if (each.user === user && each.seq < seq) kept.delete(key);
   }
 
   byCompletion(completionId: string): LoggedTurn | undefined {
@@ -47,10 +53,10 @@ export class EventCache implements TurnLookup {
     return new Set(ids.map((subject) => subject.replace(/\/next$/, "")));
   }
 
-  /** Rewards that were logged up to `seq`, in log order: the same whenever, and by whomever, the log is read. */
-  rewards(seq: number): readonly number[] {
+  /** Rewards that were logged up to `seq`, without those of `barred` turns, in log order: the same whenever, and by whomever, the log is read. */
+  rewards(seq: number, barred: ReadonlySet<string> = new Set()): readonly number[] {
     return [...this.#rewards.values()]
-      .filter((each) => each.seq <= seq)
+      .filter((each) => each.seq <= seq && !barred.has(each.turnId))
       .sort((a, b) => a.seq - b.seq)
       .map(({ reward }) => reward);
   }

@@ -125,6 +125,17 @@ describe("a correction", () => {
     expect(third.notes?.some(({ held }) => held === true)).toBe(false);
   });
 
+  it("is what the log says: another judgement of the same event, by a trainer that comes late, gives no note", async () => {
+    const { turn, notes, judge } = await hotel("late");
+    const first = await turn("ann");
+    const made = judgement("late", first.turnId);
+    const approved = { ...made, user: first.user, payload: { ...made.payload, reward: 1, votes: [1] } };
+    expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [approved] })).status).toBe(200);
+    await judge(first);
+    expect(await notes()).toEqual([]);
+    expect((await turn("ann", { text: "A hotel in Faro." })).notes).toBeUndefined();
+  });
+
   it("is out of force when it is deleted, and the deletion stands in the audit trail", async () => {
     const { turn, notes, judge } = await hotel("deleted");
     await judge(await turn("ann"));

@@ -130,6 +130,15 @@ describe("assembleSignal", () => {
     expect(onBase(assembled, { baseDigest: "a" })).toBe(assembled);
   });
 
+  it("leaves out earlier turns of another base: an agent may move while an exchange lasts", () => {
+    const cache = new EventCache(10);
+    const called = turn([ASK], CALL, { baseDigest: "a" });
+    const replied = turn([ASK, CALL, result("{}")], REPLY, { baseDigest: "b" });
+    [called, replied].forEach((event) => cache.add(event));
+    const assembled = assembleSignal(nextState(replied, [user("No, two rooms.")]), cache);
+    expect(assembled).toMatchObject({ status: "signal", signal: { turns: [replied] } });
+  });
+
   it("refuses a next state whose turn is not in the log", () => {
     expect(assembleSignal(nextState(turn([ASK], CALL), [user("No")]), new EventCache(10))).toMatchObject({
       status: "refused",

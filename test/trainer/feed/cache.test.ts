@@ -23,5 +23,25 @@ describe("EventCache", () => {
     cache.add(judged);
     expect(cache.rewards(judged.seq)).toEqual([-1]);
     expect(cache.rewards(judged.seq - 1)).toEqual([]);
+    expect(cache.rewards(judged.seq, new Set([judged.turnId]))).toEqual([]);
+  });
+
+  it("forgets the turns and the rewards of a deleted user, and nobody else's", () => {
+    const cache = new EventCache(5);
+    const [ann, bob] = ["ann", "bob"].map((name) => ({ ...turn([user(name)], call("SearchHotel", { city: name })), user: name }));
+    for (const each of [ann, bob]) {
+      if (each === undefined) throw new Error("two turns expected");
+      const { payload: _, ...header } = each;
+      const reward = each.user === "ann" ? 1 : -1;
+      cache.add(each);
+      cache.add({
+        ...header,
+        payload: { kind: "judgement:made", subject: `${each.turnId}/next`, reward, votes: [reward], judge: "embedded" },
+      });
+    }
+    const seq = 1 + (bob?.seq ?? 0);
+    if (bob !== undefined) cache.add({ ...bob, seq, user: "ann", payload: { kind: "user:deleted" } });
+    expect(cache.rewards(seq)).toEqual([-1]);
+    expect(cache.turns().map((each) => each.user)).toEqual(["bob"]);
   });
 });

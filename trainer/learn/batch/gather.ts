@@ -5,7 +5,7 @@
 import { AppError } from "../../../shared/errors.ts";
 import { judgementIdOf, sampledBy } from "../../../shared/events.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
-import { untrainable, type LoggedTurn, type Signal } from "../../data/exchange.ts";
+import { isOfBaseOf, untrainable, type LoggedTurn, type Signal } from "../../data/exchange.ts";
 import type { EdgePort, LineName } from "../../feed/edge-port.ts";
 import { readAll } from "../../feed/read-all.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
@@ -76,7 +76,7 @@ async function fittingBefore(
     const fits = isReplyAspect(parameter.name)
       ? repliedTool(replay.messages) === tool.function.name
       : replayContext(replay, correction)?.kind === "silent";
-    return fits && untrainable(earlier.payload) === undefined ? [earlier] : [];
+    return fits && untrainable(earlier.payload) === undefined && isOfBaseOf(earlier, turn) ? [earlier] : [];
   });
 }
 

@@ -6,7 +6,7 @@
 import { isAspect } from "../../../shared/aspects.ts";
 import { at, zipStrict } from "../../../shared/assert.ts";
 import { type ChatMessage, withGuidance } from "../../../shared/chat.ts";
-import { hintText, parseHint } from "../../../shared/jobs.ts";
+import { hintText } from "../../../shared/jobs.ts";
 import type { TurnFinished } from "../../../shared/events.ts";
 import type { AnswerGrammars } from "../../../shared/grammar/answer-grammars.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
@@ -17,7 +17,7 @@ import { chooseHints, mixTeachers, type HintChoice } from "../../advantage/hint-
 import { readCalls } from "../../../shared/speech/calls.ts";
 import { argumentSpan } from "../../../shared/argument-span.ts";
 import { mentions } from "../../../shared/speech/mention.ts";
-import { untold } from "../../data/exchange.ts";
+import { prompted, untold } from "../../data/exchange.ts";
 import { sentencesOf } from "../../data/sentences.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -78,10 +78,9 @@ export async function correctedRows(
       return own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
     });
   const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId, wordings }) => {
-    // Served under a note of the same argument: to push against its value there would teach the policy to be deaf to notes.
-    if (payload.notes?.some(({ text }) => isAbout(text, correction)) === true) return [];
-    // Nobody gave the yes in its prompt: to push against what it agreed to would teach the policy to overrule who says yes.
-    if (payload.agreedTo !== undefined) return [];
+    // Under a note, or after a yes that nobody gave, the prompt held more than the teacher's: to push against what followed from that would
+    // teach the policy to be deaf to notes, and to overrule who says yes.
+    if (prompted(payload) !== undefined) return [];
     const { promptTokens, responseTokens, sampling } = payload.rollout;
     const calls = callsTool(payload.answer, correction);
     if (untold(payload) !== undefined) {
@@ -202,10 +201,4 @@ export function masksOf(
 
 export function callsTool(answer: ChatMessage, { tool }: Correction): boolean {
   return readCalls(answer).some(({ name }) => name === tool.function.name);
-}
-
-/** Whether a note is of the argument that a correction is about. */
-export function isAbout(note: string, { parameter }: Correction): boolean {
-  const parsed = parseHint(note);
-  return parsed.kind === "hint" && parsed.hint.parameter === parameter.name;
 }

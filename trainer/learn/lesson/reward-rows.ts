@@ -49,7 +49,7 @@ export function usableExchanges(
   const staleness: number[] = [];
   for (const exchange of rewarded) {
     const { eventId, steps } = exchange;
-    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn.payload, parentVersion)));
+    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn, parentVersion)));
     const masks = steps.map(({ turn }) => stepMasks(turn.payload, base.grammars));
     const long = steps
       .map(({ turn }) => turn.payload.rollout)

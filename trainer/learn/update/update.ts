@@ -215,7 +215,7 @@ async function learnTask(
     }
     return await learn(adapters, earlier, request);
   } catch (error) {
-    if (!(error instanceof AppError) || !/^(train|graph)\//.test(error.code)) throw error;
+    if (!(error instanceof AppError) || !/^(?:train\/|graph\/|input\/invalid$)/.test(error.code)) throw error;
     return refuse("update/failed", `${error.code}: ${error.message}`);
   } finally {
     for (const each of made) await engine.dropAdapter(each);
