@@ -26,7 +26,7 @@ import { stayingLessons, UnseenErrands } from "../lesson/staying.ts";
 import { mean, oneOf, percent, share } from "./shares.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
 import { refuseSpoiled } from "./spoiled.ts";
-import { withoutLift } from "./unmoved.ts";
+import { heldAlone, isHeldAlone, withoutLift } from "./unmoved.ts";
 
 const HELD_BACK = 7_919; // apart from the contexts that are trained on
 const LEAST_LESSONS = 3;
@@ -75,6 +75,7 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const taught = [...(await teach(deps, training.lessons, { correction, adapters })), ...staying];
   const lifts = await measureLifts(deps, { group, taught, adapters });
   if (lifts.mean < settings.minLiftNats) return withoutLift(deps, work, { lift: lifts.mean, lifts, lessons: training.lessons });
+  if (isHeldAlone(deps, correction)) return heldAlone(deps, work, { lifts, lessons: training.lessons });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
   // What held-back requests just show, the conversation that was corrected may not: it is longer, and in words of its own.
   const corrected = training.lessons.filter(({ context: { kind, origin } }) => kind === "silent" && own.has(origin)).slice(-MOST_CORRECTED);

@@ -26,18 +26,23 @@ export async function driftBetween(
   return drifts.reduce((sum, drift) => sum + drift, 0) / Math.max(1, drifts.length);
 }
 
-/** The corrected turns answered again, for people to read. */
-export async function describeChanges(
-  { base: { tokenizer } }: LearnerDependencies,
-  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
-): Promise<Change[]> {
-  const turns = group.flatMap(({ correction: { tool, parameter }, turns: own }) =>
+/** The corrected turns that are answered again. */
+export function changedTurns(group: readonly CorrectedExchange[]): CorrectedExchange["turns"] {
+  return group.flatMap(({ correction: { tool, parameter }, turns: own }) =>
     own.filter(({ payload: { messages, answer } }) =>
       isReplyAspect(parameter.name)
         ? repliedTool(messages) === tool.function.name
         : readCalls(answer).some(({ name }) => name === tool.function.name),
     ),
   );
+}
+
+/** The same, for people to read. */
+export async function describeChanges(
+  { base: { tokenizer } }: LearnerDependencies,
+  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
+): Promise<Change[]> {
+  const turns = changedTurns(group);
   // Without the notes of then: what is shown is what the version does.
   const asked = turns.map(({ payload }) => {
     const { messages, tools, notes, heldTo, agreedTo, rollout } = payload;

@@ -1,29 +1,64 @@
 /**
- * A correction that the weights follow already, of a version that is held to something else: what was learned once is forgotten, or was never the weights'.
- * The default changes, and the weights stay as they are.
+ * Corrections that a version carries and its weights are not taught: such as they follow already, where it is held to something else (what was learned
+ * once is forgotten, or was never the weights'), and such as it is best held to. The default changes, and the weights stay as they are.
  */
+import { asksFirst } from "../../../shared/held-notes.ts";
 import { ownRow, type Lesson } from "../../teacher/answers.ts";
+import { writtenText } from "../../teacher/answer-text.ts";
+import type { Correction } from "../../teacher/contexts.ts";
+import { zipStrict } from "../../../shared/assert.ts";
 import { samePlace } from "../../../shared/yielding.ts";
 import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
-import { describeChanges, driftBetween } from "./report.ts";
-import { refuse, type CorrectionResult, type Work } from "./result.ts";
+import { changedTurns, describeChanges, driftBetween } from "./report.ts";
+import { refuse, type CorrectionResult, type LearnedCorrection, type Work } from "./result.ts";
 import type { measureLifts } from "../lesson/teaching.ts";
 
 /** Refused where no default stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
 export async function withoutLift(
   deps: LearnerDependencies,
-  { group, adapters, request }: Work,
+  work: Work,
   { lift, lifts, lessons }: { lift: number; lifts: Awaited<ReturnType<typeof measureLifts>>; lessons: readonly Lesson[] },
 ): Promise<CorrectionResult> {
-  const { engine, settings } = deps;
-  const isHeldOtherwise = group.some(({ correction: { tool, parameter, hint } }) =>
-    request.carried?.some((each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value),
+  const { settings } = deps;
+  const isHeldOtherwise = work.group.some(({ correction: { tool, parameter, hint } }) =>
+    work.request.carried?.some(
+      (each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value,
+    ),
   );
   if (!settings.defaultsYield || !isHeldOtherwise)
     return refuse(
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
+  return asTheyAre(deps, work, { lifts, lessons });
+}
+
+/**
+ * Whether a version is held to it and no more. A question before a call spells out all that the call has: held, it is the policy's own call in
+ * words, to the letter. Weights of a few million parameters that are taught to write it have values wrong that they call with rightly.
+ */
+export function isHeldAlone({ settings }: Pick<LearnerDependencies, "settings">, { parameter, hint }: Correction): boolean {
+  return settings.defaultsYield && asksFirst({ parameter: parameter.name, value: hint.value });
+}
+
+/** What a version that is held to the correction says of the corrected turns, its weights being its parent's. @param taught.lessons as it is held */
+export async function heldAlone(deps: LearnerDependencies, work: Work, taught: Parameters<typeof asTheyAre>[2]): Promise<CorrectionResult> {
+  const { tokenizer } = deps.base;
+  const result = await asTheyAre(deps, work, taught);
+  const held = new Map(taught.lessons.map(({ context, answer }) => [context.origin, writtenText(tokenizer, answer)]));
+  const turns = changedTurns(work.group);
+  return {
+    ...result,
+    changes: zipStrict(turns, result.changes).map(([{ turnId }, change]) => ({ ...change, after: held.get(turnId) ?? change.after })),
+  };
+}
+
+async function asTheyAre(
+  deps: LearnerDependencies,
+  { group, adapters, request }: Work,
+  { lifts, lessons }: { lifts: Awaited<ReturnType<typeof measureLifts>>; lessons: readonly Lesson[] },
+): Promise<LearnedCorrection> {
+  const { engine } = deps;
   const rows = lessons.map(ownRow);
   const { adapter, ask } = await takeCandidate(deps, await engine.readAdapter(adapters.candidate), { adapters, seed: request.seed });
   return {

@@ -1,19 +1,28 @@
-/** A correction that the weights follow already: refused, unless the version is held to something else. */
+/** Corrections that move no weights: what they follow already, refused unless the version is held to something else, and what a version is held to alone. */
 import { describe, expect, it } from "vitest";
+import { aspectParameter } from "../../../../shared/aspects.ts";
 import { linearNames } from "../../../../shared/lora.ts";
 import { SignalSettings } from "../../../../shared/signal-settings.ts";
 import { findParameter } from "../../../../shared/speech/parameters.ts";
 import { UpdateSettings } from "../../../../trainer/config.ts";
+import type { Lesson } from "../../../../trainer/teacher/answers.ts";
 import { ErrandPools } from "../../../../trainer/learn/lesson/errand-pool.ts";
 import type { UpdateRequest } from "../../../../trainer/learn/update/learner.ts";
-import { withoutLift } from "../../../../trainer/learn/update/unmoved.ts";
+import { heldAlone, isHeldAlone, withoutLift } from "../../../../trainer/learn/update/unmoved.ts";
 import { withRandomEngine } from "../../../helpers/random-engine.ts";
 import { call, SEARCH, turn, user } from "../../hotel.ts";
 
 const tiny = withRandomEngine();
+const QUESTION = "Please confirm: search hotel (city: Porto). Is that right?";
 const PLACE = { tool: "SearchHotel", parameter: "number_of_rooms" };
 
-async function corrected(carried: UpdateRequest["carried"], settings = UpdateSettings.parse({ rank: 2, alpha: 4 })) {
+const FORGOTTEN = { mean: 0.1, byEvent: new Map([["e", 0.1]]) };
+
+async function corrected(
+  carried: UpdateRequest["carried"],
+  settings = UpdateSettings.parse({ rank: 2, alpha: 4 }),
+  learn: typeof heldAlone = (deps, work) => withoutLift(deps, work, { lift: 0.1, lifts: FORGOTTEN, lessons: [] }),
+) {
   const parameter = findParameter(SEARCH, PLACE.parameter);
   if (parameter === undefined) throw new Error("the hotel tool has rooms");
   const made = turn([user("A hotel in Porto.")], call("SearchHotel", { city: "Porto", number_of_rooms: "2" }), { tools: [SEARCH] });
@@ -31,11 +40,42 @@ async function corrected(carried: UpdateRequest["carried"], settings = UpdateSet
   await engine.createAdapter("unmoved", { rank: 2, alpha: 4, targets: linearNames(), invocation: undefined, seed: 1 });
   try {
     const work = { group: [exchange], adapters: { parent: undefined, candidate: "unmoved" }, request, earlier: [] };
-    return await withoutLift(deps, work, { lift: 0.1, lifts: { mean: 0.1, byEvent: new Map([["e", 0.1]]) }, lessons: [] });
+    return await learn(deps, work, { lifts: FORGOTTEN, lessons: [lessonOf(made)] });
   } finally {
     await engine.dropAdapter("unmoved");
   }
 }
+
+/** Of the turn as a version that is held to a question answers it. */
+function lessonOf({ turnId, payload: { messages, tools } }: ReturnType<typeof turn>): Lesson {
+  const { tokenizer } = tiny.base;
+  const [prompt, answer] = [tokenizer.encode("x"), [...tokenizer.encode(QUESTION), tokenizer.eosId]];
+  const context = { ...({ kind: "silent", origin: turnId, tool: PLACE.tool } as const), messages, tools };
+  return { context, guidance: "forced", teacherPrompt: prompt, studentPrompt: prompt, answer, own: answer };
+}
+
+describe("isHeldAlone", () => {
+  const settings = UpdateSettings.parse({});
+  const correctionTo = (name: string, value: string) => {
+    const parameter = findParameter(SEARCH, name) ?? aspectParameter(name);
+    if (parameter === undefined) throw new Error(`${name} expected`);
+    return { tool: SEARCH, parameter, hint: { parameter: name, value } };
+  };
+
+  it("is so of a question before a call, where versions are held to what they carry", () => {
+    expect(isHeldAlone({ settings }, correctionTo("@ask", "first"))).toBe(true);
+    expect(isHeldAlone({ settings: { ...settings, defaultsYield: false } }, correctionTo("@ask", "first"))).toBe(false);
+    expect(isHeldAlone({ settings }, correctionTo("@ask", "never"))).toBe(false);
+    expect(isHeldAlone({ settings }, correctionTo("number_of_rooms", "2"))).toBe(false);
+  });
+});
+
+describe("heldAlone", { timeout: 60_000 }, () => {
+  it("moves no weight, and tells what a version that is held to it answers", async () => {
+    const learned = await corrected(undefined, undefined, heldAlone);
+    expect(learned).toMatchObject({ status: "learned", metrics: { steps: 0, klToParentNats: 0 }, changes: [{ after: QUESTION }] });
+  });
+});
 
 describe("withoutLift", { timeout: 60_000 }, () => {
   it("refuses where nothing, or the very same, is carried, and where versions carry nothing", async () => {
