@@ -17,12 +17,14 @@ const EXPECTED = { score: 0.08, failed: 0.05, invalid: 0.05, lengthShare: 0.25 }
 /** Answers may shrink or grow by this share before length alone rolls a version back. */
 const LENGTH_TOLERANCE = 0.25;
 
+type Difference = { mean: number; squaredError: number };
+
 export function judgeCanary(
   { canary, stable }: { canary: Arm; stable: Arm },
   { minSessions, marginPoints }: Pick<CanarySettings, "minSessions" | "marginPoints">,
 ): CanaryVerdict {
   for (const guard of ["failed", "invalid"] as const) {
-    const worse = difference(canary[guard], stable[guard], { smoothed: true });
+    const worse = differenceOfShares(canary[guard], stable[guard]);
     if (enough(canary[guard], stable[guard], minSessions) && worse.mean - radius(worse.squaredError, EXPECTED[guard], ALPHA.guard) > 0)
       return { decision: "rollBack", reason: `${guard}: ${points(canary[guard].mean)} of 100 turns, ${points(stable[guard].mean)} before` };
   }
@@ -32,7 +34,7 @@ export function judgeCanary(
   const counted = `${score.count} judged conversations against ${stable.score.count}`;
   if (!enough(score, stable.score, minSessions))
     return { decision: "wait", reason: `${counted}, ${minSessions} of each expected before the test says anything` };
-  const better = difference(score, stable.score, { smoothed: false });
+  const better = difference(score, stable.score);
   const means = `score ${points(score.mean)} against ${points(stable.score.mean)} of 100 over ${counted}`;
   if (better.mean + radius(better.squaredError, EXPECTED.score, ALPHA.score) < 0) return { decision: "rollBack", reason: means };
   const surely = better.mean - radius(better.squaredError, EXPECTED.score, PROMOTE_ALPHA);
@@ -57,22 +59,33 @@ function radius(squaredError: number, tau: number, alpha: number): number {
   return Math.sqrt(((2 * squaredError * spread) / (tau * tau)) * Math.log(Math.sqrt(spread / squaredError) / (2 * alpha)));
 }
 
-function difference(a: Sample, b: Sample, { smoothed }: { smoothed: boolean }): { mean: number; squaredError: number } {
-  return { mean: a.mean - b.mean, squaredError: squaredErrorOf(a, smoothed) + squaredErrorOf(b, smoothed) };
+/**
+ * No arm is thought to vary less than both together: s²_p = ((n₁ − 1) s₁² + (n₂ − 1) s₂²) / (n₁ + n₂ − 2), Student's pooled
+ * variance, which estimates either's where the versions are alike. Where nearly all conversations score the same, a small arm
+ * seldom holds one that does not; its own variance is then 0, and the few of the large arm would prove it worse. An arm that
+ * varies more keeps its own, since the pooled one is mostly the larger arm's.
+ */
+function difference(a: Sample, b: Sample): Difference {
+  const pooled = ((a.count - 1) * a.variance + (b.count - 1) * b.variance) / (a.count + b.count - 2);
+  const squaredErrorOf = ({ count, variance }: Sample): number => Math.max(variance, pooled, TINY) / count;
+  return { mean: a.mean - b.mean, squaredError: squaredErrorOf(a) + squaredErrorOf(b) };
+}
+
+const TINY = 1e-6; // all values alike: the radius of no error at all is not a number
+
+function differenceOfShares(a: Sample, b: Sample): Difference {
+  return { mean: a.mean - b.mean, squaredError: squaredErrorOfShare(a) + squaredErrorOfShare(b) };
 }
 
 /** A share that was 0 or 1 throughout has no variance to plug in: one more of each kind is thought to it. */
-function squaredErrorOf({ count, mean, variance }: Sample, smoothed: boolean): number {
-  if (!smoothed) return Math.max(variance, TINY) / count;
+function squaredErrorOfShare({ count, mean }: Sample): number {
   const share = (mean * count + 1) / (count + 2);
   return (share * (1 - share)) / count;
 }
 
-const TINY = 1e-6;
-
 function lengthFault(canary: Sample, stable: Sample, minSessions: number): string | undefined {
   if (!enough(canary, stable, minSessions) || stable.mean === 0) return undefined;
-  const { mean, squaredError } = difference(canary, stable, { smoothed: false });
+  const { mean, squaredError } = difference(canary, stable);
   const share = mean / stable.mean;
   const surely = Math.abs(share) - radius(squaredError / stable.mean ** 2, EXPECTED.lengthShare, ALPHA.guard / 2);
   if (surely <= LENGTH_TOLERANCE) return undefined;

@@ -103,7 +103,8 @@ export class TrialStore {
   }
 }
 
-function toSample({ count, sum, squares }: { count: number; sum: number; squares: number }): Sample {
+/** Mean and unbiased variance of what was measured, from its sum and the sum of its squares. */
+export function toSample({ count, sum, squares }: { count: number; sum: number; squares: number }): Sample {
   if (count === 0) return { count: 0, mean: 0, variance: 0 };
   const mean = sum / count;
   return { count, mean, variance: count < 2 ? 0 : Math.max(0, (squares - count * mean * mean) / (count - 1)) };
