@@ -1,17 +1,27 @@
-/** The cases of an agent's suite in its object's SQLite. */
-import { SuiteCase } from "../../shared/suite.ts";
+/** The cases of an agent's suite in its object's SQLite: what people wrote, and of each version what it has learned. */
+import { Expectation, SuiteCase } from "../../shared/suite.ts";
 
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS suite (
+  CREATE TABLE IF NOT EXISTS suite_cases (
     position INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, case_id TEXT NOT NULL, source TEXT NOT NULL, user TEXT,
-    version INTEGER, record TEXT NOT NULL, UNIQUE (line, case_id));
-  CREATE INDEX IF NOT EXISTS suite_user ON suite (line, user) WHERE user IS NOT NULL;
+    version INTEGER, record TEXT NOT NULL, UNIQUE (line, case_id, version));
+  CREATE INDEX IF NOT EXISTS suite_cases_user ON suite_cases (line, user) WHERE user IS NOT NULL;
+`;
+
+/** The table of earlier releases, which knew of a case only the last version that learned it. */
+const TAKE_OVER = `
+  INSERT INTO suite_cases SELECT position, line, case_id, source, user, version, record FROM suite;
+  DROP TABLE suite;
 `;
 
 /** Most cases of corrections, and most that people wrote: each is answered twice for every candidate. */
 export const MOST_CASES = 100;
 
-type Row = { position: number; record: string };
+type Row = { position: number; version: number | null; record: string };
+type LearnedRow = { position: number; version: number; expect: string };
+
+/** What a version has learned, by its place in the order of learning. */
+export type KeptCase = { readonly position: number; readonly version: number; readonly expect: Expectation };
 
 export class SuiteStore {
   readonly #sql: SqlStorage;
@@ -22,46 +32,57 @@ export class SuiteStore {
 
   create(): void {
     this.#sql.exec(TABLES);
+    const isEarlier = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'suite'").toArray().length > 0;
+    if (isEarlier) this.#sql.exec(TAKE_OVER);
   }
 
-  /** Oldest first. */
-  read(line: string): SuiteCase[] {
+  /** Oldest first: what people wrote and what any of the versions has learned, once for each that has. */
+  read(line: string, versions: ReadonlySet<number>): SuiteCase[] {
     return this.#sql
-      .exec<Row>("SELECT position, record FROM suite WHERE line = ? ORDER BY position", line)
+      .exec<Row>("SELECT position, version, record FROM suite_cases WHERE line = ? ORDER BY position", line)
       .toArray()
+      .filter(({ version }) => version === null || versions.has(version))
       .map(({ record }) => SuiteCase.parse(JSON.parse(record)));
   }
 
-  count(line: string, source: SuiteCase["source"]): number {
-    return this.#sql.exec<{ cases: number }>("SELECT count(*) AS cases FROM suite WHERE line = ? AND source = ?", line, source).one().cases;
+  /** All that was learned, oldest first. */
+  learned(line: string): KeptCase[] {
+    const query = `SELECT position, version, json_extract(record, '$.expect') AS expect FROM suite_cases
+      WHERE line = ? AND source = 'correction' ORDER BY position`;
+    return this.#sql
+      .exec<LearnedRow>(query, line)
+      .toArray()
+      .map(({ expect, ...row }) => ({ ...row, expect: Expectation.parse(JSON.parse(expect)) }));
   }
 
-  /** A case that is there already becomes the newest. */
+  count(line: string, source: SuiteCase["source"]): number {
+    const query = "SELECT count(*) AS cases FROM suite_cases WHERE line = ? AND source = ?";
+    return this.#sql.exec<{ cases: number }>(query, line, source).one().cases;
+  }
+
+  /** A case that the version has learned already, or a person has written, becomes the newest. */
   put(line: string, suiteCase: SuiteCase): void {
     const { caseId, source, user, version } = suiteCase;
-    this.drop(line, caseId);
+    this.#sql.exec("DELETE FROM suite_cases WHERE line = ? AND case_id = ? AND version IS ?", line, caseId, version);
     this.#sql.exec(
-      "INSERT INTO suite (line, case_id, source, user, version, record) VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT INTO suite_cases (line, case_id, source, user, version, record) VALUES (?, ?, ?, ?, ?, ?)",
       ...[line, caseId, source, user, version, JSON.stringify(suiteCase)],
     );
   }
 
-  /** Returns whether it was there. */
+  /** Whoever wrote or learned it. Returns whether it was there. */
   drop(line: string, caseId: string): boolean {
-    return this.#sql.exec("DELETE FROM suite WHERE line = ? AND case_id = ? RETURNING 1", line, caseId).toArray().length > 0;
+    return this.#sql.exec("DELETE FROM suite_cases WHERE line = ? AND case_id = ? RETURNING 1", line, caseId).toArray().length > 0;
   }
 
-  /** Returns how many there were. */
+  forget(cases: readonly KeptCase[]): void {
+    for (const { position } of cases) this.#sql.exec("DELETE FROM suite_cases WHERE position = ?", position);
+  }
+
+  /** Returns how many there were, however many versions had learned them. */
   eraseUser(line: string, user: string): number {
-    return this.#sql.exec("DELETE FROM suite WHERE line = ? AND user = ? RETURNING 1", line, user).toArray().length;
-  }
-
-  /** Keeps the newest cases of corrections. */
-  trim(line: string): void {
-    this.#sql.exec(
-      `DELETE FROM suite WHERE line = ?1 AND source = 'correction' AND position NOT IN (
-        SELECT position FROM suite WHERE line = ?1 AND source = 'correction' ORDER BY position DESC LIMIT ?2)`,
-      ...[line, MOST_CASES],
-    );
+    const query = "DELETE FROM suite_cases WHERE line = ? AND user = ? RETURNING case_id";
+    const rows = this.#sql.exec<{ case_id: string }>(query, line, user).toArray();
+    return new Set(rows.map(({ case_id }) => case_id)).size;
   }
 }

@@ -117,7 +117,7 @@ describe("DELETE /api/users/:user", () => {
       {
         user: gone.user,
         sessions: 1,
-        agents: [{ agent: AGENT, notes: 1, cases: 0, corrections: 1, versions: [1, 2], state: "rebuilding" }],
+        agents: [{ agent: AGENT, notes: 1, cases: 1, corrections: 1, versions: [1, 2], state: "rebuilding" }],
       },
     ]);
     // The log keeps the places and nothing that was said.

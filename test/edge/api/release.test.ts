@@ -21,13 +21,14 @@ const admin = (route: string, body?: unknown): Promise<Answer> => {
 const until = (holds: () => Promise<boolean>): Promise<void> => expect.poll(holds, { timeout: 20_000 }).toBe(true);
 let adapters = 0;
 
-async function publish(agent: string, { gate = PASSING, events = [] }: { gate?: GateReport | null; events?: EventLineage[] } = {}) {
+type Made = { gate?: GateReport | null; events?: EventLineage[]; cases?: object[] };
+async function publish(agent: string, { gate = PASSING, events = [], cases = [] }: Made = {}): Promise<Answer> {
   const { parent, cursor } = await head(agent);
   adapters += 1;
   const adapter = await putAdapter(edge, `adapter ${adapters}`);
   const toSeq = Math.max(cursor, ...events.map(({ seq }) => seq));
   const manifest = { ...manifestOf({ agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq, events }), gate };
-  return call(edge, "trainer", `POST ${line(agent)}/versions`, { parent, manifest });
+  return call(edge, "trainer", `POST ${line(agent)}/versions`, { parent, manifest, cases });
 }
 
 const statusesOf = async (agent: string): Promise<string[]> =>
@@ -371,30 +372,29 @@ describe("the suite", () => {
     }
   });
 
+  const learn = (agent: string, rooms: number): Promise<Answer> => {
+    const learned = { ...written, name: `rooms ${rooms}`, tools: [SEARCH], user: "u1", eventId: `l${rooms}` };
+    const cases = [{ ...learned, expect: { tool: "SearchHotel", arguments: { number_of_rooms: `${rooms}` } } }];
+    return publish(agent, { events: [lineage(learned.eventId, rooms)], cases });
+  };
+  const namesOf = async (agent: string) => (await admin(`GET ${agent}/suite`)).body.cases.map(({ name }: { name: string }) => name);
+
   it("takes up what a version has learned, the latest of each argument, for as long as that version is in use", async () => {
     await putAgent(edge, "learned", { tools: [SEARCH] });
-    const learn = async (value: string, seq: number): Promise<void> => {
-      const { parent, cursor } = await head("learned");
-      const adapter = await putAdapter(edge, `rooms ${value}`);
-      const events = [lineage(`l${seq}`, seq)];
-      const manifest = manifestOf({ agent: "learned", baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq, events });
-      const expected = { tool: "SearchHotel", arguments: { number_of_rooms: value } };
-      const learned = {
-        name: `rooms ${value}`,
-        messages: written.messages,
-        tools: [SEARCH],
-        expect: expected,
-        user: "u1",
-        eventId: `l${seq}`,
-      };
-      const { body } = await call(edge, "trainer", `POST ${line("learned")}/versions`, { parent, manifest, cases: [learned] });
-      expect(body.status).toBe("published");
-    };
-    const names = async (): Promise<string[]> => (await admin("GET learned/suite")).body.cases.map(({ name }: { name: string }) => name);
-    await learn("2", 1);
-    await learn("3", 2);
-    expect(await names()).toEqual(["rooms 3"]);
+    for (const rooms of [2, 3]) await learn("learned", rooms);
+    expect(await namesOf("learned")).toEqual(["rooms 3"]);
     await admin("POST learned/rollback", { to: 1 });
-    expect(await names()).toEqual([]);
+    expect(await namesOf("learned")).toEqual(["rooms 2"]);
+  });
+
+  it("loses nothing of the stable version to a canary that overrules it and is taken back", async () => {
+    await putAgent(edge, "tried", { tools: [SEARCH] });
+    expect((await learn("tried", 2)).body.release).toBe("stable");
+    await putAgent(edge, "tried", { tools: [SEARCH], ...TRIAL });
+    expect((await learn("tried", 3)).body.release).toBe("canary");
+    // The next candidate descends from the canary, and is asked what that has learned.
+    expect(await namesOf("tried")).toEqual(["rooms 3"]);
+    await admin("POST tried/rollback", { to: 1 });
+    expect(await namesOf("tried")).toEqual(["rooms 2"]);
   });
 });
