@@ -5,12 +5,12 @@ import { isRecord } from "./grammar/schema-parts.ts";
 /** Members of the patch replace, null takes a member away, objects are merged within. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
-  const merged: Record<string, unknown> = isRecord(target) ? { ...target } : {};
+  const merged = new Map<string, unknown>(Object.entries(isRecord(target) ? target : {}));
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete merged[name];
-    else merged[name] = mergePatch(merged[name], value);
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
   }
-  return merged;
+  return Object.fromEntries(merged); // where assigning would take __proto__ for the prototype
 }
 
 /** The patch that makes `after` of `before`. A member that is null in `after` is taken away: a patch cannot say more. */

@@ -5,6 +5,7 @@ import { ToolSecret } from "../../shared/agent-tools.ts";
 import { type Agent, AgentSettings, LearningSettings } from "../../shared/agent.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { JudgeSettings, judgeServerOf } from "../../shared/judge.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { CanarySettings, GateBudgets, GateSettings } from "../../shared/release.ts";
@@ -62,6 +63,8 @@ export const SettingsRequest = AgentSettings.extend({
     .prefault({}),
   release: StrictRelease,
 }).strict();
+/** Of whatever members: zod's own records would lose one that is named __proto__, which is refused as any other that is no setting. */
+const Patch = z.custom<Readonly<Record<string, unknown>>>(isRecord, "body: an object of settings expected");
 /** An adapter in PEFT's format. */
 const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
 export const AuditQuery = BackwardPage.extend({
@@ -193,7 +196,7 @@ export function mountAgents(app: App): void {
   app.patch("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
     found(await agentOf(context.env, name).read(), `agent ${name}`);
-    const patch = await parseJson(context.req.raw, z.record(z.string(), z.unknown()));
+    const patch = await parseJson(context.req.raw, Patch);
     checkDepth(patch);
     const agent = await changeSettings(context, name, (before) =>
       checked(context, { settings: parseWith(SettingsRequest, mergePatch(found(before, `agent ${name}`), patch)), before }),

@@ -37,6 +37,12 @@ it("merges a patch as RFC 7396 does, by its own examples", () => {
   for (const [target, patch, result] of cases) expect(mergePatch(target, patch)).toEqual(result);
 });
 
+it("merges members that are named as what every object inherits", () => {
+  const patch: unknown = JSON.parse('{"__proto__": {"a": 1}, "constructor": {"b": 2}, "c": {"__proto__": 3}}');
+  expect(JSON.stringify(mergePatch({ c: {} }, patch))).toBe('{"c":{"__proto__":3},"__proto__":{"a":1},"constructor":{"b":2}}');
+  expect(mergePatch(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": null}'))).toEqual({});
+});
+
 it("makes a patch of what differs, and of nothing else", () => {
   const before = { a: 1, list: [1, { b: 2 }], in: { c: "x", d: { e: true } }, gone: "y" };
   const after = { a: 1, list: [1, { b: 3 }], in: { c: "x", d: { e: false, f: 0 } }, more: { g: 1 } };

@@ -60,6 +60,20 @@ describe("PATCH", () => {
     expect((await call(edge, "admin", "PATCH /api/agents/nobody", {})).status).toBe(404);
   });
 
+  it.each(['{"__proto__": {"votes": 3}}', '{"learning": {"__proto__": {"votes": 3}}}'])(
+    "refuses %s as what is no setting",
+    async (patch) => {
+      await putAgent(edge, "patched");
+      const { status, body } = await call(edge, "admin", "PATCH /api/agents/patched", patch);
+      expect([status, body.error?.message]).toEqual([400, expect.stringContaining("unknown member __proto__: remove it")]);
+    },
+  );
+
+  it("refuses what is no object", async () => {
+    await putAgent(edge, "patched");
+    expect((await call(edge, "admin", "PATCH /api/agents/patched", [])).body.error.message).toBe("body: an object of settings expected");
+  });
+
   it("has pause and resume for learning", async () => {
     await putAgent(edge, "paused", { learning: { votes: 5 } });
     expect((await call(edge, "admin", "POST /api/agents/paused/pause")).body).toEqual({ learning: false });
