@@ -49,9 +49,14 @@ export function parseTurnHeaders(headers: Headers): TurnHeaders {
   };
 }
 
-/** @throws {input/invalid} where a name has spaces, control characters or no length */
+/** Whether a header could be the name: it has no spaces and no control characters, and a length. */
+export function isName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** @throws {input/invalid} for what is no name */
 export function checkName(name: string | undefined, param: string): string | undefined {
-  if (name === undefined || NAME.test(name)) return name;
+  if (name === undefined || isName(name)) return name;
   throw invalid(param, `1 to ${MAX_NAME} printable characters without spaces expected, got ${JSON.stringify(name.slice(0, 40))}`);
 }
 

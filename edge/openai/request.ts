@@ -65,6 +65,7 @@ export type AskedTurn = Omit<TurnSampling, "toolChoice" | keyof Drawn> & {
   /** Whom the client says it speaks for, not yet scoped to its key. */
   readonly user: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
+  /** `session_id`, not yet checked; what metadata says beside it is free in form. */
   readonly sessionId: string | undefined;
   /** What the body says where the headers say nothing. */
   readonly turnKind: "main" | "side" | undefined;
@@ -121,7 +122,7 @@ function toRequest(parameters: Parameters): ChatRequest {
     store: parameters.store ?? undefined,
     user: userOf(parameters),
     metadata: metadata ?? {},
-    sessionId: parameters.session_id ?? metadata?.["session_id"],
+    sessionId: parameters.session_id ?? undefined,
     ...sessionMarksOf(parameters),
   };
 }

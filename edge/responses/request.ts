@@ -95,7 +95,7 @@ export function toAskedTurn(parameters: ResponseParameters, previous: PreviousRe
     store: parameters.store ?? undefined,
     user: userOf(parameters),
     metadata: metadata ?? {},
-    sessionId: parameters.session_id ?? metadata?.["session_id"],
+    sessionId: parameters.session_id ?? undefined,
     ...sessionMarksOf(parameters),
   };
 }

@@ -11,7 +11,7 @@ import { promptNotes } from "../agent/notes.ts";
 import { ownLineOf } from "../agent/own-line.ts";
 import type { OwnLine } from "../agent/port.ts";
 import type { AppEnv } from "../env.ts";
-import { checkName, type TurnHeaders } from "../openai/headers.ts";
+import { checkName, isName, type TurnHeaders } from "../openai/headers.ts";
 import type { AskedTurn } from "../openai/request.ts";
 import { toToolChoice } from "../openai/tools.ts";
 import { reaches } from "../scope.ts";
@@ -37,8 +37,17 @@ export async function scopeOf({ var: { key } }: Context<AppEnv>, { model, user }
 }
 
 /** The client's own name of the conversation. @throws {input/invalid} */
-export function sessionNameOf({ sessionName }: TurnHeaders, { sessionId }: Pick<AskedTurn, "sessionId">): string | undefined {
-  return sessionName ?? checkName(sessionId, "session_id");
+export async function sessionNameOf(
+  { sessionName }: TurnHeaders,
+  { sessionId, metadata }: Pick<AskedTurn, "sessionId" | "metadata">,
+): Promise<string | undefined> {
+  return sessionName ?? checkName(sessionId, "session_id") ?? (await nameInMetadata(metadata["session_id"]));
+}
+
+/** Metadata holds whatever its sender likes: what no header could be stands for a name by its digest, and an empty text for none. */
+async function nameInMetadata(text: string | undefined): Promise<string | undefined> {
+  if (text === undefined || text === "") return undefined;
+  return isName(text) ? text : sha256(canonicalJson(["metadata.session_id", text]));
 }
 
 type TurnParts = {

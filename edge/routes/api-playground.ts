@@ -32,7 +32,7 @@ export function mountPlayground(app: App): void {
     const request = parseChatRequest(body);
     const head = await requireHead(context, agent);
     const sent = parseTurnHeaders(context.req.raw.headers);
-    const sessionName = sessionNameOf(sent, request);
+    const sessionName = await sessionNameOf(sent, request);
     // A version on trial here talks to somebody else, so that none of its conversations is one that is kept.
     const scope = await scopeOf(
       context,

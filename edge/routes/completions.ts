@@ -18,7 +18,7 @@ export function mountCompletions(app: App): void {
     const headers = parseTurnHeaders(context.req.raw.headers);
     const head = await requireHead(context, request.model);
     const scope = await scopeOf(context, request);
-    const sessionName = sessionNameOf(headers, request);
+    const sessionName = await sessionNameOf(headers, request);
     const offer = await offerOf(context, request, head);
     const answering = await answerTurn(context, { request, headers, head, scope, sessionName, body, offer, asked: null });
     return respond(context, request, answering);

@@ -30,7 +30,7 @@ export function mountResponses(app: App): void {
     const head = await requireHead(context, parameters.model);
     const previous = await recallPrevious(context, parameters);
     const request = toAskedTurn(parameters, previous);
-    const named = sessionNameOf(headers, request);
+    const named = await sessionNameOf(headers, request);
     const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
     const scope = previous?.scope ?? (await scopeOf(context, request));
     const offer = await offerOf(context, request, head);

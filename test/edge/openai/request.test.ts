@@ -110,7 +110,8 @@ describe("a request", () => {
       includeUsage: true,
       store: false,
       user: "ada",
-      sessionId: "m1",
+      sessionId: undefined,
+      metadata: { session_id: "m1" },
     });
     expect(parse({ user: "ada", safety_identifier: "hash", session_id: "s1", metadata: { session_id: "m1" } })).toMatchObject({
       user: '["hash","ada"]',

@@ -1,6 +1,6 @@
 /** Conversations are recognised, and what follows an answer is paired with it, in real workerd. */
 import { describe, expect, it } from "vitest";
-import { putAgent } from "../../helpers/call.ts";
+import { call, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { nextStatesOf, says, talkTo, turnsOf, type Message } from "./talk.ts";
 
@@ -137,6 +137,20 @@ describe("a session that the client names", () => {
       undefined,
       { session_id: "trip-7", colour: "blue" },
     ]);
+  });
+
+  it("has any name that metadata holds, and none where that is empty", async () => {
+    const { ask } = await agentFor("named-freely");
+    const named = (session_id: string, extra: object = {}) => ask([says("one")], { extra: { metadata: { session_id }, ...extra } });
+    const free = `Grüße, Trip 7 😀\n${"x".repeat(400)}`;
+    const [first, again, other] = [await named(free), await named(free), await named(`${free}y`)];
+    expect([first.status, again.status, other.status]).toEqual([200, 200, 200]);
+    expect([again.sessionId === first.sessionId, other.sessionId === first.sessionId]).toEqual([true, false]);
+    const [unnamed, next] = [await named(""), await named("")];
+    expect([unnamed.status, next.sessionId === unnamed.sessionId]).toEqual([200, false]);
+    expect(await named("fine", { session_id: "not fine" })).toMatchObject({ status: 400, error: { param: "session_id" } });
+    const body = { model: "named-freely", input: "one", max_output_tokens: 4, metadata: { session_id: free } };
+    expect((await call(edge, "client", "POST /v1/responses", body)).headers.get("x-session-id")).toBe(first.sessionId);
   });
 
   it("may be named by the id that an answer stated", async () => {
