@@ -13,6 +13,8 @@ import { FlatToolChoice, FunctionToolList, toChatChoice, toDefinition } from "./
 import type { OutputItem } from "./wire.ts";
 
 const LOGPROBS = "message.output_text.logprobs";
+/** What an answer can include, where it is made and where it is read again. */
+export const Include = z.array(z.literal(LOGPROBS, `${LOGPROBS} expected; nothing else can be included`));
 
 const TextFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
@@ -50,7 +52,7 @@ export const ResponseParameters = ChatParameters.pick({
   tool_choice: FlatToolChoice.nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   text: z.strictObject({ format: TextFormat.optional(), verbosity: z.literal("medium").nullish() }).nullish(),
-  include: z.array(z.literal(LOGPROBS, `${LOGPROBS} expected; nothing else can be included`)).nullish(),
+  include: Include.nullish(),
   stream_options: z.strictObject({ include_obfuscation: z.boolean().optional() }).nullish(),
 });
 export type ResponseParameters = z.infer<typeof ResponseParameters>;

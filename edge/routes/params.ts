@@ -31,8 +31,17 @@ export function titleOf(agent: string, line: string): string {
   return line === SHARED_LINE ? `agent ${agent}` : `line ${line} of agent ${agent}`;
 }
 
-export function queryOf<Value>(context: Context<AppEnv>, schema: ZodType<Value>): Value {
-  return parseWith(schema, context.req.query());
+/** @param lists members that may stand in the query several times, and are lists even where they stand once */
+export function queryOf<Value>(
+  { req }: Context<AppEnv>,
+  schema: ZodType<Value>,
+  { lists = [] }: { lists?: readonly string[] } = {},
+): Value {
+  const listed = lists.flatMap((name) => {
+    const values = req.queries(name);
+    return values === undefined ? [] : [[name, values]];
+  });
+  return parseWith(schema, { ...req.query(), ...Object.fromEntries(listed) });
 }
 
 type PageOf<Item> = {

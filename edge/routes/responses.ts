@@ -12,15 +12,20 @@ import { parseTurnHeaders } from "../openai/headers.ts";
 import { streamEvents } from "../openai/sse.ts";
 import { collectResponse, responseEvents, toEventText } from "../responses/answer.ts";
 import { InputItemsQuery, pageOf } from "../responses/input-items.ts";
-import { parseResponseRequest, toAskedTurn } from "../responses/request.ts";
+import { Include, parseResponseRequest, toAskedTurn } from "../responses/request.ts";
 import { toolsOnWire } from "../responses/tools.ts";
 import { toEcho } from "../responses/wire.ts";
 import { answerTurn, offerOf, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf } from "./answering.ts";
 import { queryOf } from "./params.ts";
 import { baseOf, forgetResponse, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
 
-/** What is stored is given back whole: it is not streamed again, and includes what it was asked to include. */
-export const RetrieveQuery = z.strictObject({ stream: z.literal("false").optional() });
+/** What is stored is given back whole: it is not streamed again, and includes what it was made with, whether that is asked for again or not. */
+export const RetrieveQuery = z.strictObject({
+  stream: z.literal("false").optional(),
+  include: Include.optional(),
+  /** As OpenAI's clients write it. */
+  "include[]": Include.optional(),
+});
 
 export function mountResponses(app: App): void {
   app.post("/v1/responses", async (context) => {
@@ -42,7 +47,7 @@ export function mountResponses(app: App): void {
     return respondEvents(context, streamEvents(toEventText(responseEvents(deltas, base)), deltas));
   });
   app.get("/v1/responses/:response", async (context) => {
-    queryOf(context, RetrieveQuery);
+    queryOf(context, RetrieveQuery, { lists: ["include", "include[]"] });
     const { head, response } = await recallResponse(context, context.req.param("response"));
     stateVersion(context, head);
     return context.json(response);

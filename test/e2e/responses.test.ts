@@ -155,12 +155,16 @@ describe("a response", () => {
   });
 
   it("reports log-probs where it is asked to include them", async () => {
-    const { output } = await client().responses.create({
-      ...short,
-      model,
-      input: "Hello",
-      include: ["message.output_text.logprobs"],
-      top_logprobs: 2,
+    const include: OpenAI.Responses.ResponseIncludable[] = ["message.output_text.logprobs"];
+    const given = await client().responses.create({ ...short, model, input: "Hello", include, top_logprobs: 2 });
+    const [{ output }, retrieved] = [given, await client().responses.retrieve(given.id, { include })];
+    expect(retrieved).toEqual(given);
+    const path = `GET /v1/responses/${given.id}`;
+    expect((await call(edge, "client", `${path}?include=message.output_text.logprobs`)).body).toMatchObject({ id: given.id, output });
+    const more = await call(edge, "client", `${path}?include[]=message.output_text.logprobs&include[]=file_search_call.results`);
+    expect(more).toMatchObject({
+      status: 400,
+      body: { error: { param: "include[].1", message: expect.stringContaining("nothing else") } },
     });
     const part = output[0]?.type === "message" ? output[0].content[0] : undefined;
     const logprobs = part?.type === "output_text" ? (part.logprobs ?? []) : [];
