@@ -59,6 +59,10 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryPort
     return held === undefined || held.name === expected ? this.#put(digest, claim) : held;
   }
 
+  async withdraw(digest: string, { name, requestDigest }: Claim): Promise<void> {
+    this.#sql.exec("DELETE FROM claims WHERE digest = ? AND name = ? AND request_digest = ?", digest, name, requestDigest);
+  }
+
   override async alarm(): Promise<void> {
     const now = Date.now();
     for (const table of ["transcripts", "claims"]) this.#sql.exec(`DELETE FROM ${table} WHERE expires_at <= ?`, now);

@@ -17,4 +17,6 @@ export interface DirectoryPort {
   claim(digest: string, claim: Claim): Promise<Claim>;
   /** Puts `claim` in place of the session `expected`; returns the claim in force, which another caller may have put there. */
   replace(digest: string, expected: string, claim: Claim): Promise<Claim>;
+  /** Takes the claim back, where it is this one that is in force. */
+  withdraw(digest: string, claim: Claim): Promise<void>;
 }

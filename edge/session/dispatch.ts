@@ -1,6 +1,7 @@
 /**
  * Hands a request to its session. A request that would open a session, and one with an `Idempotency-Key`, is claimed in
- * the directory first: a retry of it then finds the session that the first attempt went to.
+ * the directory first: a retry of it then finds the session that the first attempt went to. A claim of a request that was refused
+ * before it was a turn is withdrawn: the key is free for the request as it should have been.
  */
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
@@ -25,18 +26,19 @@ export type Answering = Extract<AnswerResult, { status: "answering" }> & { reado
 
 type Place = { readonly name: string; readonly ambiguous: boolean; readonly opens: boolean };
 type Attempt = { readonly name: string; readonly retryOnly: boolean };
+type Attempted = AnswerResult & { readonly sessionId: string };
 
 /** @throws {session/conflict} for a key used with another body, and whatever the session refuses the turn with */
 export async function dispatchTurn(env: Env, turn: UnplacedTurn): Promise<Answering> {
   const digests = await chainDigests(turn.scope, turn.messages);
   const place = await placeTurn(env, turn, digests);
-  const attempt = async ({ name, retryOnly }: Attempt): Promise<Answering | undefined> => {
+  const attempt = async ({ name, retryOnly }: Attempt): Promise<Attempted> => {
     const session = await identifySession(turn.scope, { name, line: turn.line });
     const request = toRequest(turn, { session, digests, ambiguous: place.ambiguous, retryOnly });
-    return answered(await sessionOf(env, session.sessionId).answer(request), session.sessionId);
+    return { ...(await sessionOf(env, session.sessionId).answer(request)), sessionId: session.sessionId };
   };
   const claimDigest = await claimDigestOf(turn, place);
-  if (claimDigest === undefined) return required(await attempt({ name: place.name, retryOnly: false }));
+  if (claimDigest === undefined) return required(answered(await attempt({ name: place.name, retryOnly: false })));
   return answerClaimed(env, { digest: claimDigest, own: { name: place.name, requestDigest: turn.retry.requestDigest }, attempt });
 }
 
@@ -61,7 +63,7 @@ async function claimDigestOf({ scope, retry }: UnplacedTurn, { opens }: Place): 
 /** Goes to the session in the claim; where that says the request is no retry, puts its own in place and goes there. */
 async function answerClaimed(
   env: Env,
-  { digest, own, attempt }: { digest: string; own: Claim; attempt: (attempt: Attempt) => Promise<Answering | undefined> },
+  { digest, own, attempt }: { digest: string; own: Claim; attempt: (attempt: Attempt) => Promise<Attempted> },
 ): Promise<Answering> {
   const directory = directoryOf(env, digest);
   let held = await directory.claim(digest, own);
@@ -69,7 +71,10 @@ async function answerClaimed(
   for (;;) {
     if (held.requestDigest !== own.requestDigest) throw keyConflict();
     const first = held.name === own.name;
-    const answering = await attempt({ name: held.name, retryOnly: !first });
+    const attempted = await attempt({ name: held.name, retryOnly: !first });
+    // Where requests of one session share the claim, those that are turns hold it.
+    if (first && attempted.status === "refused" && !attempted.claimed) await directory.withdraw(digest, own);
+    const answering = answered(attempted);
     if (answering !== undefined) return answering;
     held = await directory.replace(digest, held.name, own);
   }
@@ -82,9 +87,9 @@ function toRequest(
   return { ...turn, ...placed };
 }
 
-function answered(result: AnswerResult, sessionId: string): Answering | undefined {
+function answered(result: Attempted): Answering | undefined {
   if (result.status === "refused") throw fromErrorRecord(result.error);
-  return result.status === "new" ? undefined : { ...result, sessionId };
+  return result.status === "new" ? undefined : result;
 }
 
 function required(answering: Answering | undefined): Answering {

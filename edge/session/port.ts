@@ -124,7 +124,8 @@ export type AnswerResult =
   | { status: "answering"; head: TurnHead; deltas: ReadableStream<Uint8Array> }
   /** Not a retry of anything in this session. */
   | { status: "new" }
-  | { status: "refused"; error: ErrorRecord };
+  /** `claimed`: it has a turn all the same that holds the claim under which the request came. */
+  | { status: "refused"; error: ErrorRecord; claimed: boolean };
 
 export type FeedbackRequest = {
   readonly completionId: string;

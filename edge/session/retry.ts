@@ -66,6 +66,12 @@ function toKnown({ turnId, retry, abandoned }: RunningTurn): KnownTurn {
   return { turnId, requestDigest, idempotencyKey, state: abandoned ? "aborted" : "open", delivered: false, replayable: false };
 }
 
+/** Whether one of the turns holds the claim that the request was made under: its key's with this body, or the body's where it has no key. */
+export function holdsClaim({ requestDigest, idempotencyKey }: RetryFacts, turns: readonly KnownTurn[]): boolean {
+  const ofKey = turns.filter((turn) => idempotencyKey === undefined || turn.idempotencyKey === idempotencyKey);
+  return ofKey.some((turn) => turn.requestDigest === requestDigest);
+}
+
 /** What a request with the key of another is refused with. */
 export function keyConflict(): AppError {
   return new AppError(

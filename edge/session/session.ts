@@ -25,7 +25,7 @@ import type {
   TurnHead,
   TurnRequest,
 } from "./port.ts";
-import { decideRetry, keyConflict, type KnownTurn, type RetryFacts, withRunning } from "./retry.ts";
+import { decideRetry, holdsClaim, keyConflict, type KnownTurn, type RetryFacts, withRunning } from "./retry.ts";
 import { ShownAnswer } from "./shown-answer.ts";
 import { lastTurnOf, recordedAnswer } from "./steps.ts";
 import { SessionStore } from "./store.ts";
@@ -70,7 +70,7 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code === "internal")
         logError("turn:refused", thrown, { sessionId: request.session.sessionId });
-      return { status: "refused", error: toErrorRecord(thrown) };
+      return { status: "refused", error: toErrorRecord(thrown), claimed: holdsClaim(request.retry, this.#turnsLike(request.retry)) };
     }
   }
 
@@ -201,8 +201,12 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
       opened.resolve(await run.open());
       await run.run();
     });
-    await turn.catch(opened.reject);
-    if (this.#flights.get(run.turnId)?.run === run) this.#flights.delete(run.turnId);
+    // Whoever is told that it was refused finds no flight any more.
+    const land = (): boolean => this.#flights.get(run.turnId)?.run === run && this.#flights.delete(run.turnId);
+    await turn.then(land, (thrown: unknown) => {
+      land();
+      opened.reject(thrown);
+    });
     if (this.#store.state() !== undefined) await this.#chores.pay();
   }
 }

@@ -107,6 +107,25 @@ describe("an idempotency key", () => {
   });
 });
 
+describe("an idempotency key whose request was refused before any turn", () => {
+  const TOO_LONG = [says("word ".repeat(500))];
+
+  it.for([
+    ["of an opening", {}],
+    ["in a session with a name", { "x-session-id": "trip-8" }],
+  ] as const)("is free again, %s", async ([where, named]) => {
+    const { ask } = await agentFor(where.replaceAll(" ", "-"));
+    const headers = { ...named, "idempotency-key": "key-3" };
+    const refused = await Promise.all([1, 2, 3].map(() => ask(TOO_LONG, { headers })));
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400]);
+    const answer = await ask([says("one")], { headers });
+    expect(answer.status).toBe(200);
+    expect((await ask([says("one")], { headers })).id).toBe(answer.id);
+    expect(await ask(TOO_LONG, { headers })).toMatchObject({ status: 409, error: { code: "session/conflict" } });
+    expect((await ask([says("one")], { headers })).id).toBe(answer.id);
+  });
+});
+
 describe("a client that goes away", () => {
   it("stops the answer, which is logged as aborted, and a retry is answered afresh", async () => {
     const { post, logged, counted } = await agentFor("aborted");

@@ -1,6 +1,6 @@
 /** What is a retry, to the letter of the rule. */
 import { describe, expect, it } from "vitest";
-import { decideRetry, type KnownTurn, type RetryFacts, type RunningTurn, withRunning } from "../../../edge/session/retry.ts";
+import { decideRetry, holdsClaim, type KnownTurn, type RetryFacts, type RunningTurn, withRunning } from "../../../edge/session/retry.ts";
 
 const facts = (changes: Partial<RetryFacts> = {}): RetryFacts => ({
   requestDigest: "body",
@@ -66,6 +66,21 @@ describe("the same idempotency key", () => {
         kind: "conflict",
       },
     );
+  });
+});
+
+describe("the claim of a request that was refused", () => {
+  const keyed = facts({ idempotencyKey: "k1" });
+  const cases: [claim: string, facts: RetryFacts, turns: KnownTurn[], held: boolean][] = [
+    ["is held by no turn", keyed, [], false],
+    ["is held by a turn of its key", keyed, [turn({ idempotencyKey: "k1", state: "aborted" })], true],
+    ["is not held by its body alone where it has a key", keyed, [turn(), turn({ idempotencyKey: "k2" })], false],
+    ["is not held by its key with another body", keyed, [turn({ idempotencyKey: "k1", requestDigest: "other" })], false],
+    ["is held by its body where it has no key", facts(), [turn({ idempotencyKey: "k1" })], true],
+  ];
+
+  it.for(cases)("%s", ([, given, turns, held]) => {
+    expect(holdsClaim(given, turns)).toBe(held);
   });
 });
 
