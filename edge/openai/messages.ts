@@ -8,6 +8,7 @@ import { assertNever } from "../../shared/assert.ts";
 import { MOST_LEVELS } from "../../shared/nesting.ts";
 import { parseObject } from "../../shared/speech/calls.ts";
 import { invalid } from "./refuse.ts";
+import { FunctionName } from "./tools.ts";
 
 /** Why a call cannot be taken back. */
 export const UNNAMED_CALL = "the name of a tool expected, got an empty one; leave the call out";
@@ -61,17 +62,27 @@ const Message = z.discriminatedUnion("role", [
 
 const MAX_ANSWER_TEXT = 4_000; // characters, as of any words of feedback
 const MAX_ANSWER_CALLS = 8;
+const MAX_ANSWER_ARGUMENTS = 16_384; // characters, of all calls together
+
+const SuppliedCall = Call.partial({ id: true, type: true }).extend({
+  function: Call.shape.function.extend({ name: FunctionName, arguments: z.string().max(MAX_ANSWER_ARGUMENTS) }),
+});
+const SuppliedCalls = z
+  .array(SuppliedCall)
+  .min(1, "leave it out where there are no calls")
+  .max(MAX_ANSWER_CALLS)
+  .superRefine((calls, context) => {
+    const total = calls.reduce((sum, { function: { arguments: text } }) => sum + text.length, 0);
+    const message = `at most ${MAX_ANSWER_ARGUMENTS} characters of arguments expected in all, got ${total}`;
+    if (total > MAX_ANSWER_ARGUMENTS) context.addIssue({ code: "custom", message });
+  });
 
 /** An answer that somebody supplies, in the form of an assistant message; ids of calls say nothing and may be left out. */
 export const FeedbackAnswer = z
   .strictObject({
     role: z.literal("assistant").optional(),
     content: Content.nullish(),
-    tool_calls: z
-      .array(Call.partial({ id: true, type: true }))
-      .min(1, "leave it out where there are no calls")
-      .max(MAX_ANSWER_CALLS)
-      .nullish(),
+    tool_calls: SuppliedCalls.nullish(),
   })
   .refine(
     ({ content, tool_calls: calls }) => toAnswerText(content) !== "" || (calls ?? []).length > 0,
