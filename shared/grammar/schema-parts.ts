@@ -1,4 +1,4 @@
-/** Schemas that stand in other places: behind a pointer, or spread over the members of an `allOf`. */
+/** Schemas that stand in other places: behind a pointer, or spread over parts that one schema stands for. */
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -30,30 +30,129 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title", "description", "default", "examples", "example", "$schema", "$id", "$anchor", "$comment", "deprecated", "readOnly", "writeOnly",
   "contentEncoding", "contentMediaType", "discriminator", "externalDocs", "xml",
 ]); // prettier-ignore
+/** Keywords that rules hold a text to, each as far as `compileSchema` says; the others, but for annotations, are told of and left out. */
+export const ENFORCED: ReadonlySet<string> = new Set([
+  "type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "minLength", "maxLength",
+  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
+]); // prettier-ignore
 const SILENT: ReadonlySet<string> = new Set([...ANNOTATIONS, "$defs", "definitions", "nullable"]);
 const OF_OBJECTS: ReadonlySet<string> = new Set([...SILENT, "type", "properties", "required", "additionalProperties"]);
 // What a rule has room for once, or what means something else beside the same of another part.
 const SHAPED = ["properties", "items", "$ref", "const", "enum", "anyOf", "oneOf", "allOf", "required", "additionalProperties"] as const;
 const MOST_PARTS = 64;
 
+type Whole = Schema | false | undefined;
+/** By the document that references are read from: a part may stand in many places, and be made of parts itself. */
+const wholes = new WeakMap<Schema, WeakMap<Schema, { readonly whole: Whole }>>();
+
 /**
- * One schema that says the same as one with an `allOf`: its only part, the members of objects, as inheritance is written, or bounds that
- * stand beside each other. False where nothing fits all parts; undefined where there is no `allOf`, or no one schema says the same.
+ * One schema that says the same as one whose parts stand beside each other, in an `allOf`, behind a reference or closed by
+ * `unevaluatedProperties`: its only part, the members of objects, as inheritance is written, or bounds. What no rule enforces stays in
+ * it, to be told of. False where nothing fits all parts; undefined where there are none, or no one schema says the same.
  */
-export function mergedAll(schema: Schema, root: unknown): Schema | false | undefined {
-  const { allOf, ...own } = schema;
-  if (!Array.isArray(allOf) || allOf.length > MOST_PARTS) return undefined;
+export function mergedAll(schema: Schema, root: unknown): Whole {
+  if (!hasParts(schema, root)) return undefined;
+  const document = isRecord(root) ? root : schema;
+  const ofDocument = wholes.get(document) ?? new WeakMap<Schema, { readonly whole: Whole }>();
+  wholes.set(document, ofDocument);
+  const known = ofDocument.get(schema);
+  if (known !== undefined) return known.whole;
+  ofDocument.set(schema, { whole: {} }); // while it is under way: a part that is the whole rules nothing more out
+  const { unevaluatedProperties: rest, ...others } = schema;
+  const whole = closed(wholeOf(partsOf(others), root, rest !== undefined), rest);
+  ofDocument.set(schema, { whole });
+  return whole;
+}
+
+function hasParts(schema: Schema, root: unknown): boolean {
+  const { allOf, $ref: reference, unevaluatedProperties: rest, ...own } = schema;
+  if (allOf !== undefined) return Array.isArray(allOf) && allOf.length <= MOST_PARTS;
+  if (reference === undefined) return rest !== undefined && !speaksOfMembers(own);
+  const leads = typeof reference === "string" && resolvePointer(reference, root) !== undefined;
+  return leads && (rest !== undefined || !isIdle(own));
+}
+
+/** What stands in a schema itself, what it refers to, and each part of its `allOf`. */
+function partsOf({ allOf, $ref: reference, ...own }: Schema): readonly unknown[] {
+  return [own, ...(reference === undefined ? [] : [{ $ref: reference }]), ...(Array.isArray(allOf) ? (allOf as readonly unknown[]) : [])];
+}
+
+function wholeOf(parts: readonly unknown[], root: unknown, follows: boolean): Whole {
+  const given = parts.map((part) => (isReference(part) ? part : simplified(part, root)));
   // Generators write a part that only describes beside a reference, which has no room for it.
-  const parts = [own, ...(allOf as readonly unknown[])].filter((part) => !isSilent(part));
-  const followed = [...new Set(parts.map((part) => follow(part, root)))];
+  const held = given.filter((part) => !isIdle(part));
+  const followed = [...new Set(held.map((part) => followedPart(part, root)))];
   if (followed.includes(false)) return false;
-  if (!parts.every(isRecord)) return undefined;
-  const merged = parts.length <= 1 ? { ...own, ...parts[0] } : (mergedObjects(followed) ?? metAll(parts));
-  return merged !== undefined && Array.isArray(merged["type"]) && merged["type"].length === 0 ? false : merged;
+  const saying = followed.filter((part) => !isIdle(part));
+  if (!held.every(isRecord) || !saying.every(isRecord)) return undefined;
+  const only = held.length <= 1 && !follows ? held[0] : saying[0];
+  const merged = held.length <= 1 || saying.length <= 1 ? { ...toSchema(parts[0]), ...only } : (mergedObjects(saying) ?? metAll(saying));
+  if (merged !== undefined && Array.isArray(merged["type"]) && merged["type"].length === 0) return false;
+  return merged && { ...merged, ...notEnforced([...given, ...followed].filter(isRecord)) };
+}
+
+/** The part as one schema, where one says the same. */
+function simplified(part: unknown, root: unknown): unknown {
+  return isRecord(part) ? (mergedAll(part, root) ?? part) : part;
+}
+
+/** What the part refers to in the end: false where that is itself, the part where it leads nowhere. */
+function followedPart(part: unknown, root: unknown): unknown {
+  const seen = new Set<string>();
+  let target = part;
+  while (isReference(target)) {
+    const reference = String(target["$ref"]);
+    const next = seen.has(reference) ? false : resolvePointer(reference, root);
+    if (next === undefined) return target;
+    seen.add(reference);
+    target = simplified(next, root);
+  }
+  return target;
+}
+
+/** Keywords that no rule enforces. They tell that there is more to a schema, so of two that differ either will do. */
+function notEnforced(parts: readonly Schema[]): Schema {
+  const entries = parts.flatMap((part) => Object.entries(part));
+  return Object.fromEntries(entries.filter(([keyword]) => !ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword)));
+}
+
+// Beside one of these `unevaluatedProperties` speaks of other members than `additionalProperties` would.
+const OF_MEMBERS = ["$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "then", "else", "patternProperties", "dependentSchemas", "dependencies"]; // prettier-ignore
+
+function speaksOfMembers(schema: Schema): boolean {
+  return OF_MEMBERS.some((keyword) => schema[keyword] !== undefined);
+}
+
+/** The schema with what `unevaluatedProperties` says of its members, which is nothing once another keyword has spoken of all. */
+function closed(whole: Whole, rest: unknown): Whole {
+  if (!whole || rest === undefined) return whole;
+  return speaksOfMembers(whole) ? { ...whole, unevaluatedProperties: rest } : { additionalProperties: rest, ...whole };
+}
+
+/** The types that a value of all parts may have, where no one schema says the same as they; undefined where they do not tell. */
+export function typesOfAll(schema: Schema, root: unknown): readonly unknown[] | undefined {
+  const parts = partsOf(schema).map((part) => toSchema(followedPart(part, root)));
+  const [first, ...others] = parts.map(typesOf).filter((types) => types !== undefined);
+  if (first !== undefined) return others.reduce(metTypes, first);
+  return parts.some(({ properties, required }) => properties !== undefined || required !== undefined) ? ["object"] : undefined;
+}
+
+function typesOf(part: unknown): readonly unknown[] | undefined {
+  const { type, nullable, const: only, enum: values = only === undefined ? undefined : [only], anyOf, oneOf = anyOf } = toSchema(part);
+  if (type !== undefined) return nullable === true ? [type, "null"].flat() : [type].flat();
+  if (nullable === true) return undefined;
+  if (Array.isArray(values)) return [...new Set(values.map(kindOf))];
+  const types = Array.isArray(oneOf) ? oneOf.map(typesOf) : [undefined];
+  return types.every((each) => each !== undefined) ? types.flat() : undefined;
+}
+
+/** The type of a JSON value. */
+export function kindOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 /** The members of all, each required where any requires it; undefined where a part is of other things, or two differ over a member. */
-function mergedObjects(parts: readonly unknown[]): Schema | undefined {
+function mergedObjects(parts: readonly Schema[]): Schema | undefined {
   if (!parts.every(isOfObjects)) return undefined;
   const declared = parts.flatMap((part) => Object.entries(toSchema(part["properties"])));
   const members = new Map(declared);
@@ -82,7 +181,7 @@ function metWith(left: Schema, right: Schema): Schema | undefined {
   const met: Record<string, unknown> = { ...left, ...right };
   for (const keyword of Object.keys(right)) {
     const [one, other] = [left[keyword], right[keyword]];
-    if (one === undefined || SILENT.has(keyword) || isSame(one, other)) continue;
+    if (one === undefined || SILENT.has(keyword) || !ENFORCED.has(keyword) || isSame(one, other)) continue;
     const numbers = typeof one === "number" && typeof other === "number";
     if (keyword === "type") met[keyword] = metTypes(one, other);
     else if (numbers && /^min|^exclusiveMin/.test(keyword)) met[keyword] = Math.max(one, other);
@@ -108,20 +207,24 @@ function isSilent(part: unknown): boolean {
   return part === true || (isRecord(part) && Object.keys(part).every((keyword) => SILENT.has(keyword)));
 }
 
+/** Whether a part rules no value out as far as it is enforced. */
+function isIdle(part: unknown): boolean {
+  return part === true || (isRecord(part) && Object.keys(part).every((keyword) => SILENT.has(keyword) || !ENFORCED.has(keyword)));
+}
+
 export function isSame(left: unknown, right: unknown): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }
 
-function follow(part: unknown, root: unknown): unknown {
+/** Whether a part only refers to another; `unevaluatedProperties` beside the reference would say more. */
+function isReference(part: unknown): part is Schema {
   const { $ref: reference, ...beside } = toSchema(part);
-  return typeof reference === "string" && Object.keys(beside).length === 0 ? resolvePointer(reference, root) : part;
+  return typeof reference === "string" && isIdle(beside) && beside["unevaluatedProperties"] === undefined;
 }
 
-function isOfObjects(part: unknown): part is Schema {
-  const { type = "object", ...keywords } = toSchema(part);
-  return (
-    typeof part === "object" && part !== null && type === "object" && Object.keys(keywords).every((keyword) => OF_OBJECTS.has(keyword))
-  );
+function isOfObjects(part: Schema): boolean {
+  const { type = "object", ...keywords } = part;
+  return type === "object" && Object.keys(keywords).every((keyword) => OF_OBJECTS.has(keyword) || !ENFORCED.has(keyword));
 }
 
 function toSchema(value: unknown): Schema {

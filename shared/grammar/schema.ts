@@ -7,7 +7,19 @@ import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
-import { ANNOTATIONS, isOpen, isRecord, isSame, mergedAll, metTypes, resolvePointer, type Schema } from "./schema-parts.ts";
+import {
+  ANNOTATIONS,
+  ENFORCED,
+  isOpen,
+  isRecord,
+  isSame,
+  kindOf,
+  mergedAll,
+  metTypes,
+  resolvePointer,
+  type Schema,
+  typesOfAll,
+} from "./schema-parts.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
@@ -29,10 +41,6 @@ type Scope = {
   readonly loose: (path: string, keyword: string) => void;
 };
 
-const ENFORCED: ReadonlySet<string> = new Set([
-  "type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "minLength", "maxLength",
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
-]); // prettier-ignore
 const TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 const MOST_NAMES = 1_000;
 // In the order in which they count where several stand in one schema.
@@ -62,8 +70,6 @@ export function compileSchema(schema: unknown, { path, onLoose }: SchemaOptions)
 function compile(schema: unknown, place: Place): Rule {
   if (schema === false) return NOTHING;
   if (!isRecord(schema)) return ANY;
-  for (const keyword of Object.keys(schema))
-    if (!ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword) && !keyword.startsWith("x-")) tellLoose(place, keyword);
   const rule = compileShape(schema, place);
   return schema["nullable"] === true ? either([rule, literals(["null"])]) : rule;
 }
@@ -72,7 +78,9 @@ function compileShape(schema: Schema, place: Place): Rule {
   const known = place.scope.ofParts.get(schema);
   if (known !== undefined) return known;
   const whole = mergedAll(schema, place.scope.root);
-  if (whole !== undefined) return ofParts(schema, whole, place);
+  if (whole !== undefined) return ofParts(schema, whole, place); // which tells of what is left in it
+  for (const keyword of Object.keys(schema))
+    if (!ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword) && !keyword.startsWith("x-")) tellLoose(place, keyword);
   // A schema is the meeting of its keywords. A rule has room for one of these, so what stands beside it is not enforced.
   const shape = SHAPES.find((keyword) => schema[keyword] !== undefined);
   if (shape === undefined || shape === "properties" || shape === "items") {
@@ -116,7 +124,8 @@ function ofShape(shape: string, schema: Schema, place: Place): Rule {
       return either(members());
     case "allOf": {
       tellLoose(place, shape);
-      return type === undefined ? ANY : ofTypes({ type }, place);
+      const types = typesOfAll(schema, place.scope.root);
+      return types === undefined ? ANY : ofTypes({ type: types }, place);
     }
     default: {
       const values = shape === "const" ? [schema["const"]] : listOf(schema["enum"]);
@@ -251,8 +260,7 @@ function below({ path, scope }: Place, part: string): Place {
 function isOfType(value: unknown, type: unknown): boolean {
   if (typeof value === "number" && !Number.isFinite(value)) return false; // JSON has no way to write it
   if (type === undefined) return true;
-  const own = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  return [type].flat().some((each) => each === own || (each === "integer" && Number.isInteger(value)));
+  return [type].flat().some((each) => each === kindOf(value) || (each === "integer" && Number.isInteger(value)));
 }
 
 function numberOf(value: unknown, otherwise: number): number {

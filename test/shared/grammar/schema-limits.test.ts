@@ -30,7 +30,16 @@ describe("a schema", () => {
   });
 
   it.each<[object, string[]]>([
-    [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, ["allOf", "pattern"]],
+    [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, ["pattern"]],
+    [
+      { allOf: [{ required: ["a"] }, { if: {}, else: {} }, { type: "object", minProperties: 1 }], maxProperties: 2 },
+      ["else", "if", "maxProperties", "minProperties"],
+    ],
+    [{ allOf: [{ properties: { a: {} } }, { if: {} }], unevaluatedProperties: false }, ["if", "unevaluatedProperties"]],
+    [{ properties: { a: {} }, unevaluatedProperties: false }, []],
+    [{ $ref: "#/$defs/A", required: ["b"], unevaluatedProperties: false, $defs: { A: { properties: { a: {} } } } }, []],
+    [{ $ref: "elsewhere.json", properties: { a: {} }, unevaluatedProperties: false }, ["$ref", "unevaluatedProperties"]],
+    [{ allOf: [{ enum: ["a", 1] }, { const: "a" }], format: "date" }, ["allOf", "format"]],
     [{ properties: { a: {} }, additionalProperties: true, allOf: [{ additionalProperties: { type: "integer" } }] }, ["allOf"]],
     [{ allOf: [{ items: { type: "string" } }, { items: { type: "integer" } }] }, ["allOf"]],
     [{ items: [{ type: "string" }, { type: "number" }], additionalItems: false }, ["items"]],
