@@ -59,7 +59,10 @@ export function passesOver(
 }
 
 /** The reply as the notes have it of what it replies to, itself where they say nothing of that. */
-function reworded(notes: readonly Held[], { text, heard: { messages } }: Pick<Said, "text"> & { heard: Pick<Heard, "messages"> }): string {
+export function reworded(
+  notes: readonly Held[],
+  { text, heard: { messages } }: Pick<Said, "text"> & { heard: Pick<Heard, "messages"> },
+): string {
   const rules = notes.filter((note) => wordsReply(note, { messages }));
   const tools = [...new Set(rules.map(({ tool }) => tool))];
   return rules.length === 0 ? text : worded(text, { rules, results: tools.flatMap((tool) => resultsOf(messages, tool)) });

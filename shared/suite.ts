@@ -5,7 +5,7 @@ import { ChatMessage, ToolDefinition } from "./chat.ts";
 
 /** What the answer has to be; for a call, the arguments named are compared as text, others are free. */
 const About = {
-  /** What a learned case decides where that is no argument: an aspect of a tool's call. */
+  /** What a learned case decides where that is no argument: an aspect of a tool's call or of replies to it, which the answer must do, too. */
   about: z.strictObject({ tool: z.string().min(1), parameter: z.string().min(1), value: z.string() }).optional(),
 };
 export const Expectation = z.union(

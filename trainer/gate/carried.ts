@@ -1,7 +1,8 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. Pure. */
+import { appliesTo } from "../../shared/aspects.ts";
 import { inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead } from "../../shared/policy.ts";
-import { isMadeUp, passedFor } from "../../shared/held-notes.ts";
+import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
 
@@ -20,17 +21,21 @@ export function carriedBy(
 }
 
 /**
- * An answer with the defaults in its first call that it passes over. Who has not learned them is not asked, as the edge does: of numbers and truths
- * only those count that were made up when they were corrected.
+ * An answer with the defaults in its first call that it passes over, or a reply worded as they have it. Who has not learned them is not asked, as the edge
+ * does: of numbers and truths only those count that were made up when they were corrected.
  */
-export function carrying<Answer extends Pick<ReadAnswer, "calls">>(
+export function carrying<Answer extends Pick<ReadAnswer, "calls" | "text">>(
   answer: Answer,
   { carried, heard }: { carried: readonly CarriedDefault[]; heard: Heard },
 ): Answer {
+  const standing = carried.filter(({ held }) => held !== false);
   const [first, ...others] = answer.calls;
-  if (first === undefined) return answer;
-  const passed = carried.filter((each) => {
-    const used = each.held === false ? undefined : passedFor(each, { call: first, heard });
+  if (first === undefined) {
+    const wordings = standing.filter((each) => appliesTo(each, heard.tools));
+    return answer.text === "" ? answer : { ...answer, text: reworded(wordings, { text: answer.text, heard }) };
+  }
+  const passed = standing.filter((each) => {
+    const used = passedFor(each, { call: first, heard });
     return used !== undefined && isMadeUp(used, each.corrected);
   });
   const held: AnswerCall = {

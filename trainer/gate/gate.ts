@@ -3,6 +3,7 @@
  * edge compares the report with the agent's own budgets, once more and for good (shared/release.ts).
  */
 import { createHash } from "node:crypto";
+import { isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { TemplateArguments } from "../../shared/engine.ts";
 import type { GateCheck, GateReport } from "../../shared/release.ts";
@@ -18,6 +19,7 @@ import { meanKlNats, type RowScore, scoreRows } from "../learn/lesson/scores.ts"
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { readAnswer, writtenText } from "../teacher/answer-text.ts";
+import { doesSo } from "../teacher/aspect-answer.ts";
 import type { Asked } from "../teacher/lead.ts";
 import { carrying } from "./carried.ts";
 import {
@@ -127,7 +129,7 @@ export function createGate(deps: GateDependencies): OpenGate {
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
-          lost("suite", kept, (given, { each }) => meets(given, each)),
+          lost("suite", kept, (given, { each, before: first }) => meets(given, each, first)),
           ...forgetting(likely, now, vocabSize),
           invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
@@ -191,7 +193,16 @@ function asServed(cases: readonly SuiteCase[], answers: readonly Answered[], car
   return zipStrict(cases, answers).map(([each, given]) => (meets(given, each) ? given : carrying(given, { carried, heard: each })));
 }
 
-function meets({ calls, text }: Answered, { expect }: SuiteCase): boolean {
+/** @param first the parent's answer: a reply that is worded as a correction has it is no worse than that */
+function meets(given: Answered, asked: SuiteCase, first = given): boolean {
+  const { about } = asked.expect;
+  return (
+    isExpected(given, asked) &&
+    (about === undefined || !isAspect(about.parameter) || doesSo(about, given, { before: first.text, heard: asked }))
+  );
+}
+
+function isExpected({ calls, text }: Answered, { expect }: SuiteCase): boolean {
   if ("reply" in expect)
     return calls.length === 0 && expect.reply.contains.every((part) => text.toLowerCase().includes(part.toLowerCase()));
   return calls.some(

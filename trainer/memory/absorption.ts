@@ -3,11 +3,8 @@
  * the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument every time,
  * the weights have taken the note up.
  */
-import { ASK_FIRST, isAspect } from "../../shared/aspects.ts";
-import { asks } from "../../shared/asking.ts";
+import { isAspect } from "../../shared/aspects.ts";
 import { zipStrict } from "../../shared/assert.ts";
-import { isWorded } from "../../shared/held-notes.ts";
-import { isReplyAspect } from "../../shared/wording.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead } from "../../shared/policy.ts";
@@ -21,7 +18,8 @@ import { askGreedily } from "../learn/update/candidate.ts";
 import { fits } from "../learn/lesson/rows.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
-import { readAnswer } from "../teacher/answer-text.ts";
+import { type ReadAnswer, readAnswer } from "../teacher/answer-text.ts";
+import { doesSo } from "../teacher/aspect-answer.ts";
 import type { AskPolicy } from "../teacher/lead.ts";
 
 /** Turns that must agree; fewer say little. */
@@ -112,24 +110,13 @@ export async function isNeedless(
   if (asked.some(({ prompt }) => !fits({ rowTokens }, prompt.length, ANSWER_TOKENS))) return false;
   const answers = await ask(asked);
   const said = answers.map((answer) => readAnswer(tokenizer, answer));
-  if (isAspect(note.parameter)) return zipStrict(said, turns).every(([each, { payload }]) => doesSo(note, each, payload));
+  if (isAspect(note.parameter)) return zipStrict(said, turns).every(([each, { payload }]) => doesAsHeld(note, each, payload));
   return said.every(({ calls }) => calls.some((call) => follows(call, note)));
 }
 
-/** Whether an answer is what an aspect asks for where the policy was held to it: the other tool's call, a question in place of this one's, this one's, the reply as it is to be worded. */
-function doesSo(
-  { tool, parameter, value }: Note,
-  { calls, text, finished }: ReturnType<typeof readAnswer>,
-  { messages, tools, answer }: LoggedTurn["payload"],
-): boolean {
-  if (!finished) return false;
-  const [call] = calls;
-  if (isReplyAspect(parameter)) {
-    const before = { calls: [], text: answer.content ?? "" };
-    return isWorded({ tool, parameter, value }, { before, after: { calls, text }, heard: { messages, tools } });
-  }
-  if (parameter === "@tool") return call?.name === value;
-  return value === ASK_FIRST ? call === undefined && asks(text) : call?.name === tool;
+/** Whether an answer is what the aspect asks for where the policy was held to it, and a reply as good as the one that went out. */
+function doesAsHeld(note: Note, said: ReadAnswer, { answer, ...heard }: LoggedTurn["payload"]): boolean {
+  return doesSo(note, said, { before: answer.content ?? "", heard });
 }
 
 function follows({ name, arguments: args }: Pick<Call, "name" | "arguments">, { tool, parameter, value }: Note): boolean {

@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { drillAdapter, noiseAdapter } from "../../../bench/attack/drilled.ts";
 import { gateFaults, GateBudgets, type GateCheckName, type GateReport } from "../../../shared/release.ts";
+import type { ChatMessage } from "../../../shared/chat.ts";
 import type { SuiteCase } from "../../../shared/suite.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { createGate, type Gate } from "../../../trainer/gate/gate.ts";
 import { drawProbes } from "../../../trainer/gate/probes.ts";
+import type { AdapterTensors } from "../../../trainer/policy/adapter.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
 import { Random } from "../../../trainer/random.ts";
+import { call, result, SEARCH, user } from "../hotel.ts";
 
 const PATIENCE_MS = 300_000;
 const base = loadBase("base");
@@ -87,6 +90,37 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     const after = tools.map(({ function: { name: tool } }) => ({ tool, parameter: "board", value: "full", corrected: ["none"] }));
     const { checks } = await gate({ parent: null, candidate: same, suite, carried: { before: [], after } });
     expect(checks.find(({ name }) => name === "suite")?.right).toEqual({ before: 0, after: 1, of: suite.length });
+  });
+
+  describe("of a correction about how replies are worded", () => {
+    // The base names both hotels and more, in eleven words.
+    const found = [
+      { hotel_name: "Vila Gale", street_address: "Rua de Faro 8", star_rating: "4", price_per_night: "$120" },
+      { hotel_name: "Casa Azul", street_address: "Rua Nova 2", star_rating: "3", price_per_night: "$90" },
+    ];
+    const asked = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
+    const messages: ChatMessage[] = [user("A hotel in Porto, please."), asked, result(JSON.stringify(found))];
+    const about = { tool: "SearchHotel", parameter: "@length", value: "8" };
+    const short = { ...caseOf({ reply: { contains: [] }, about }), source: "correction" as const, messages, tools: [SEARCH] };
+    const forgot = noiseAdapter(base, { scale: 0, random: new Random(1) });
+    const ofSuite = ({ checks }: GateReport) => checks.find(({ name }) => name === "suite");
+    let brief: AdapterTensors;
+    beforeAll(async () => {
+      const prompt = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
+      const answer = [...base.tokenizer.encode("How about Vila Gale?"), base.tokenizer.eosId];
+      brief = await drillAdapter(engine, { base, drills: [{ prompt, answer }], steps: 12 });
+    }, PATIENCE_MS);
+
+    it("loses the case where the candidate has forgotten it", async () => {
+      const lost = ofSuite(await gate({ parent: brief, candidate: forgot, suite: [short] }));
+      expect(lost).toMatchObject({ value: 1, asked: 1, cases: [{ before: "How about Vila Gale?" }] });
+    });
+
+    it("keeps it where the version is held to it", async () => {
+      const carried = [{ ...about, corrected: [] }];
+      const kept = await gate({ parent: brief, candidate: forgot, suite: [short], carried: { before: carried, after: carried } });
+      expect(ofSuite(kept)).toMatchObject({ value: 0, asked: 1, right: { before: 1, after: 1 } });
+    });
   });
 
   it("refuses noise", async () => {
