@@ -60,6 +60,11 @@ export class SuiteStore {
     return this.#sql.exec<{ cases: number }>(query, line, source).one().cases;
   }
 
+  isWritten(line: string, caseId: string): boolean {
+    const query = "SELECT 1 FROM suite_cases WHERE line = ? AND case_id = ? AND source = 'person'";
+    return this.#sql.exec(query, line, caseId).toArray().length > 0;
+  }
+
   /** A case that the version has learned already, or a person has written, becomes the newest. */
   put(line: string, suiteCase: SuiteCase): void {
     const { caseId, source, user, version } = suiteCase;

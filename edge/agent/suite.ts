@@ -25,10 +25,11 @@ export class Suite {
     this.#lines = lines;
   }
 
-  /** A case that a person wrote. */
+  /** A case that a person wrote; one that is there already takes the new name. */
   add(line: string, suiteCase: SuiteCase, actor: Actor): "added" | "full" {
-    if (this.#store.suite.count(line, "person") >= MOST_CASES) return "full";
-    this.#store.suite.put(line, suiteCase);
+    const { suite } = this.#store;
+    if (!suite.isWritten(line, suiteCase.caseId) && suite.count(line, "person") >= MOST_CASES) return "full";
+    suite.put(line, suiteCase);
     this.#lines.touch(line, "suite", { actor, reason: `${suiteCase.caseId} added` });
     return "added";
   }

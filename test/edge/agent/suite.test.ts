@@ -60,6 +60,16 @@ function learningAgent() {
   return { store, lines, suite, learn, cases, names, rollBack };
 }
 
+describe("a case that a person writes", () => {
+  it("takes a new name where there is room for no more", () => {
+    const { suite, names } = learningAgent();
+    for (const name of many("a", 100)) expect(suite.add(LINE, written(name), "admin:key")).toBe("added");
+    expect(suite.add(LINE, written("b x"), "admin:key")).toBe("full");
+    expect(suite.add(LINE, { ...written("a0 x"), name: "renamed" }, "admin:key")).toBe("added");
+    expect([names().length, names().at(-1)]).toEqual([100, "renamed"]);
+  });
+});
+
 describe("the suite of a line", () => {
   it("has the latest of each argument that the versions in use have learned, whichever these are", () => {
     const { learn, names, rollBack } = learningAgent();
