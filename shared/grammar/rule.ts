@@ -104,7 +104,8 @@ export function isPossible(rule: Rule): boolean {
     case "sequence":
       return rule.parts.every(isPossible);
     case "object":
-      return [...rule.required].every((name) => isPossible(rule.members.get(name) ?? rule.rest ?? NOTHING));
+      // Many names may have one rule: it is asked once, as it may hold as many itself.
+      return [...new Set([...rule.required].map((name) => rule.members.get(name) ?? rule.rest ?? NOTHING))].every(isPossible);
     case "array":
       return rule.minItems <= rule.maxItems && (rule.minItems === 0 || isPossible(rule.items));
     case "string":
