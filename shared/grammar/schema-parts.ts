@@ -1,5 +1,7 @@
 /** Schemas that stand in other places: behind a pointer, or spread over parts that one schema stands for. */
 
+import { schemasOfName } from "./name-patterns.ts";
+
 export type Schema = Readonly<Record<string, unknown>>;
 
 export function isRecord(value: unknown): value is Schema {
@@ -110,14 +112,16 @@ function followedPart(part: unknown, root: unknown): unknown {
   return target;
 }
 
-/** Keywords that no rule enforces. They tell that there is more to a schema, so of two that differ either will do. */
+/** Keywords that no rule enforces. They tell that there is more to a schema, so of two that differ either will do; but patterns name members. */
 function notEnforced(parts: readonly Schema[]): Schema {
   const entries = parts.flatMap((part) => Object.entries(part));
-  return Object.fromEntries(entries.filter(([keyword]) => !ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword)));
+  const patterns = parts.flatMap((part) => Object.entries(toSchema(part["patternProperties"])));
+  const all = patterns.length === 0 ? entries : [...entries, ["patternProperties", Object.fromEntries(patterns)] as const];
+  return Object.fromEntries(all.filter(([keyword]) => !ENFORCED.has(keyword) && !ANNOTATIONS.has(keyword)));
 }
 
 // Beside one of these `unevaluatedProperties` speaks of other members than `additionalProperties` would.
-const OF_MEMBERS = ["$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "then", "else", "patternProperties", "dependentSchemas", "dependencies"]; // prettier-ignore
+const OF_MEMBERS = ["$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "then", "else", "dependentSchemas", "dependencies"]; // prettier-ignore
 
 function speaksOfMembers(schema: Schema): boolean {
   return OF_MEMBERS.some((keyword) => schema[keyword] !== undefined);
@@ -158,8 +162,10 @@ function mergedObjects(parts: readonly Schema[]): Schema | undefined {
   const members = new Map(declared);
   if (declared.some(([name, member]) => !isSame(member, members.get(name)))) return undefined;
   // A part that is closed rules out what the others declare.
-  const closed = parts.filter((part) => part["additionalProperties"] === false).map((part) => toSchema(part["properties"]));
-  const properties = Object.fromEntries([...members].filter(([name]) => closed.every((own) => Object.hasOwn(own, name))));
+  const closed = parts.filter((part) => part["additionalProperties"] === false);
+  const isAllowed = (part: Schema, name: string): boolean =>
+    Object.hasOwn(toSchema(part["properties"]), name) || schemasOfName(part, name).length > 0;
+  const properties = Object.fromEntries([...members].filter(([name]) => closed.every((part) => isAllowed(part, name))));
   // One that says what its other members are says so of those that the others declare.
   const limits = parts.filter(({ additionalProperties: rest }) => rest !== undefined && rest !== false && !isSilent(rest));
   const isLimited = (own: Schema): boolean => Object.keys(properties).some((name) => !Object.hasOwn(own, name));
@@ -236,8 +242,8 @@ const SPEAKS_OF_MORE = ["$ref", "if", "then", "else", "patternProperties", "minP
 
 /** Whether an object of the schema may have members that it does not declare: where it says so, declares none, or may ask for others. */
 export function isOpen(schema: Schema): boolean {
-  const { properties, additionalProperties: additional } = schema;
-  if (additional !== undefined) return additional !== false;
+  const { properties, additionalProperties: additional, patternProperties: patterns } = schema;
+  if (additional !== undefined) return additional !== false || Object.keys(toSchema(patterns)).length > 0;
   return properties === undefined || speaksOfMore(schema, new Set(Object.keys(toSchema(properties))));
 }
 

@@ -5,6 +5,7 @@
  */
 import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
+import { schemasOfName } from "./name-patterns.ts";
 import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
 import {
@@ -207,12 +208,31 @@ function ofTuple(keyword: string, { first, rest, minItems, maxItems }: Tuple, pl
 function ofObject(schema: Schema, place: Place): Rule {
   const { properties, additionalProperties: additional } = schema;
   const declared = isRecord(properties) ? Object.entries(properties) : [];
-  const rest = isOpen(schema) ? compile(additional, below(place, "additionalProperties")) : undefined;
   const members = new Map(declared.map(([name, member]) => [name, compile(member, below(place, `properties.${name}`))]));
   const required = new Set(listOf(schema["required"]).filter((name) => typeof name === "string"));
+  const byPattern = rulesByPattern(schema, place);
+  const others = isOpen(schema) && additional !== false ? compile(additional, below(place, "additionalProperties")) : undefined;
   // Required and declared nowhere, it is a member all the same, unless the schema itself rules it out.
-  for (const name of required) if (!members.has(name)) members.set(name, rest ?? (additional === false ? NOTHING : ANY));
+  const undeclared = others ?? (additional === false ? NOTHING : ANY);
+  for (const name of required) if (!members.has(name)) members.set(name, ruleOfName(schema, name, byPattern) ?? undeclared);
+  // With patterns alone to go by a closed object would be empty: its members may have any name, and fit one of them.
+  const rest = others ?? (members.size === 0 && byPattern.size > 0 ? either([...byPattern.values()]) : undefined);
   return { kind: "object", members, required, rest };
+}
+
+/** The rules of members whose names fit patterns, by their schemas: made once, as a name is required in many places. */
+function rulesByPattern({ patternProperties: patterns, additionalProperties, required }: Schema, place: Place): ReadonlyMap<unknown, Rule> {
+  const isAsked = additionalProperties === false || required !== undefined;
+  const all = isAsked && isRecord(patterns) ? Object.entries(patterns) : [];
+  return new Map(all.map(([pattern, schema]) => [schema, compile(schema, below(place, `patternProperties.${pattern}`))]));
+}
+
+/** Of several patterns that a name fits one is enforced, or any where that is not known; undefined where it fits none. */
+function ruleOfName(schema: Schema, name: string, byPattern: ReadonlyMap<unknown, Rule>): Rule | undefined {
+  const schemas = schemasOfName(schema, name);
+  if (schemas.length === 0) return undefined;
+  const known = schemas.find((each) => each !== true);
+  return byPattern.get(known) ?? (known === undefined && schema["additionalProperties"] === false ? either([...byPattern.values()]) : ANY);
 }
 
 /** What the reference names, from the root of the schema; other documents and anchors are not followed. */
