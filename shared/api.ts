@@ -201,6 +201,8 @@ export type ListedTurn = {
   readonly feedback: readonly ({ readonly eventId: string } & Payload<"feedback:given">)[];
   /** `subject` is the event that was judged. */
   readonly judgements: readonly Judged[];
+  /** There is older feedback than is listed: the newest 50 are, fewer where they are large. */
+  readonly more: boolean;
   /** Oldest version first; an event that is learned from again has several. */
   readonly trained: readonly TrainedOn[];
 };

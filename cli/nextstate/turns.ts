@@ -76,6 +76,7 @@ function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessi
     part("yielded", `a learned default, to what the user had said: ${named(yieldedTo.line, yieldedTo.version)} gave the answer`);
   for (const { text, held } of turn.notes) part("note", held === true ? `${text} The policy passed it over, and was held to it.` : text);
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
+  if (turn.more) part("feedback", "older feedback is not shown");
   for (const { score, correction, comment, answer } of turn.feedback) {
     const said = [score, correction, comment].filter((each) => each !== undefined).join("  ");
     if (said !== "") part("feedback", said);

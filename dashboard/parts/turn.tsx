@@ -22,6 +22,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
     next,
     feedback,
     judgements,
+    more,
     trained,
     createdAt,
     user,
@@ -66,6 +67,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       {agreedTo !== null && <p class="note">Nobody was to be asked: {agreedTo} It went on as if they had said yes.</p>}
       <StandingNotes agent={agent} notes={notes} />
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
+      {more && <p class="note">Older feedback is not shown.</p>}
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
         <div key={eventId} class="words">
           feedback: {[score === undefined ? [] : `score ${score}`, correction ?? [], comment ?? []].flat().join(" · ")}

@@ -21,7 +21,7 @@ export type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
 /** Longest payload in a row, in UTF-16 units; a D1 row holds 2 MB at most and a page of rows must stay small. */
 const MAX_INLINE_PAYLOAD = 65_536;
 /** Payload of a page in UTF-16 units, but for a single event that is longer. */
-const MAX_PAGE_PAYLOAD = 4_194_304;
+export const MAX_PAGE_PAYLOAD = 4_194_304;
 /** Events per batch: a batch is one transaction, and D1 binds at most 100 parameters in its closing query. */
 const BATCH = 50;
 
@@ -181,14 +181,17 @@ async function readAll(log: EventLog, rows: readonly EventRow[]): Promise<Logged
   return read;
 }
 
-/** Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. */
-export async function readEvents(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
+/**
+ * Reads payloads one after the other until the page is full: an isolate could not hold a hundred large ones. The first is read whatever its size.
+ * @param most payload in UTF-16 units
+ */
+export async function readEvents(log: EventLog, rows: readonly EventRow[], most = MAX_PAGE_PAYLOAD): Promise<LoggedEvent[]> {
   const page: LoggedEvent[] = [];
   let length = 0;
   for (const row of rows) {
     const payload = row.payload ?? (await readPayload(log, row));
     length += payload.length;
-    if (page.length > 0 && length > MAX_PAGE_PAYLOAD) break;
+    if (page.length > 0 && length > most) break;
     page.push(toLoggedEvent(row, payload));
   }
   return page;

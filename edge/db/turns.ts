@@ -1,11 +1,13 @@
 /** Turns of an agent with all that came after each: what was said next, feedback, judgements with their hints. */
-import { and, asc, desc, eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, lte, ne, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { LoggedEvent } from "../../shared/events.ts";
-import { besides, type EventLog, readEvents, under } from "./events.ts";
+import { besides, type EventLog, MAX_PAGE_PAYLOAD, readEvents, under } from "./events.ts";
 import { matchOf, PARTS } from "./said.ts";
 import { events, turns } from "./schema.ts";
+
+type Database = ReturnType<typeof drizzle>;
 
 /** What the log knows of a turn. */
 type LoggedTurn = Omit<ListedTurn, "trained">;
@@ -26,31 +28,65 @@ export type TurnQuery = {
 /** In the statement itself: a bound number is a REAL to D1, by which nothing divides whole, and FTS5 heeds no bound on rowids but an integer. */
 const WHOLE = sql.raw(String(PARTS));
 
-const AFTER = ["nextState:arrived", "feedback:given", "judgement:made"];
+const NEXT = "nextState:arrived";
+const FEEDBACK = "feedback:given";
+const JUDGEMENT = "judgement:made";
+/** Of a turn's feedback the newest, and of what was judged of it. */
+const MOST_FEEDBACK = 50;
 
-/** Newest first; at most `limit`, fewer where they are large. Side turns are in it. */
+/** Newest first; at most `limit`, fewer where they are large, each with all that came after it but for older feedback. Side turns are in it. */
 export async function listTurns(log: EventLog, query: TurnQuery): Promise<LoggedTurn[]> {
   const db = drizzle(log.DB);
   const seqs = await findTurns(db, query);
   if (seqs.length === 0) return [];
   const rows = await db.select().from(events).where(inArray(events.seq, seqs)).orderBy(desc(events.seq));
   const ended = await readEvents(log, rows);
-  const [first, ...others] = ended.map(({ turnId }) =>
-    db
-      .select()
-      .from(events)
-      .where(and(under(events.eventId, turnId), besides(events.agent, query.agent), inArray(events.kind, AFTER)))
-      .orderBy(asc(events.seq)),
-  );
+  const room = Math.floor(MAX_PAGE_PAYLOAD / ended.length);
+  const [first, ...others] = ended.map(({ turnId }) => selectAfter(db, { agent: query.agent, turnId, room }));
   if (first === undefined) return [];
   const after = await db.batch([first, ...others]);
   const listed: LoggedTurn[] = [];
-  for (const [index, turn] of ended.entries()) listed.push(toListed(turn, await readEvents(log, after[index] ?? [])));
+  for (const [index, turn] of ended.entries()) listed.push(toListed(turn, await readAfter(log, after[index] ?? [], room)));
   return listed;
 }
 
+/**
+ * What came after a turn, newest first, and how much of its kind there is. Feedback is apart, and what was judged of it: the rest are a few.
+ * @param room for feedback in UTF-16 units; the newest has it in any case
+ */
+function selectAfter(db: Database, { agent, turnId, room }: { agent: string; turnId: string; room: number }) {
+  const alike = sql`PARTITION BY ${events.kind}, ${under(events.eventId, `${turnId}/feedback`)}`;
+  const ranked = db
+    .select({
+      place: events.seq,
+      rank: sql<number>`row_number() OVER (${alike} ORDER BY ${events.seq} DESC)`.as("rank"),
+      filled: sql<number>`total(length(${events.payload})) OVER (${alike} ORDER BY ${events.seq} DESC)`.as("filled"),
+      total: sql<number>`count(*) OVER (${alike})`.as("total"),
+    })
+    .from(events)
+    .where(and(under(events.eventId, turnId), besides(events.agent, agent), inArray(events.kind, [NEXT, FEEDBACK, JUDGEMENT])))
+    .as("ranked");
+  return db
+    .select({ ...getTableColumns(events), total: ranked.total })
+    .from(ranked)
+    .innerJoin(events, eq(events.seq, ranked.place))
+    .where(and(lte(ranked.rank, MOST_FEEDBACK), or(ne(events.kind, FEEDBACK), eq(ranked.rank, 1), lte(ranked.filled, room))))
+    .orderBy(desc(events.seq));
+}
+
+type After = { readonly events: readonly LoggedEvent[]; readonly more: boolean };
+
+/** In log order. Payloads that are not in their rows count here alone. */
+async function readAfter(log: EventLog, rows: readonly (typeof events.$inferSelect & { total: number })[], room: number): Promise<After> {
+  const of = (kind: string): typeof rows => rows.filter((row) => row.kind === kind);
+  const [given, others] = [of(FEEDBACK), [...of(NEXT), ...of(JUDGEMENT)]];
+  const read = [...(await readEvents(log, others)), ...(await readEvents(log, given, room))];
+  const total = others.length + (given[0]?.total ?? 0);
+  return { events: read.toSorted((one, other) => one.seq - other.seq), more: read.length < total };
+}
+
 /** The places in the log of the turns that have all that is asked for, newest first. */
-async function findTurns(db: ReturnType<typeof drizzle>, query: TurnQuery): Promise<number[]> {
+async function findTurns(db: Database, query: TurnQuery): Promise<number[]> {
   const { agent, before, limit, user, session, words, reward, version } = query;
   const where = and(
     session === undefined ? eq(turns.agent, agent) : besides(turns.agent, agent),
@@ -81,7 +117,7 @@ async function findTurns(db: ReturnType<typeof drizzle>, query: TurnQuery): Prom
 
 function toListed(
   { line, turnId, sessionId, user, keyId, createdAt, seq, payload }: LoggedEvent,
-  after: readonly LoggedEvent[],
+  { events: after, more }: After,
 ): LoggedTurn {
   const finished = payload.kind === "turn:finished" ? payload : undefined;
   const aborted = payload.kind === "turn:aborted" ? payload : undefined;
@@ -110,5 +146,6 @@ function toListed(
       const { kind: _, ...made } = said;
       return [made];
     }),
+    more,
   };
 }

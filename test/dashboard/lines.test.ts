@@ -128,6 +128,20 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await context.close();
   });
 
+  it("says of a turn with much feedback that there is older", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    const read = async () => (await call(edge, "admin", `GET /api/agents/${AGENT}/turns`)).body.turns[0];
+    const { completionId, sessionId } = await read();
+    for (const score of Array.from({ length: 51 }, (_, index) => (index % 2 === 0 ? 1 : 0)))
+      await call(edge, "admin", `POST /api/agents/${AGENT}/feedback`, { completion_id: completionId, score });
+    await vi.waitFor(async () => expect(await read()).toMatchObject({ more: true }), SLOWLY);
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}/conversations/${sessionId}`);
+    await page.getByText("Older feedback is not shown.").waitFor();
+    expect(await page.getByText(/^feedback: score/).count()).toBe(50);
+    await context.close();
+  });
+
   it("says that versions of users go with the one that they were learned over", async () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
