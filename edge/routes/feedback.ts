@@ -50,6 +50,12 @@ async function giveFeedback(context: Context<AppEnv>, by: FeedbackRequest["by"])
       ? { status: "unknown" as const }
       : await sessionOf(context.env, ids.sessionId).giveFeedback({ completionId, by, ...given });
   if (result.status === "recorded") return context.json({ object: "feedback", completion_id: completionId, event_id: result.eventId });
+  if (result.status === "full")
+    throw new AppError(
+      "session/conflict",
+      `completion_id: at most ${result.most} pieces of feedback on one answer expected, got one more; what was given last stands`,
+      { details: { param: "completion_id" } },
+    );
   const whose = "agent" in by ? `agent ${by.agent}` : "this key";
   throw new AppError("input/notFound", `completion_id: a stored completion of ${whose} expected, got ${completionId}`, {
     details: { param: "completion_id" },

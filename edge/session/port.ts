@@ -136,7 +136,11 @@ export type FeedbackRequest = {
   readonly answer?: AssistantMessage | undefined;
   readonly comment?: string | undefined;
 };
-export type FeedbackResult = { status: "recorded"; eventId: string } | { status: "unknown" };
+export type FeedbackResult =
+  | { status: "recorded"; eventId: string }
+  | { status: "unknown" }
+  /** `most` times it was given, each time another than before; once more is not taken. */
+  | { status: "full"; most: number };
 
 /** A finished turn by its id, for who asked for it. */
 export type RecallResult =

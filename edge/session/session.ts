@@ -10,7 +10,7 @@ import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { SessionChores } from "./chores.ts";
 import { feedbackGiven, readFeedback } from "./events.ts";
-import { countChanges } from "./given.ts";
+import { countChanges, MOST_GIVEN } from "./given.ts";
 import { parseAnswerId } from "./identity.ts";
 import { AnswerRun } from "./answer-run.ts";
 import { LiveTurn } from "./live-turn.ts";
@@ -84,12 +84,15 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     if ("keyId" in request.by ? session.keyId !== request.by.keyId : session.agent !== request.by.agent) return { status: "unknown" };
     if (!this.#store.isRecorded(turnId)) return { status: "unknown" };
     const { given, digest } = await readFeedback(request);
+    const most = "keyId" in request.by ? MOST_GIVEN : Infinity;
     const event = this.#store.transaction(() => {
-      const changes = countChanges(this.ctx.storage.sql, turnId, digest);
+      const changes = countChanges(this.ctx.storage.sql, turnId, { digest, most });
+      if (changes === undefined) return undefined;
       const found = feedbackGiven({ session, turnId, now: Date.now() }, given, { digest, changes });
       this.#store.enqueue(found);
       return found;
     });
+    if (event === undefined) return { status: "full", most };
     await this.#chores.planAlarm();
     await this.ctx.storage.sync();
     this.ctx.waitUntil(this.#chores.pay());
