@@ -13,11 +13,13 @@ import { changedTurns, describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type LearnedCorrection, type Work } from "./result.ts";
 import type { measureLifts } from "../lesson/teaching.ts";
 
+type Taught = { readonly lifts: Awaited<ReturnType<typeof measureLifts>>; readonly lessons: readonly Lesson[] };
+
 /** Refused where no default stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
 export async function withoutLift(
   deps: LearnerDependencies,
   work: Work,
-  { lift, lifts, lessons }: { lift: number; lifts: Awaited<ReturnType<typeof measureLifts>>; lessons: readonly Lesson[] },
+  { lift, ...taught }: Taught & { lift: number },
 ): Promise<CorrectionResult> {
   const { settings } = deps;
   const isHeldOtherwise = work.group.some(({ correction: { tool, parameter, hint } }) =>
@@ -30,7 +32,7 @@ export async function withoutLift(
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
-  return asTheyAre(deps, work, { lifts, lessons });
+  return asTheyAre(deps, work, taught);
 }
 
 /**
@@ -42,7 +44,7 @@ export function isHeldAlone({ settings }: Pick<LearnerDependencies, "settings">,
 }
 
 /** What a version that is held to the correction says of the corrected turns, its weights being its parent's. @param taught.lessons as it is held */
-export async function heldAlone(deps: LearnerDependencies, work: Work, taught: Parameters<typeof asTheyAre>[2]): Promise<CorrectionResult> {
+export async function heldAlone(deps: LearnerDependencies, work: Work, taught: Taught): Promise<CorrectionResult> {
   const { tokenizer } = deps.base;
   const result = await asTheyAre(deps, work, taught);
   const held = new Map(taught.lessons.map(({ context, answer }) => [context.origin, writtenText(tokenizer, answer)]));
@@ -56,7 +58,7 @@ export async function heldAlone(deps: LearnerDependencies, work: Work, taught: P
 async function asTheyAre(
   deps: LearnerDependencies,
   { group, adapters, request }: Work,
-  { lifts, lessons }: { lifts: Awaited<ReturnType<typeof measureLifts>>; lessons: readonly Lesson[] },
+  { lifts, lessons }: Taught,
 ): Promise<LearnedCorrection> {
   const { engine } = deps;
   const rows = lessons.map(ownRow);
