@@ -2,21 +2,16 @@
  * Whether a user's words can say that they want to be asked before a call, or that they do not: words are matched, never interpreted. Who is not to be asked any more
  * has calls made in their name, so that is believed of words about asking, or about having said it all, alone, and never of who complains that something was done.
  */
-import { sentencesOf } from "../data/sentences.ts";
-import { wishfulWords } from "./wishful.ts";
-
-const MOST_SAID = 2_000; // characters: who says more is about something else, and the patterns take time
-
-const plain = (words: string): string => words.replaceAll("’", "'").replace(/\b(do|did|does|should|must|need|have|is|was)nt\b/gi, "$1n't");
+import { MOST_SAID, ordersAsking, ordersUnasked, plain } from "./asking-ordered.ts";
 
 // What asks, in the assistant's mouth; "check-in", "checked bags" and "waiting list" do not.
 const ASKING =
   "(?:(?:re-?)?ask|question|confirm|(?:double[- ]?)?check(?!(?:ed|ing)?[- ]?(?:in|out)\\b|ed (?:bag|luggage|baggage))|verif|permission|approv|consent|repeat|bother|bug(?:ging\\b|s? (?:me|us)\\b)|clarif|summar|back and forth|bring (?:it|that) up|run (?:it|that|\\w+) by|(?:my|an?) (?:ok|okay|go-ahead)\\b|wait(?!er|ress|(?:ing)?[- ]?(?:list|line|room)))\\w*";
 const TURNED =
   "(?:no|not|\\w+n't|never|without|stop|quit|skip|drop|cut|spare|save|leave|forget|enough|fewer|less|why|how (?:many|often)|must|(?:do|am|did|was) I|do (?:you|we)|keeps?|every\\w*|always|each|again|too|so (?:many|much)|all (?:these|those|this)|tired|sick|hate|annoy\\w*|tiring|unnecessary|needless|superfluous|pointless|another|instead|already|just|once|trust|assume|consider|take (?:it|that) as|what|tiresome|rather than|needn't|quicker|faster|free to|wast\\w+)";
-// "I asked for a table outside", "We can't confirm the date yet": who asks is the user.
+// "I asked for a table outside": who asks is the user.
 const OWN_ASKING =
-  /\b(?:I|we)(?:'ve|'d| have| had)? (?:\w+ly |just |already |only )?asked\b(?: you)?(?: for| to)?|\bwhat (?:I|we) (?:\w+ )?asked\b|\b(?:I|we) (?:can't|cannot|couldn't) (?:confirm|check|verify)\b(?=[^.!?]* yet\b)/gi;
+  /\b(?:can|could|may|let) (?:I|me|we|us) (?:\w+ )?ask\b|\b(?:I|we)(?:'ll| will| have to| need to| must|'d like to| should) (?:\w+ )?(?:ask|check|confirm|verify)(?: (?:it|that|this))?(?: (?:with|if|whether|when|my|our|him|her|them)\b)(?! (?:you|me)\b)[^.!?,;]*|\bask me (?:why|how|what|who|where)\b|\b(?:I|we)(?:'ve|'d| have| had)? (?:\w+ly |just |already |only )?asked\b(?: you)?(?: for| to)?|\bwhat (?:I|we) (?:\w+ )?asked\b|\b(?:I|we) (?:never|always|usually) (?:ask|check|confirm|verify)\b[^.!?,;]*/gi;
 const ABOUT_ASKING = new RegExp(
   `\\b${TURNED}\\b[^.!?]{0,60}\\b${ASKING}|\\b${ASKING}\\b[^.!?]{0,60}\\b${TURNED}\\b|\\bI trust (?:you|your)\\b`,
   "i",
@@ -78,6 +73,9 @@ const OTHERWISE = [
   /(?<!\b(?:if|rather|prefer|wish) )\byou(?:'ve| have)? (?:just |simply |already |even |still |only )*(?!(?:re-?)?ask|confirm|check|repeat|verif|bother|question|want|need|double|said|heard|made me|had me)(?:\p{L}{2,}ed|did|done|went|made|sent|paid|bought|forgot|took|got|put|wrote|spent|gave|began|ran|set)\b/iu,
   /(?<!\b(?:if|rather|prefer|wish) )\byou (?:never|didn't|did not|haven't|have not|had no)\b(?! (?:have|need|listen|hear|get|want|understand)\b)|\bthere (?:was|were|has been) no\b|\b(?:went|was|were|happened)\b[^.!?]{0,20}\bwithout (?:my|me|our|asking)\b|\bI (?:wasn't|was not|hadn't been) (?:asked|done|finished|consulted)\b/i,
   /\bI (?:didn't|did not|never) (?:get to|got to|confirm(?:ed)?\b(?! (?:things|bookings|anything)))|(?<!\bwhy )\b(?:don't|do not|never)(?: want you to)? (?:act|go (?:ahead|on)|proceed|assume|just|do (?:it|that|this|things))\b/i,
+  /\b(?:don't|do not|not|never|nothing)\b[^.!?,;]{0,30}\byet\b/i,
+  /(?:^|[.!?,;:]|\b(?:please|and|but|yes)) ?(?:please )?(?:always |do )?(?:ask me|(?:double-?|re-?)?check|verify|(?<=(?:always|do) )(?:ask|confirm))\b(?! (?:less|fewer|only|no|nothing|once|never)\b)/i,
+  /\b(?:I|we) (?:can't|cannot|couldn't) (?:confirm|check|verify)\b[^.!?]* (?:yet|now|today|until|before)\b/i,
   /\bbehind my back\b|\btoo (?:fast|quick(?:ly)?|soon|hast(?:y|ily))\b|\bnot so fast\b|\bjump\w* the gun\b|\b(?:undo|revert|take back)\b|\btake (?:it|that) back\b/i,
 ];
 
@@ -86,6 +84,7 @@ export function saysUnasked(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   const said = plain(words);
   if (OTHERWISE.some((each) => each.test(said)) || ordersAsking(said)) return false;
+  if (ordersUnasked(said)) return true;
   const others = said.replaceAll(OWN_ASKING, " ");
   return ABOUT_ASKING.test(others) || SAID_ALL.some((each) => each.test(said)) || ACTS_AT_ONCE.some((each) => each.test(said));
 }
@@ -103,38 +102,5 @@ const OF_TIMES =
 export function saysAskFirst(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   const said = plain(words);
-  return !UNWANTED.test(said) && ASKS_FIRST.test(said.replaceAll(OF_TIMES, " ").replaceAll(OWN_ASKING, " "));
-}
-
-const OKAY =
-  "(?:permission|approval|consent|okay|ok|go-ahead|say-so|yes|agreement|authori[sz]ation|blessing|sign-?off|confirmation(?! (?:number|code|mail|e-?mail|letter|page))|knowledge)";
-const FORBIDS = "(?:don't|do not|never|not|mustn't|shouldn't|can't|cannot|may not|no|nothing|not to)";
-const UNASKED = `without (?:first )?(?:(?:asking|checking with|consulting|telling|informing|confirming with|consulting with) (?:me|us)\\b|asking(?=\\W*$|[.!,;]| first| beforehand| for (?:(?:my|our|an?) )?${OKAY})|(?:my|our) (?:prior |explicit |express |clear )?${OKAY}|(?:an? )?(?:prior |explicit )?${OKAY} from (?:me|us)\\b|(?:confirmation|permission|approval|consent)(?=\\W*$|[.!,;]))`;
-const YET =
-  "(?:unless|until|till|before) (?:(?:(?:I|we)(?:'ve| have)?(?: first| explicitly| actually| personally)? (?:confirm|approv|agree|okay|ok\\b|sign|say (?:yes|ok|okay|go)|said (?:yes|ok|okay|go)|give (?:you )?(?:my|the)|gave|authori[sz]|consent))|(?:you(?:'ve| have)?(?: first| explicitly)? (?:ask(?:ed)? (?:me|us|first)|check(?:ed)? with (?:me|us)|consult(?:ed)? (?:me|us)|ask(?:ed)?(?=\\W*$|[.!,;])|have my)))";
-// Nobody's own habit: "I never buy without asking my wife"; who says "you never book without asking" complains of questions.
-const FORBIDDEN = new RegExp(
-  `(?<!\\b(?:you|they|he|she|who|which|why) )(?<!\\b(?:I|we) (?=\\w+ (?!want|like|wish|need|allow)))\\b${FORBIDS}\\b(?:(?!\\b(?:ask|confirm|check|bother|need)\\w*|[.!?;])[^\\n]){0,80}?\\b(?:${UNASKED}|${YET})`,
-  "i",
-);
-const ASK_ME =
-  "(?:(?:ask|consult|double-?check with|check (?:back )?with|confirm (?:it |that |this |everything )?with|verify (?:it |that |this )?with|talk to|speak to) (?:me|us)|ask (?:for )?(?:my|our) (?:permission|approval|consent|okay|ok)|(?:get|seek) (?:my|our) (?:permission|approval|consent|okay|ok)|run (?:it|that|this|everything|such things) (?:by|past) (?:me|us)|clear (?:it|that|this|everything) with (?:me|us)|ask(?= (?:first|beforehand|before|in advance|each time|every time)\\b))";
-const FIRST =
-  "(?:first(?! thing)|beforehand|in advance|up front|before (?:you|any\\w*|doing|making|it(?:'s| is)|that|the|every|each|each and|\\p{L}+ing|such|a)\\b|each time you|every time you|whenever you)";
-const TOLD =
-  "(?:^|[.!?,;:\\n]|\\b(?:please|always|must|should|have to|need to|got to|want you to|like you to|expect you to|to|and|but|then|so|just|next time|from now on|in future|(?:could|would|can|will) you|kindly|better|rather|no|hey|instead))";
-const ORDERED = new RegExp(`${TOLD} ?\\b(?:please |always |kindly |first )*${ASK_ME}\\b[^.!?\\n]{0,40}?\\b${FIRST}`, "iu");
-const TURNED_DOWN =
-  /n't (?:need|have|want|like|bother)\b|\b(?:no need|needn't|not (?:need|have|want|like)|stop|quit|tired|sick|hate|why|skip|used to|unnecessary)\b/i;
-
-/** Whether the words outright order to ask first: "Never book without asking me!", "Ask me before you send anything." */
-export function ordersAsking(words: string): boolean {
-  if (words.length > MOST_SAID) return false;
-  return sentencesOf(wishfulWords(plain(words))).some((sentence) => {
-    if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
-    const order = ORDERED.exec(sentence);
-    if (order === null) return false;
-    const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";
-    return !TURNED_DOWN.test(`${clause}${order[0]}`);
-  });
+  return !UNWANTED.test(said) && !ordersUnasked(said) && ASKS_FIRST.test(said.replaceAll(OF_TIMES, " ").replaceAll(OWN_ASKING, " "));
 }

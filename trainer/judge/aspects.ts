@@ -15,7 +15,8 @@ import { sentencesOf } from "../data/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
-import { ordersAsking, saysAskFirst, saysUnasked } from "./asking-said.ts";
+import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
+import { saysAskFirst, saysUnasked } from "./asking-said.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -143,7 +144,7 @@ type Asking = {
   /** Probability at which a wish is believed. */ readonly least: number;
 };
 
-/** Whether the user wants to be asked before such a call, or not to be asked. Who outright orders to be asked is believed whatever the base makes of it. */
+/** Whether the user wants to be asked before such a call, or not to be asked. Outright orders are believed whatever the base makes of them. */
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
   const words = wordsBy(signal.exchange.nextState, "user");
@@ -151,6 +152,7 @@ export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands
     ? await findAskFirst(signal, { ...asking, chance: SPEAKS_OF_READING.test(words) ? 1 : 0 })
     : undefined;
   if (ordered !== undefined) return ordered;
+  if (ordersUnasked(words) && saysUnasked(words)) return findAskNever(signal, asking);
   const { wish, chance } = await likeliestWish(signal, asking);
   if (wish === "none" || chance < asking.least) return undefined;
   if (wish === "ask") return saysAskFirst(words) ? findAskFirst(signal, { ...asking, chance }) : undefined;

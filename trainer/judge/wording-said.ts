@@ -3,7 +3,7 @@
  * anything else that is said after a reply: a shorter flight and the name for a booking are none of it.
  */
 import { COUNT_TOLD, NO_QUESTION, type ReplyAspect, wordsIn } from "../../shared/wording.ts";
-import { ordersAsking } from "./asking-said.ts";
+import { ordersAsking } from "./asking-ordered.ts";
 import { wishfulWords } from "./wishful.ts";
 import { ADDRESSES, CALLS, COUNTS, HAS_QUESTION, LENGTHENS, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
 

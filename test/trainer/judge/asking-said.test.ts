@@ -1,6 +1,7 @@
 /** What people say who want to be asked before a call, or no more, and what they say of other things: complaints that something was done above all. */
 import { describe, expect, it } from "vitest";
-import { ordersAsking, saysAskFirst, saysUnasked } from "../../../trainer/judge/asking-said.ts";
+import { ordersAsking, ordersUnasked } from "../../../trainer/judge/asking-ordered.ts";
+import { saysAskFirst, saysUnasked } from "../../../trainer/judge/asking-said.ts";
 
 describe("saysUnasked", () => {
   it.each([
@@ -64,6 +65,15 @@ describe("saysUnasked", () => {
     "No bugs this time.",
     "I don't trust that airline.",
     "We can't confirm the date yet.",
+    "Don't confirm it yet.",
+    "Always double-check such things, good.",
+    "I don't know, can I ask you later?",
+    "Please wait, I have to check with my wife first.",
+    "Don't ask me why, but yes.",
+    "Please check again, I think that's wrong.",
+    "I can't confirm that right now.",
+    "Not now, ask me again tomorrow.",
+    "I never confirm things I haven't read.",
   ])("hears none: %s", (said) => expect(saysUnasked(said)).toBe(false));
 });
 
@@ -130,4 +140,67 @@ describe("ordersAsking", () => {
     "Stop checking with me before every booking.",
     "I asked you before, didn't I?",
   ])("hears none: %s", (said) => expect(ordersAsking(said)).toBe(false));
+});
+
+describe("ordersUnasked", () => {
+  it.each([
+    "Stop double-checking everything and just book it.",
+    "Yes, but please stop asking me every time.",
+    "Yes. Next time just do it, no need to ask.",
+    "Yes of course, that's what I said. Don't ask.",
+    "You needn't read everything back to me.",
+    "I'd rather you didn't check with me.",
+    "Sure, although I'd prefer you to do it without asking.",
+    "Right, but quit checking with me on this.",
+    "Yes, and in future you can go straight ahead.",
+    "Could you please skip the confirmation in future?",
+    "You really don't have to double check with me.",
+    "No confirmation needed, do it.",
+    "Never ask me for confirmation again.",
+    "It's not necessary to ask me.",
+    "From now on do this without checking back.",
+    "dont ask",
+    "Yes, obviously. You can stop asking now.",
+    "Correct. But please refrain from asking me each time.",
+    "Must you always ask?",
+    "Why do you keep asking?",
+    "Enough checking with me.",
+    "It's fine to do these without my approval.",
+    "I'm happy for you to go ahead without checking.",
+    "Please book it straight away when I ask.",
+    "Whenever I request something, do it immediately.",
+  ])("hears: %s", (said) => expect(ordersUnasked(said)).toBe(true));
+
+  it.each([
+    "Yes, that's right, just book it.",
+    "Don't confirm it yet.",
+    "Don't confirm the booking.",
+    "Don't ask me why, but yes.",
+    "Never ask them for a refund.",
+    "You never ask me.",
+    "Why don't you ask me first?",
+    "Always double-check such things, good.",
+    "I don't know, can I ask you later?",
+    "Please wait, I have to check with my wife first.",
+    "Don't do it without asking.",
+    "You did it without asking!",
+    "I never ask twice.",
+    "No need to hurry.",
+    "No need, I changed my mind.",
+    "Next time use the Hilton.",
+    "Skip the confirmation mail.",
+    "Stop, ask me before you book.",
+    "We don't have to check in before noon.",
+    "Don't double-check yet.",
+    "Don't repeat that mistake.",
+    "There's no need for breakfast.",
+    "You can't do that without my approval.",
+    "It's not okay to do it without asking.",
+    "I'm not happy if you do it without asking.",
+    "Is it okay to book without a confirmation?",
+    "How can you book without asking?",
+    "Not now, ask me again tomorrow.",
+    "Do it when I tell you to.",
+    "You should have stopped.",
+  ])("hears none: %s", (said) => expect(ordersUnasked(said)).toBe(false));
 });
