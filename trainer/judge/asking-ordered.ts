@@ -19,7 +19,7 @@ const FORBIDDEN = new RegExp(
   "i",
 );
 const ASK_ME =
-  "(?:(?:ask|consult|double-?check with|check (?:back )?with|confirm (?:it |that |this |everything )?with|verify (?:it |that |this )?with|talk to|speak to) (?:me|us)|ask (?:for )?(?:my|our) (?:permission|approval|consent|okay|ok)|(?:get|seek) (?:my|our) (?:permission|approval|consent|okay|ok)|run (?:it|that|this|everything|such things) (?:by|past) (?:me|us)|clear (?:it|that|this|everything) with (?:me|us)|ask(?= (?:first|beforehand|before|in advance|each time|every time)\\b))";
+  "(?:(?:ask|consult|double-?check with|check (?:back )?with|(?:confirm|verify) (?:(?:it|that|this|everything|(?:the|my|our|all|any|such|these|those) \\w+) )?with|talk to|speak to) (?:me|us)|ask (?:for )?(?:my|our) (?:permission|approval|consent|okay|ok)|(?:get|seek) (?:my|our) (?:permission|approval|consent|okay|ok)|run (?:it|that|this|everything|such things) (?:by|past) (?:me|us)|clear (?:it|that|this|everything) with (?:me|us)|ask(?= (?:first|beforehand|before|in advance|each time|every time)\\b))";
 const FIRST =
   "(?:first(?! thing)|beforehand|in advance|up front|before (?:you|any\\w*|doing|making|it(?:'s| is)|that|the|every|each|each and|\\p{L}+ing|such|a)\\b|each time you|every time you|whenever you)";
 const TOLD =
@@ -28,12 +28,24 @@ const ORDERED = new RegExp(`${TOLD} ?\\b(?:please |always |kindly |first )*${ASK
 const TURNED_DOWN =
   /n't (?:need|have|want|like|bother)\b|\b(?:no need|needn't|not (?:need|have|want|like)|stop|quit|tired|sick|hate|why|skip|used to|unnecessary)\b/i;
 
+const FROM_NOW = "(?:next time|from now on|in (?:the )?future|from here on|going forward)";
+const NO_MORE = "(?=\\s*(?:$|[.!,;:)]|\\b(?:and|but|just|so|please|any ?more|now|in future|next time|from now on)\\b))";
+const ALWAYS = new RegExp(
+  `(?:^|[.!?,;:\\n]|\\b(?:please|and|but)) ?(?:please )?(?:always|${FROM_NOW},?) (?:please )?(?:always )?${ASK_ME}\\b(?! (?:what|why|how|where|who)\\b)|${TOLD} ?${ASK_ME}\\b[^.!?\\n]{0,30}\\b${FROM_NOW}`,
+  "iu",
+);
+const MISSED = new RegExp(
+  `(?<!\\b(?:I|we|they|he|she) )\\b(?:could|should|might)(?: (?:at least|really|maybe))? (?:have|'ve)(?: (?:first|at least))? (?:asked(?: (?:me|us|first)|${NO_MORE})|(?:double-?)?checked (?:(?:it|that|this) )?with (?:me|us)|run (?:it|that|this|\\w+) (?:by|past) (?:me|us)|consulted (?:me|us)|confirmed (?:(?:it|that|this) )?with (?:me|us)|waited for (?:my|our) ${OKAY})`,
+  "iu",
+);
+
 /** Whether the words outright order to ask first: "Never book without asking me!", "Ask me before you send anything." */
 export function ordersAsking(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   return sentencesOf(wishfulWords(plain(words))).some((sentence) => {
     if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
-    const order = ORDERED.exec(sentence);
+    if (MISSED.test(sentence)) return true;
+    const order = ORDERED.exec(sentence) ?? ALWAYS.exec(sentence);
     if (order === null) return false;
     const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";
     return !TURNED_DOWN.test(`${clause}${order[0]}`);
@@ -43,7 +55,6 @@ export function ordersAsking(words: string): boolean {
 const OFTEN = "(?: (?:always|again|constantly|even|ever|please))*";
 const ABOUT_ALL =
   "(?:with (?:me|us)|everything|(?:it|that|this|all|them) (?:all|with (?:me|us))|(?:these|such|those) things|things|again|(?:all|half) the time|every\\w*|each|so (?:much|often)|twice|first|beforehand|back)\\b";
-const NO_MORE = "(?=\\s*(?:$|[.!,;:)]|\\b(?:and|but|just|so|please|any ?more|now|in future|next time|from now on)\\b))";
 const ASKS_ME = `(?:(?:me|us)(?! (?:why|how|what|who|where|when|for (?!${OKAY}|(?:my|an?|any) ${OKAY}))\\b)|(?:for )?(?:(?:my|an?|any) )?${OKAY}|(?:for )?confirmations?|(?:so many |any |these |all these )?questions|(?:about|before) (?:it|this|that|these|such|every\\w*|each)|whether I|if I|${ABOUT_ALL})`;
 const ING = "(?:ing)?";
 // Not "don't confirm it", which may call the whole thing off.
@@ -53,7 +64,6 @@ const CHECKED =
 const DO_IT =
   "(?:(?:just|simply|always) )?(?:do (?:it|that|this|so|these|such things|things)|act|proceed|go (?:straight |right |directly )?(?:ahead|on)|book it|send it|buy it|pay it|make it)";
 const AT_ONCE = "(?:right away|straight ?away|at once|immediately|directly|on your own|without)";
-const FROM_NOW = "(?:next time|from now on|in (?:the )?future|from here on|going forward)";
 const WHEN_TOLD = "(?:when(?:ever)?|as soon as|once) I (?:ask|say|tell|request|order)";
 const UNASKED_ORDERS = [
   new RegExp(

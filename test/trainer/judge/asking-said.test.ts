@@ -90,6 +90,7 @@ describe("saysAskFirst", () => {
     "I never have anything before noon.",
     "Nothing until Tuesday.",
     "Always first class.",
+    "I'll talk to her, thanks.",
     "That's not what I asked for.",
     "Stop asking me that.",
   ])("hears none: %s", (said) => expect(saysAskFirst(said)).toBe(false));
@@ -114,6 +115,12 @@ describe("ordersAsking", () => {
     "I don't want anything cancelled without my okay.",
     "Listen, ask for my permission before any change.",
     "Don’t merge without checking with me.",
+    "You could have run that by me.",
+    "You should at least have asked.",
+    "You might have checked that with us!",
+    "From now on, confirm the amount with me.",
+    "Confirm such orders with me in future.",
+    "Always check with me.",
   ])("hears: %s", (said) => expect(ordersAsking(said)).toBe(true));
 
   it.each([
@@ -139,6 +146,13 @@ describe("ordersAsking", () => {
     "Who asked you to do that?",
     "Stop checking with me before every booking.",
     "I asked you before, didn't I?",
+    "You always ask me.",
+    "Why do you always check with me?",
+    "I should have asked my wife.",
+    "You should have asked them for a window.",
+    "Next time ask me what I want.",
+    "In future ask the hotel.",
+    "Don't confirm it with me from now on.",
   ])("hears none: %s", (said) => expect(ordersAsking(said)).toBe(false));
 });
 
