@@ -112,6 +112,26 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { 
 }
 
 /**
+ * The parameters that the text names, but for those of which it names only a part of what it names of another: "remind me 30 minutes before" is
+ * about `reminder_minutes`, not `duration_minutes`.
+ */
+export function parametersNamed<Named extends Pick<Parameter, "words">>(text: string, parameters: readonly Named[]): Named[] {
+  const said = wordsOf(text);
+  const named = parameters.map((parameter) =>
+    telling(wordsOf(parameter.words)).filter((topic) => said.some((word) => sameStem(word, topic) || isDerived(word, topic))),
+  );
+  const isPart = (part: readonly string[], whole: readonly string[]): boolean =>
+    part.length < whole.length && part.every((topic) => whole.some((other) => sameStem(topic, other)));
+  return parameters.filter((parameter, at) => namesTopic(text, parameter) && !named.some((other) => isPart(named[at] ?? [], other)));
+}
+
+/** Whether one is the other with an ending that makes a noun or another form of a verb: `reminder` and `remind`. */
+function isDerived(left: string, right: string): boolean {
+  const [long, short] = left.length >= right.length ? [left, right] : [right, left];
+  return short.length >= 5 && long.startsWith(short) && /^(?:e?rs?|ing|e?d|ure|al|y|ment)$/.test(long.slice(short.length));
+}
+
+/**
  * The tools that the text names: by a name as it is, or as the words that it is made of, of which one alone says too little. Only where no
  * name stands there to the letter another ending is let pass ("find restaurants").
  */

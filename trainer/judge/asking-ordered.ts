@@ -34,6 +34,10 @@ const ALWAYS = new RegExp(
   `(?:^|[.!?,;:\\n]|\\b(?:please|and|but)) ?(?:please )?(?:always|${FROM_NOW},?) (?:please )?(?:always )?${ASK_ME}\\b(?! (?:what|why|how|where|who)\\b)|${TOLD} ?${ASK_ME}\\b[^.!?\\n]{0,30}\\b${FROM_NOW}`,
   "iu",
 );
+const LET_ME = new RegExp(
+  `${TOLD} ?let (?:me|us) (?:read|see|review|check|approve|look at|proofread|confirm) (?:it|that|this|them|everything|(?:the|your|such|all|any) \\w+|what\\b[^.!?\\n]{1,25}?)(?: over)? (?:beforehand|before (?:you|it|they|any\\w*|\\p{L}+ing)\\b)`,
+  "iu",
+);
 const MISSED = new RegExp(
   `(?<!\\b(?:I|we|they|he|she) )\\b(?:could|should|might)(?: (?:at least|really|maybe))? (?:have|'ve)(?: (?:first|at least))? (?:asked(?: (?:me|us|first)|${NO_MORE})|(?:double-?)?checked (?:(?:it|that|this) )?with (?:me|us)|run (?:it|that|this|\\w+) (?:by|past) (?:me|us)|consulted (?:me|us)|confirmed (?:(?:it|that|this) )?with (?:me|us)|waited for (?:my|our) ${OKAY})`,
   "iu",
@@ -44,7 +48,7 @@ export function ordersAsking(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   return sentencesOf(wishfulWords(plain(words))).some((sentence) => {
     if (FORBIDDEN.test(sentence)) return !sentence.includes("?");
-    if (MISSED.test(sentence)) return true;
+    if (MISSED.test(sentence) || LET_ME.test(sentence)) return true;
     const order = ORDERED.exec(sentence) ?? ALWAYS.exec(sentence);
     if (order === null) return false;
     const clause = sentence.slice(0, order.index).split(/[,;:]/).at(-1) ?? "";

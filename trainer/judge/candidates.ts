@@ -1,7 +1,7 @@
 /** Every hint that the schema allows and the user's words support. */
 import { hintText } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
 import { TITLES } from "../../shared/speech/words.ts";
@@ -17,7 +17,9 @@ const SPAN_WORDS = 4;
 export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): Stands[] {
   const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
   const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
-  const named = parameters.filter(({ parameter }) => namesTopic(words, parameter));
+  const named = signal.exchange.tools.flatMap((tool) =>
+    parametersNamed(words, readParameters(tool)).map((parameter) => ({ tool, parameter })),
+  );
   const hints = (named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
     valuesIn(words, parameter, exampleOf(parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name), signal)).map(
       (value) => ({ parameter: parameter.name, value }),

@@ -8,7 +8,7 @@ import type { Hint } from "../../shared/jobs.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
 import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
 import { isWanted } from "../../shared/speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
@@ -75,7 +75,7 @@ function unsaid(
   if (!isWanted(told, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
     return `the user's words do not ask for ${parameter.name} = ${value}`;
   if (isPartOrLabel(words, { parameter, value })) return `in the user's words ${value} is a part of more, or a name`;
-  const named = readParameters(owner).filter((each) => namesTopic(words, each));
+  const named = parametersNamed(words, readParameters(owner));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return `the user's words name ${named.map(({ name }) => name).join(", ")}, not ${parameter.name}`;
   return undefined;
@@ -126,10 +126,14 @@ export function exampleOf(
   return /\b\d{4}-\d\d-\d\d\b/.exec(said)?.[0];
 }
 
-/** The parameter that has the value among those that its schema lists. */
+/** "In Celsius, please." */
+const OPENING = /^(?:in|on|at|for|with|by|to|from|the|an?)\s+/i;
+
+/** The parameter that has the value among those that its schema lists, with or without what a sentence puts before it. */
 function whoLists(value: string, tools: readonly ToolDefinition[]): string | undefined {
-  return tools.flatMap(readParameters).find(({ kind, allowed }) => kind !== "boolean" && allowed.some((each) => sameText(each, value)))
-    ?.name;
+  const bare = value.replace(OPENING, "");
+  const lists = (allowed: readonly string[]): boolean => allowed.some((each) => sameText(each, value) || sameText(each, bare));
+  return tools.flatMap(readParameters).find(({ kind, allowed }) => kind !== "boolean" && lists(allowed))?.name;
 }
 
 /** `Taraji P. Henson` for `Taraji P.`: the words of one message that a value stands in as the beginning of a longer name, in whatever script that goes on; "I" goes on with the sentence. */

@@ -22,6 +22,9 @@ const OF_OTHERS = new RegExp(
 );
 // "Coach Dean does 90 minutes every day": nobody's name is a sentence's first word and another one's beginning but somebody's.
 const OF_SOMEBODY = new RegExp(`^\\W*\\p{Lu}\\p{Ll}+ \\p{Lu}\\p{Ll}+ ${DO}\\b`, "u");
+// "Ana said she'd need 45 minutes", not "I said it would be for two".
+const REPORTED =
+  /^\W*(?!(?:I|You|We|It|That|This|What|Who|As|Like|Nobody|They)\b)\p{Lu}\p{Ll}+ (?:said|says|told (?:me|us)|thinks?|thought|mentioned|claims|claimed|suggested|wrote) (?:that )?(?:he|she|they|his|her|their)\b/u;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
 const PAST =
   /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|(?<!(?:'m|am|are|is|get|got) )\bused to\b/i;
@@ -37,7 +40,14 @@ export function wishfulWords(words: string): string {
     .replaceAll("’", "'")
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
-    .filter((sentence) => !asksWhat(sentence) && !UNREAL.test(sentence) && !OF_OTHERS.test(sentence) && !OF_SOMEBODY.test(sentence))
+    .filter(
+      (sentence) =>
+        !asksWhat(sentence) &&
+        !UNREAL.test(sentence) &&
+        !OF_OTHERS.test(sentence) &&
+        !OF_SOMEBODY.test(sentence) &&
+        !REPORTED.test(sentence),
+    )
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))
     .join("");

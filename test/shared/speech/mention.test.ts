@@ -1,6 +1,6 @@
 /** When words mention a value, and what a schema says of its parameters. */
 import { describe, expect, it } from "vitest";
-import { mentions, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
+import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
 import { humanise, readParameters, typedValue } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
@@ -20,6 +20,19 @@ describe("toolsNamed", () => {
   it("reads abbreviations as words", () => {
     expect(["getHTTPStatus", "isUSCitizen", "HTTPGet"].map(humanise)).toEqual(["get http status", "is us citizen", "http get"]);
   });
+});
+
+describe("parametersNamed", () => {
+  const parameters = ["reminder minutes", "duration minutes", "pickup city", "pickup date", "title"].map((words) => ({ words }));
+
+  it.each([
+    ["Remind me 30 minutes before.", ["reminder minutes"]],
+    ["It takes 30 minutes.", ["reminder minutes", "duration minutes"]],
+    ["The pickup city is wrong.", ["pickup city"]],
+    ["The pickup is wrong.", ["pickup city", "pickup date"]],
+    ["The pickup date and the pickup city, please.", ["pickup city", "pickup date"]],
+    ["No, thanks.", []],
+  ])("%s", (said, named) => expect(parametersNamed(said, parameters).map(({ words }) => words)).toEqual(named));
 });
 
 describe("mentions", () => {

@@ -121,6 +121,8 @@ describe("ordersAsking", () => {
     "From now on, confirm the amount with me.",
     "Confirm such orders with me in future.",
     "Always check with me.",
+    "Next time let me read it before you send it.",
+    "Let me see the draft beforehand.",
   ])("hears: %s", (said) => expect(ordersAsking(said)).toBe(true));
 
   it.each([
@@ -147,6 +149,8 @@ describe("ordersAsking", () => {
     "Stop checking with me before every booking.",
     "I asked you before, didn't I?",
     "You always ask me.",
+    "Let me check my calendar first.",
+    "Let me see it before noon.",
     "Why do you always check with me?",
     "I should have asked my wife.",
     "You should have asked them for a window.",

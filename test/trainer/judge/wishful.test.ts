@@ -17,6 +17,7 @@ describe("wishfulWords", () => {
     "My wife would set it to 26 if I let her.",
     "He'll take 60 days anyway.",
     "Coach Dean does 90 minutes every day.",
+    "Ana said she'd need 45 minutes to get there.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
   });
@@ -35,6 +36,7 @@ describe("wishfulWords", () => {
     "My wife would like Pool.",
     "New York, not Newark.",
     "I meant Port S. John.",
+    "I said they should bring Pool.",
     'It should be "Pool".',
   ])("keeps what does, to the letter: %s", (said) => {
     expect(wishfulWords(said)).toBe(said);
