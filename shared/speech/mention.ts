@@ -113,22 +113,24 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { 
 
 /**
  * The parameters that the text names, but for those of which it names only a part of what it names of another: "remind me 30 minutes before" is
- * about `reminder_minutes`, not `duration_minutes`.
+ * about `reminder_minutes`, not `duration_minutes`. Where it names none to the letter, those whose name is another form of a word of it: "assign it to Dana".
  */
 export function parametersNamed<Named extends Pick<Parameter, "words">>(text: string, parameters: readonly Named[]): Named[] {
   const said = wordsOf(text);
-  const named = parameters.map((parameter) =>
-    telling(wordsOf(parameter.words)).filter((topic) => said.some((word) => sameStem(word, topic) || isDerived(word, topic))),
+  const named = parameters.map(({ words }) =>
+    telling(wordsOf(words)).filter((topic) => said.some((word) => sameStem(word, topic) || isDerived(word, topic))),
   );
   const isPart = (part: readonly string[], whole: readonly string[]): boolean =>
     part.length < whole.length && part.every((topic) => whole.some((other) => sameStem(topic, other)));
-  return parameters.filter((parameter, at) => namesTopic(text, parameter) && !named.some((other) => isPart(named[at] ?? [], other)));
+  const whole = parameters.filter((_, at) => named[at]?.length !== 0 && !named.some((other) => isPart(named[at] ?? [], other)));
+  const literal = whole.filter((parameter) => namesTopic(text, parameter));
+  return literal.length > 0 ? literal : whole;
 }
 
 /** Whether one is the other with an ending that makes a noun or another form of a verb: `reminder` and `remind`. */
 function isDerived(left: string, right: string): boolean {
   const [long, short] = left.length >= right.length ? [left, right] : [right, left];
-  return short.length >= 5 && long.startsWith(short) && /^(?:e?rs?|ing|e?d|ure|al|y|ment)$/.test(long.slice(short.length));
+  return short.length >= 5 && long.startsWith(short) && /^(?:e?rs?|ees?|ing|e?d|ure|al|y|ment)$/.test(long.slice(short.length));
 }
 
 /**

@@ -39,7 +39,7 @@ const LET_ME = new RegExp(
   "iu",
 );
 const MISSED = new RegExp(
-  `(?<!\\b(?:I|we|they|he|she) )\\b(?:could|should|might)(?: (?:at least|really|maybe))? (?:have|'ve)(?: (?:first|at least))? (?:asked(?: (?:me|us|first)|${NO_MORE})|(?:double-?)?checked (?:(?:it|that|this) )?with (?:me|us)|run (?:it|that|this|\\w+) (?:by|past) (?:me|us)|consulted (?:me|us)|confirmed (?:(?:it|that|this) )?with (?:me|us)|waited for (?:my|our) ${OKAY})`,
+  `(?<!\\b(?:I|we|they|he|she) )\\b(?:could|should|might)(?: (?:at least|really|maybe))?(?: have|'ve)(?: (?:first|at least))? (?:asked(?: (?:me|us|first)|${NO_MORE})|(?:double-?)?checked (?:(?:it|that|this) )?with (?:me|us)|run (?:it|that|this|\\w+) (?:by|past) (?:me|us)|consulted (?:me|us)|confirmed (?:(?:it|that|this) )?with (?:me|us)|waited for (?:my|our) ${OKAY}|(?:shown|let) me\\b[^.!?]{0,25}?\\b(?:first|before(?:hand)?))`,
   "iu",
 );
 

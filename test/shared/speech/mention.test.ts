@@ -23,7 +23,7 @@ describe("toolsNamed", () => {
 });
 
 describe("parametersNamed", () => {
-  const parameters = ["reminder minutes", "duration minutes", "pickup city", "pickup date", "title"].map((words) => ({ words }));
+  const parameters = ["reminder minutes", "duration minutes", "pickup city", "pickup date", "assignee"].map((words) => ({ words }));
 
   it.each([
     ["Remind me 30 minutes before.", ["reminder minutes"]],
@@ -31,6 +31,8 @@ describe("parametersNamed", () => {
     ["The pickup city is wrong.", ["pickup city"]],
     ["The pickup is wrong.", ["pickup city", "pickup date"]],
     ["The pickup date and the pickup city, please.", ["pickup city", "pickup date"]],
+    ["Assign it to Dana.", ["assignee"]],
+    ["Remind me.", ["reminder minutes"]],
     ["No, thanks.", []],
   ])("%s", (said, named) => expect(parametersNamed(said, parameters).map(({ words }) => words)).toEqual(named));
 });

@@ -117,6 +117,7 @@ describe("ordersAsking", () => {
     "Don’t merge without checking with me.",
     "You could have run that by me.",
     "You should at least have asked.",
+    "You should've shown me the title first.",
     "You might have checked that with us!",
     "From now on, confirm the amount with me.",
     "Confirm such orders with me in future.",
