@@ -127,7 +127,8 @@ function shareTold(text: string, { tool, call }: Asked): number {
 /**
  * Whether the user's last words answer a question about this very call. Of a question that spells calls out it has to be one of them, and
  * not refused, or have what the user changes: who agreed to a message to Ann was not asked about the same message to Bob. Of a policy's own
- * question, that and the reply have to tell more of the call than not.
+ * question, that and the reply have to tell more of the call than not, and the reply agrees: who answers "At what time?", or wants something
+ * else instead, was not asked whether the call is right.
  */
 export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): boolean {
   const last = messages.findLastIndex(({ role }) => role === "user");
@@ -136,7 +137,16 @@ export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): b
   const [question, reply] = [before.content ?? "", wordsBy(messages.slice(last, last + 1), "user")];
   const [, told] = QUESTION.exec(question) ?? [];
   if (told !== undefined) return isSpelledOut(told, asked.call) ? !REFUSES.test(reply) : isChanged({ told, reply }, asked);
-  return asksAbout(question, asked) && shareTold(`${question}\n${reply}`, asked) > 0.5;
+  return agrees(reply) && asksAbout(question, asked) && shareTold(`${question}\n${reply}`, asked) > 0.5;
+}
+
+const AGREES =
+  /\b(?:yes|yeah|yep|yup|sure|ok|okay|alright|correct|exactly|absolutely|indeed|fine|right|confirm\w*|agreed?|proceed|perfect|great|good|(?:go|carry) (?:ahead|on)|do (?:it|that|so|them)|please do|(?:book|send|buy|pay|make|reserve|schedule|set|order|add|cancel|delete|take) (?:it|that|them|this|one))\b/i;
+const OTHERWISE = /\b(?:not|never|wrong|actually|instead|rather|but)\b|n['’]t\b/i;
+
+/** Whether somebody's words to a policy's own question take it as it is. */
+function agrees(reply: string): boolean {
+  return AGREES.test(reply) && !REFUSES.test(reply) && !OTHERWISE.test(reply);
 }
 
 function isSpelledOut(told: string, call: Made): boolean {

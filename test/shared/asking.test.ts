@@ -80,6 +80,19 @@ describe("wasAskedAbout", () => {
     expect(wasAskedAbout([], ARIA)).toBe(false);
   });
 
+  it.each([
+    ["Yes.", true],
+    ["That's right, please book it.", true],
+    ["Sounds good to me.", true],
+    ["For two.", false],
+    ["Actually make it Aria for two.", false],
+    ["Wait a minute, forget that. At Aria, for two.", false],
+    ["That is not right, it should be Aria.", false],
+    ["No, Aria for two.", false],
+  ])("of a policy's own question takes %s for an agreement to it: %s", (content, agreed) => {
+    expect(wasAskedAbout([question, { role: "user", content }], ARIA)).toBe(agreed);
+  });
+
   const asking = (...calls: (typeof ARIA.call)[]): ChatMessage => ({ role: "assistant", content: questionAbout(calls) });
 
   it("is so of every call that the question spells out, whatever it has", () => {
