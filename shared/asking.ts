@@ -30,9 +30,10 @@ export function agreementTo(question: string): ChatMessage[] {
 }
 
 // Agreement alone: who says yes to something else, or yes and more, is left to the policy.
-const ASSENT = new Set(
-  "yes yeah yep yup sure ok okay alright correct exactly absolutely indeed fine right confirm confirmed agreed proceed do go".split(" "),
+const YES = "yes yeah yep yup sure ok okay alright correct exactly absolutely indeed fine right confirm confirmed agreed proceed".split(
+  " ",
 );
+const ASSENT = new Set([...YES, "do", "go"]);
 const BESIDE = new Set(
   "please thanks thank you it is it's that that's this looks sounds good great perfect ahead for so i course of everything".split(" "),
 );
@@ -127,8 +128,8 @@ function shareTold(text: string, { tool, call }: Asked): number {
 /**
  * Whether the user's last words answer a question about this very call. Of a question that spells calls out it has to be one of them, and
  * not refused, or have what the user changes: who agreed to a message to Ann was not asked about the same message to Bob. Of a policy's own
- * question, that and the reply have to tell more of the call than not, and the reply agrees: who answers "At what time?", or wants something
- * else instead, was not asked whether the call is right.
+ * question, that has to tell more of the call than not, and the reply agrees: who answers "At what time?", or wants something else instead,
+ * was not asked whether the call is right.
  */
 export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): boolean {
   const last = messages.findLastIndex(({ role }) => role === "user");
@@ -137,11 +138,13 @@ export function wasAskedAbout(messages: readonly ChatMessage[], asked: Asked): b
   const [question, reply] = [before.content ?? "", wordsBy(messages.slice(last, last + 1), "user")];
   const [, told] = QUESTION.exec(question) ?? [];
   if (told !== undefined) return isSpelledOut(told, asked.call) ? !REFUSES.test(reply) : isChanged({ told, reply }, asked);
-  return agrees(reply) && asksAbout(question, asked) && shareTold(`${question}\n${reply}`, asked) > 0.5;
+  return agrees(reply) && asks(question) && shareTold(question, asked) > 0.5;
 }
 
-const AGREES =
-  /\b(?:yes|yeah|yep|yup|sure|ok|okay|alright|correct|exactly|absolutely|indeed|fine|right|confirm\w*|agreed?|proceed|perfect|great|good|(?:go|carry) (?:ahead|on)|do (?:it|that|so|them)|please do|(?:book|send|buy|pay|make|reserve|schedule|set|order|add|cancel|delete|take) (?:it|that|them|this|one))\b/i;
+const AGREES = new RegExp(
+  `\\b(?:${YES.join("|")}|perfect|great|good|(?:go|carry) (?:ahead|on)|do (?:it|that|so|them)|please do|(?:book|send|buy|pay|make|reserve|schedule|set|order|add|cancel|delete|take) (?:it|that|them|this|one))\\b`,
+  "i",
+);
 const OTHERWISE = /\b(?:not|never|wrong|actually|instead|rather|but)\b|n['’]t\b/i;
 
 /** Whether somebody's words to a policy's own question take it as it is. */

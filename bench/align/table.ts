@@ -85,14 +85,15 @@ function mainCells(figures: ArmFigures): string[] {
 }
 
 function kindTable(units: readonly UnitResult[], cap: number): string[] {
-  const arms = measuredArms(units);
-  const rows = arms.map((arm) => {
-    const { byKind } = armFigures(
-      units.filter((unit) => unit.arm === arm),
-      cap,
-    );
+  const measured = SHARINGS.flatMap((sharing) => {
+    const shared = units.filter((unit) => unit.sharing === sharing);
+    return measuredArms(shared).map((arm) => ({ arm, sharing, own: shared.filter((unit) => unit.arm === arm) }));
+  });
+  const rows = measured.map(({ arm, sharing, own }) => {
+    const { byKind } = armFigures(own, cap);
     return row([
       armOf(arm).says,
+      String(sharing),
       ...KINDS.map((kind) => {
         const figure = byKind[kind];
         return figure === undefined || figure.sessions === null
@@ -101,7 +102,7 @@ function kindTable(units: readonly UnitResult[], cap: number): string[] {
       }),
     ]);
   });
-  return [row(["sessions, and how many aligned, by kind", ...KINDS]), row(["---", ...KINDS.map(() => "---")]), ...rows, ""];
+  return [row(["sessions, and how many aligned, by kind", "users", ...KINDS]), row(["---", "---", ...KINDS.map(() => "---")]), ...rows, ""];
 }
 
 function differenceTable(units: readonly UnitResult[], cap: number): string[] {
@@ -114,7 +115,7 @@ function differenceTable(units: readonly UnitResult[], cap: number): string[] {
             row([
               `${armOf(arm).says} than ${armOf(than).says}`,
               String(sharing),
-              gain.mean.toFixed(1),
+              gain.mean.toFixed(1).replace("-0.0", "0.0"),
               interval(gain, 1),
               String(gain.count),
             ]),

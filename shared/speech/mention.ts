@@ -117,12 +117,13 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { 
  */
 export function parametersNamed<Named extends Pick<Parameter, "words">>(text: string, parameters: readonly Named[]): Named[] {
   const said = wordsOf(text);
-  const named = parameters.map(({ words }) =>
-    telling(wordsOf(words)).filter((topic) => said.some((word) => sameStem(word, topic) || isDerived(word, topic))),
-  );
+  const isSaid = (topic: string): boolean => said.some((word) => sameStem(word, topic) || isDerived(word, topic));
+  const named = parameters
+    .map((parameter) => ({ parameter, topics: telling(wordsOf(parameter.words)).filter(isSaid) }))
+    .filter(({ topics }) => topics.length > 0);
   const isPart = (part: readonly string[], whole: readonly string[]): boolean =>
     part.length < whole.length && part.every((topic) => whole.some((other) => sameStem(topic, other)));
-  const whole = parameters.filter((_, at) => named[at]?.length !== 0 && !named.some((other) => isPart(named[at] ?? [], other)));
+  const whole = named.filter(({ topics }) => !named.some((other) => isPart(topics, other.topics))).map(({ parameter }) => parameter);
   const literal = whole.filter((parameter) => namesTopic(text, parameter));
   return literal.length > 0 ? literal : whole;
 }

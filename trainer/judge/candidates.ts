@@ -16,11 +16,10 @@ const SPAN_WORDS = 4;
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named. */
 export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): Stands[] {
   const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
-  const parameters = signal.exchange.tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
-  const named = signal.exchange.tools.flatMap((tool) =>
-    parametersNamed(words, readParameters(tool)).map((parameter) => ({ tool, parameter })),
-  );
-  const hints = (named.length > 0 ? named : parameters).flatMap(({ tool, parameter }) =>
+  const { tools } = signal.exchange;
+  const named = tools.flatMap((tool) => parametersNamed(words, readParameters(tool)).map((parameter) => ({ tool, parameter })));
+  const parameters = named.length > 0 ? named : tools.flatMap((tool) => readParameters(tool).map((parameter) => ({ tool, parameter })));
+  const hints = parameters.flatMap(({ tool, parameter }) =>
     valuesIn(words, parameter, exampleOf(parameter, heldText(lastCall(signal.exchange, tool.function.name), parameter.name), signal)).map(
       (value) => ({ parameter: parameter.name, value }),
     ),

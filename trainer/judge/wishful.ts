@@ -26,6 +26,7 @@ const OF_SOMEBODY = new RegExp(`^\\W*\\p{Lu}\\p{Ll}+ \\p{Lu}\\p{Ll}+ ${DO}\\b`, 
 const REPORTED =
   /^\W*(?!(?:I|You|We|It|That|This|What|Who|As|Like|Nobody|They)\b)\p{Lu}\p{Ll}+ (?:said|says|told (?:me|us)|thinks?|thought|mentioned|claims|claimed|suggested|wrote) (?:that )?(?:he|she|they|his|her|their)\b/u;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
+const WISHLESS = [UNREAL, OF_OTHERS, OF_SOMEBODY, REPORTED];
 const PAST =
   /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|(?<!(?:'m|am|are|is|get|got) )\bused to\b/i;
 const SAID = /\b(?:said|told|asked|mentioned|wrote|please|now)\b/i;
@@ -40,14 +41,7 @@ export function wishfulWords(words: string): string {
     .replaceAll("’", "'")
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
-    .filter(
-      (sentence) =>
-        !asksWhat(sentence) &&
-        !UNREAL.test(sentence) &&
-        !OF_OTHERS.test(sentence) &&
-        !OF_SOMEBODY.test(sentence) &&
-        !REPORTED.test(sentence),
-    )
+    .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))
     .join("");

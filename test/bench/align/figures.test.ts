@@ -177,7 +177,7 @@ describe("what is written", () => {
     );
     expect(text).toContain("| hybrid | 4.0 ± 0.0 | – | 1 of 1 | 2.0 | – |");
     const detail = detailText({ header, units });
-    expect(detail).toContain("| hybrid | 4.0 (1 of 1) | – | – | – | – |");
+    expect(detail).toContain("| hybrid | 1 | 4.0 (1 of 1) | – | – | – | – |");
     expect(detail).toContain("| hybrid than no learning | 1 | 4.0 | – | 1 |");
   });
 
