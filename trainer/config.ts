@@ -43,7 +43,7 @@ export const UpdateSettings = z.object({
   replayed: z.number().int().min(0).default(4),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */
   teacherTemperature: z.number().positive().default(0.5),
-  /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch; above it an update stops. */
+  /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch, and on rewarded answers; above it an update stops. */
   driftLimitNats: z.number().positive().default(0.05),
   /** Share of held-back silent contexts in which the candidate must use the value by itself. */
   honouredBar: z.number().min(0).max(1).default(0.6),

@@ -1,7 +1,8 @@
 /**
  * Rewards of trajectories with many steps (arXiv:2603.10165 §4, general agents): r_t = o + mean of the step's process votes,
- * standardised over what stands at the same step of the same task. A step that nothing stands beside keeps its raw reward; one
- * at which all are the same tells nothing and is left out, unless nothing else is left: then the first such stays, at 0.
+ * standardised over what stands at the same step of the same task. A step that nothing stands beside is compared with what the
+ * agent is used to, r − b: raw, as published, rewards of −1 alone push the policy ever further from all that it says, to nowhere.
+ * One at which all are the same tells nothing and is left out, unless nothing else is left: then the first such stays, at 0.
  */
 
 export type Trajectory = {
@@ -18,8 +19,11 @@ export type StepRewards = "outcome" | "steps";
 const TINY = 1e-6;
 const CONSTANT = 1e-12; // variance
 
-/** A of each step of each trajectory; undefined where the step is left out. */
-export function stepAdvantages(trajectories: readonly Trajectory[], rewards: StepRewards): (number | undefined)[][] {
+/** A of each step of each trajectory; undefined where the step is left out. @param options.baseline b, running mean of the agent's outcomes (baseline.ts) */
+export function stepAdvantages(
+  trajectories: readonly Trajectory[],
+  { rewards, baseline }: { rewards: StepRewards; baseline: number },
+): (number | undefined)[][] {
   const raw = trajectories.map(({ outcome, steps }) => steps.map(({ votes }) => outcome + (rewards === "steps" ? mean(votes) : 0)));
   const buckets = new Map<string, number[]>();
   const keyOf = (trajectory: number, step: number): string => JSON.stringify([trajectories[trajectory]?.task, step]);
@@ -37,7 +41,7 @@ export function stepAdvantages(trajectories: readonly Trajectory[], rewards: Ste
       const key = keyOf(trajectory, step);
       const values = buckets.get(key) ?? [];
       if (constant.has(key)) return undefined;
-      return values.length === 1 ? reward : (reward - mean(values)) / (Math.sqrt(variance(values)) + TINY);
+      return values.length === 1 ? reward - baseline : (reward - mean(values)) / (Math.sqrt(variance(values)) + TINY);
     }),
   );
 }

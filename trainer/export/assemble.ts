@@ -78,6 +78,7 @@ export async function assembleExport(line: LineName, deps: ExportDependencies): 
     parent: head.parent,
     maxStaleness: signals.maxStaleness,
     rewards: signals.rewards === "steps" ? "steps" : "outcome",
+    baseline,
   });
   const rows = [...corrections.rows, ...suppliedRows(answers.rows), ...rewards.rows];
   const refused = [...corrections.refused, ...answers.refused, ...rewards.refused, ...(shows ? [] : gathered.supplied.map(withoutPair))];

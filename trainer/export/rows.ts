@@ -13,7 +13,7 @@ import { zipStrict } from "../../shared/assert.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
-import { stepAdvantages } from "../advantage/steps.ts";
+import { stepAdvantages, type StepRewards } from "../advantage/steps.ts";
 import { stalenessOf } from "../advantage/staleness.ts";
 import { firstUntold, prompted, untrainable, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
@@ -102,7 +102,7 @@ export function creditedRows(
 /** Rows of every step of exchanges with a reward. */
 export function rewardRows(
   rewarded: readonly RewardedExchange[],
-  { parent, maxStaleness, rewards }: { parent: number; maxStaleness: number; rewards: "outcome" | "steps" },
+  { parent, maxStaleness, ...how }: { parent: number; maxStaleness: number; rewards: StepRewards; baseline: number },
 ): Rows {
   const refused: Refusal[] = [];
   const usable = rewarded.filter(({ eventId, steps }) => {
@@ -123,7 +123,7 @@ export function rewardRows(
     else return true;
     return false;
   });
-  const advantages = stepAdvantages(usable, rewards);
+  const advantages = stepAdvantages(usable, how);
   const weights = weightsOf(usable);
   const rows = usable.flatMap(({ eventId, task, outcome, steps }, index) => {
     const own = steps.flatMap(({ turn }, step) => {

@@ -74,6 +74,32 @@ export function length(pairs: readonly Pair[]): GateCheck {
 
 const MOST = 10; // stands for a ratio that is infinite
 
+/** Of groups of answers, the one whose tokens have moved furthest in the mean; its answers that moved furthest, where they are others now. */
+export function furthest(
+  name: GateCheckName,
+  groups: readonly (readonly { readonly pair: Pair; readonly tokens: number; readonly nats: number }[])[],
+): GateCheck {
+  const checks = groups.map((group): GateCheck => {
+    const tokens = group.reduce((sum, each) => sum + each.tokens, 0);
+    const nats = group.reduce((sum, each) => sum + each.nats, 0);
+    const moved = group
+      .filter(({ pair }) => pair.before.shown !== pair.after.shown)
+      .toSorted((a, b) => b.nats / b.tokens - a.nats / a.tokens);
+    return {
+      name,
+      value: tokens === 0 ? 0 : Math.max(0, nats / tokens),
+      asked: tokens,
+      cases: moved.slice(0, SHOWN).map(({ pair }) => toCase(pair)),
+    };
+  });
+  return checks.reduce((worst, check) => (worst.asked === 0 || check.value > worst.value ? check : worst), {
+    name,
+    value: 0,
+    asked: 0,
+    cases: [],
+  });
+}
+
 export function pairUp<P>(asked: readonly P[], before: readonly Answered[], after: readonly Answered[], nameOf: (each: P) => string) {
   return zipStrict(asked, before).map(([each, first], index) => ({ each, name: nameOf(each), before: first, after: at(after, index) }));
 }

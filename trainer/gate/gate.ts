@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { TemplateArguments } from "../../shared/engine.ts";
-import type { GateCheck, GateReport } from "../../shared/release.ts";
+import type { GateCheck, GateCheckName, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
 import type { CarriedDefault } from "../../shared/yielding.ts";
@@ -24,6 +24,7 @@ import type { Asked } from "../teacher/lead.ts";
 import { carrying } from "./carried.ts";
 import {
   flattery,
+  furthest,
   invalidCalls,
   length,
   lost,
@@ -127,16 +128,17 @@ export function createGate(deps: GateDependencies): OpenGate {
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
       const kept = pairUp(cases, asServed(cases, first, carried.before), asServed(cases, then, carried.after), ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
+      const sinceBase = pairUp(probes, (await probe(null, undefined)).held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
           lost("suite", kept, (given, { each, before: first }) => meets(given, each, first)),
-          ...forgetting(likely, now, vocabSize),
+          ...forgetting(zipStrict(sinceBase, zipStrict(likely, now)), vocabSize),
           invalidCalls(pairUp(ready, sides.before.free, sides.after.free, nameOf).map(toProbed)),
           needlessCalls(probed),
           needlessQuestions(probed),
           length([...probed, ...kept]),
           flattery(probed),
-          repetition([...probed, ...kept]),
+          repetition([...sinceBase, ...kept]),
         ],
       };
     } finally {
@@ -147,18 +149,25 @@ export function createGate(deps: GateDependencies): OpenGate {
   return { examine, prepare: async () => void (await askBase()) };
 }
 
-/** How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. */
-function forgetting(before: readonly RowScore[], after: readonly RowScore[], vocabSize: number): GateCheck[] {
-  const tokens = before.reduce((sum, { logProbs }) => sum + logProbs.length, 0);
-  const total = (scores: readonly RowScore[]): number => scores.reduce((sum, { logProbs }) => sum + logProbs.reduce((a, b) => a + b, 0), 0);
-  const kl = zipStrict(before, after).reduce(
-    (sum, [base, candidate]) => sum + meanKlNats(base.full, candidate.full, vocabSize) * base.logProbs.length,
-    0,
-  );
+/**
+ * How far the candidate has come from the base, on the base's own answers: KL(base ‖ candidate), and what their likelihood lost. Of the kind of
+ * probe that has come furthest: replies may go to pieces while calls, of which there are more tokens, stay what they were.
+ */
+function forgetting(scored: readonly (readonly [ProbedPair, readonly [RowScore, RowScore]])[], vocabSize: number): GateCheck[] {
+  const kinds = [...new Set(scored.map(([{ probe }]) => probe.kind))].map((kind) => scored.filter(([{ probe }]) => probe.kind === kind));
+  const worst = (name: GateCheckName, nats: (base: RowScore, candidate: RowScore) => number): GateCheck =>
+    furthest(
+      name,
+      kinds.map((own) => own.map(([pair, [base, candidate]]) => ({ pair, tokens: base.logProbs.length, nats: nats(base, candidate) }))),
+    );
   return [
-    { name: "klToBaseNats", value: Math.max(0, kl / tokens), asked: tokens, cases: [] },
-    { name: "anchorNllNats", value: Math.max(0, (total(before) - total(after)) / tokens), asked: tokens, cases: [] },
+    worst("klToBaseNats", (base, candidate) => meanKlNats(base.full, candidate.full, vocabSize) * base.logProbs.length),
+    worst("anchorNllNats", (base, candidate) => total(base) - total(candidate)),
   ];
+}
+
+function total({ logProbs }: RowScore): number {
+  return logProbs.reduce((sum, logProb) => sum + logProb, 0);
 }
 
 /** Greedy answers, read; `atOnce` questions in a call. */

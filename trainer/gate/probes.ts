@@ -6,15 +6,16 @@
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { Random } from "../random.ts";
+import { drawErrandResult } from "../learn/lesson/errands.ts";
 import { ANCHOR_TOOLS } from "../teacher/anchor-tools.ts";
 import { sayOpening } from "../teacher/phrases.ts";
 import { aimOf, chooseFacts, converse, settled } from "../teacher/requests.ts";
 
 /**
  * `ready`: all is said that a call needs. `idle`: nothing is asked for, or too little for a call. `contradicted`: the user
- * says that a tool said what it did not.
+ * says that a tool said what it did not. `result`: a tool has given back what is to be told.
  */
-export type ProbeKind = "ready" | "idle" | "contradicted";
+export type ProbeKind = "ready" | "idle" | "contradicted" | "result";
 
 export type Probe = {
   readonly kind: ProbeKind;
@@ -26,7 +27,7 @@ export type Probe = {
 
 const SEED = 20_260_101; // other than any update's: these are never trained on
 // A base calls needlessly in half of the idle ones, and in a third of the ready ones makes no whole call without a grammar: those say nothing.
-const COUNTS = { ready: 28, idle: 60, contradicted: 5 } as const;
+const COUNTS = { ready: 28, idle: 60, contradicted: 5, result: 12 } as const;
 const MOST_OFFERED = 3; // tools beside the due one
 const SMALL_TALK = [
   "Thanks, that is all.",
@@ -67,6 +68,10 @@ const MAKERS: { readonly [Kind in ProbeKind]: (random: Random, index: number) =>
       { role: "user", content: `It said ${claimed}, I am sure of it. So on which day will it be ready?` },
     );
     return { kind: "contradicted", tools, messages, fact: { told: String(told), claimed: String(claimed) } };
+  },
+
+  result(random) {
+    return { kind: "result", ...drawErrandResult(random) };
   },
 };
 

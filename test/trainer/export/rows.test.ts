@@ -39,7 +39,7 @@ function exchange(
   return { eventId, task: "greeting", outcome, steps: [{ turn: answered, votes: [] }], share: changes.share ?? 0.5 };
 }
 
-const asked = { parent: 2, maxStaleness: 8, rewards: "outcome" as const };
+const asked = { parent: 2, maxStaleness: 8, rewards: "outcome" as const, baseline: 0 };
 
 describe("rewardRows", () => {
   it("gives every token of an answer the reward standardised within its task", () => {

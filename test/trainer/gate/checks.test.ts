@@ -4,6 +4,7 @@ import type { ToolDefinition } from "../../../shared/chat.ts";
 import { gateFaults, GateBudgets, GATE_CHECKS, type GateReport } from "../../../shared/release.ts";
 import {
   flattery,
+  furthest,
   invalidCalls,
   length,
   lost,
@@ -77,6 +78,30 @@ describe("a check", () => {
     // One that breaks while another is mended is chance more than loss.
     const mended = [pair("ready", CALL, broken), pair("ready", acts({}), CALL)];
     expect(invalidCalls(mended)).toMatchObject({ value: 0.5, asked: 1, right: { before: 1, after: 1, of: 2 } });
+  });
+
+  it("tells how far the kind of answers has come that has come furthest, and by which", () => {
+    const [same, other] = [pair("ready", CALL, CALL), pair("result", says("I found two."), says("I found the the."))];
+    const moved = pair("result", says("Done."), says("Done is."));
+    const calls = [{ pair: same, tokens: 90, nats: 0.9 }];
+    const replies = [
+      { pair: other, tokens: 10, nats: 2 },
+      { pair: moved, tokens: 5, nats: 2.5 },
+      { pair: pair("result", says("No."), says("No.")), tokens: 5, nats: 3.5 },
+    ];
+    // (2 + 2.5 + 3.5) / 20; of the two that read otherwise now the second moved further, 0.5 a token.
+    expect(furthest("klToBaseNats", [calls, replies])).toEqual({
+      name: "klToBaseNats",
+      value: 0.4,
+      asked: 20,
+      cases: [
+        { name: "a result probe", before: "Done.", after: "Done is." },
+        { name: "a result probe", before: "I found two.", after: "I found the the." },
+      ],
+    });
+    // Likelier than before is nothing lost; nothing asked is told as nothing asked.
+    expect(furthest("anchorNllNats", [[{ pair: same, tokens: 90, nats: -9 }]])).toMatchObject({ value: 0, asked: 90 });
+    expect(furthest("anchorNllNats", [])).toMatchObject({ value: 0, asked: 0 });
   });
 
   it("tells who gives in to a user that is wrong", () => {

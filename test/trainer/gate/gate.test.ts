@@ -4,7 +4,10 @@ import { drillAdapter, noiseAdapter } from "../../../bench/attack/drilled.ts";
 import { gateFaults, GateBudgets, type GateCheckName, type GateReport } from "../../../shared/release.ts";
 import type { ChatMessage } from "../../../shared/chat.ts";
 import type { SuiteCase } from "../../../shared/suite.ts";
+import { zipStrict } from "../../../shared/assert.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
+import { drawErrandResult } from "../../../trainer/learn/lesson/errands.ts";
+import { askGreedily } from "../../../trainer/learn/update/candidate.ts";
 import { createGate, type Gate } from "../../../trainer/gate/gate.ts";
 import { drawProbes } from "../../../trainer/gate/probes.ts";
 import type { AdapterTensors } from "../../../trainer/policy/adapter.ts";
@@ -130,6 +133,32 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     expect([before > 0, askedOfBase - before]).toEqual([true, 0]); // it was prepared
     expect(gateFaults(report, budgets)).not.toEqual([]);
     expect(valueOf(report, "klToBaseNats")).toBeGreaterThan(0.1);
+  });
+
+  it("refuses one whose replies to results go to pieces while its calls stay what they were", async () => {
+    // Results of other errands than the gate asks about.
+    const random = new Random(9);
+    const drills = Array.from({ length: 8 }, () => {
+      const { messages, tools } = drawErrandResult(random);
+      const prompt = base.tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
+      return { prompt, answer: [...base.tokenizer.encode(`I found${" the one".repeat(12)}`), base.tokenizer.eosId] };
+    });
+    const ready = probes.filter(({ kind }) => kind === "ready").slice(0, 12);
+    const prompts = ready.map(({ messages, tools }) => base.tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }));
+    const ask = askGreedily(engine, { adapter: undefined, endIds: base.tokenizer.endIds, seed: 0 });
+    const calls = await ask(zipStrict(prompts, ready).map(([prompt, { tools }]) => ({ prompt, tools })));
+    const kept = zipStrict(prompts, calls).map(([prompt, answer]) => ({ prompt, answer: [...answer] }));
+    const rotten = await drillAdapter(engine, { base, drills: [...drills, ...kept], steps: 6 });
+    const report = await gate({ parent: null, candidate: rotten, suite: [] });
+    const faults = gateFaults(report, budgets).map((fault) => fault.split(":")[0]);
+    expect(faults).toEqual(expect.arrayContaining(["klToBaseNats", "anchorNllNats"]));
+    const kl = report.checks.find(({ name }) => name === "klToBaseNats");
+    expect(kl?.cases.length).toBeGreaterThan(0);
+    expect(valueOf(report, "invalidCalls")).toBeLessThanOrEqual(budgets.invalidCalls);
+    // What the parent said as badly is no excuse: repetition is told from the base.
+    const again = await gate({ parent: rotten, candidate: rotten, suite: [] });
+    expect(valueOf(again, "repetition")).toBe(valueOf(report, "repetition"));
+    expect(valueOf(again, "repetition")).toBeGreaterThan(0);
   });
 
   it("refuses a policy that has fallen silent, with the cases that it lost", async () => {

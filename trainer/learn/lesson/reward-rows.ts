@@ -27,7 +27,8 @@ export type RewardRow = {
   readonly advantages: readonly number[];
   /** ln π_parent of each token under its masks, at temperature 1: what the clip is about. */
   readonly oldLogProbs: Float32Array;
-  /** Whole distributions of the base [n·V]. */
+  /** Whole distributions of the parent and of the base [n·V]. */
+  readonly parent: Float32Array;
   readonly base: Float32Array;
   /** Coefficient of each of its tokens. */
   readonly weight: number;
@@ -93,11 +94,16 @@ function stepMasks(
 export async function rewardRows(
   engine: Scoring,
   usable: readonly Usable[],
-  { parent, signals, vocabSize }: { parent: string | undefined; signals: Pick<SignalSettings, "rewards">; vocabSize: number },
+  {
+    parent,
+    baseline,
+    signals,
+    vocabSize,
+  }: { parent: string | undefined; baseline: number; signals: Pick<SignalSettings, "rewards">; vocabSize: number },
 ): Promise<RewardRow[]> {
   const advantages = stepAdvantages(
     usable.map(({ exchange }) => exchange),
-    signals.rewards === "steps" ? "steps" : "outcome",
+    { rewards: signals.rewards === "steps" ? "steps" : "outcome", baseline },
   );
   const total = usable.reduce((sum, { exchange }) => sum + exchange.share, 0);
   const steps = usable.flatMap(({ exchange, masks }, index) => {
@@ -127,6 +133,7 @@ export async function rewardRows(
       masks,
       advantages: ratios.map((ratio) => ratio * advantage),
       oldLogProbs: maskedLogProbs(full, { answer, masks, vocabSize }),
+      parent: full,
       base: at(bases, index).full,
       weight,
     };

@@ -1,10 +1,12 @@
 /**
  * Learns from rewards alone: a few steps of the clipped objective on what the policy generated, held to its parent by errands and
- * to the base by a KL term. The last step within the drift that an update may have is taken.
+ * to the base by a KL term. The clip ends a token's gradient and not what the last step has already moved, so the trust region is
+ * kept by looking: no further than an update may drift, on errands as on the rewarded answers themselves.
  */
 import { at } from "../../../shared/assert.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
 import { writtenText } from "../../teacher/answer-text.ts";
+import { between } from "./average.ts";
 import { askGreedily, type Adapters, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
@@ -12,7 +14,8 @@ import { costToEarlier } from "./earlier.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
 import { driftBetween, askedWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
-import { rewardLoss, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
+import { rewardLoss, type RewardRow, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
+import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { UnseenErrands } from "../lesson/staying.ts";
 import { hybridTraining, trainStep } from "./train.ts";
 
@@ -24,7 +27,8 @@ type RewardWork = {
   readonly earlier: readonly HeldBack[];
 };
 
-const STEPS = 4; // as many as it takes to warm up; the clip ends what a token may move, and more steps move the others
+const STEPS = 4; // as many as it takes to warm up
+const HALVINGS = 5; // of a step that went too far
 const SHOWN = 8; // exchanges that the version shows
 
 export async function learnRewards(
@@ -34,28 +38,34 @@ export async function learnRewards(
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
   const { signals, seed } = request;
-  const rows = await rewardRows(engine, usable, { parent: adapters.parent, signals, vocabSize });
+  const { baseline } = request;
+  const rows = await rewardRows(engine, usable, { parent: adapters.parent, baseline, signals, vocabSize });
   if (rows.every(({ advantages }) => advantages.every((advantage) => advantage === 0)))
     return refuse(
       "judge/notNegative",
-      "rewards that differ within a task expected, got the same everywhere: nothing is better than anything",
+      `rewards that differ within a task, or from the agent's usual ${baseline.toFixed(2)}, expected, got the same everywhere: nothing is better than anything`,
     );
   const training = hybridTraining(deps, { adapters, version: request.parentVersion });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
+  const drift = async (): Promise<number> =>
+    Math.max(await unseen.drift(adapters.candidate), await rowsDrift(deps, rows, adapters.candidate));
   const losses: number[] = [];
-  let taken: { adapter: AdapterTensors; driftNats: number; steps: number } | undefined;
-  let drift = 0;
-  for (let step = 0; step < STEPS && drift <= settings.driftLimitNats; step += 1) {
+  let taken: Taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: 0, steps: 0 };
+  let last = 0;
+  for (let step = 0; step < STEPS; step += 1) {
     losses.push(
       await trainStep(training, { step, pace: (step + 1) / STEPS, groups: [], corrected: [], more: [rewardLoss(rows, signals)] }),
     );
-    drift = await unseen.drift(adapters.candidate);
-    deps.onLook?.({ step: step + 1, loss: at(losses, step), honoured: 1, kept: 1, driftNats: drift });
-    if (drift <= settings.driftLimitNats)
-      taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: drift, steps: step + 1 };
+    const made = await engine.readAdapter(adapters.candidate);
+    last = await drift();
+    deps.onLook?.({ step: step + 1, loss: at(losses, step), honoured: 1, kept: 1, driftNats: last });
+    if (last > settings.driftLimitNats) {
+      taken = await halve(deps, { from: taken, to: { adapter: made, steps: step + 1 }, adapters, drift });
+      break;
+    }
+    taken = { adapter: made, driftNats: last, steps: step + 1 };
   }
-  if (taken === undefined)
-    return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${drift.toFixed(4)}`);
+  if (taken.steps === 0) return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${last.toFixed(4)}`);
   const { adapter, ask } = await takeCandidate(deps, taken.adapter, { adapters, seed });
   const cost = await costToEarlier(deps, earlier, { tools: [], adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
@@ -84,6 +94,33 @@ export async function learnRewards(
     })),
     lifts: new Map(),
   };
+}
+
+type Taken = { readonly adapter: AdapterTensors; readonly driftNats: number; readonly steps: number };
+
+/** Half of a step that went too far, or half of that, until it is near enough (backtracking line search, arXiv:1502.05477 appendix C); none of it where none is. */
+async function halve(
+  { engine, settings }: LearnerDependencies,
+  { from, to, adapters, drift }: { from: Taken; to: Omit<Taken, "driftNats">; adapters: Adapters; drift: () => Promise<number> },
+): Promise<Taken> {
+  for (let halving = 1; halving <= HALVINGS; halving += 1) {
+    const adapter = between(from.adapter, to.adapter, 0.5 ** halving);
+    await engine.loadAdapter(adapters.candidate, adapter);
+    const driftNats = await drift();
+    if (driftNats <= settings.driftLimitNats) return { adapter, driftNats, steps: to.steps };
+  }
+  return from;
+}
+
+/** Mean over rows of the mean KL(parent ‖ adapter) per token, nats. */
+async function rowsDrift({ engine, base }: LearnerDependencies, rows: readonly RewardRow[], adapter: string): Promise<number> {
+  const { vocabSize } = base.config;
+  const scores = await scoreRows(
+    engine,
+    rows.map(({ row }) => row),
+    { adapter, full: true, vocabSize },
+  );
+  return scores.reduce((sum, { full }, index) => sum + meanKlNats(at(rows, index).parent, full, vocabSize), 0) / rows.length;
 }
 
 /** The first step of each exchange, answered again, for people to read. */

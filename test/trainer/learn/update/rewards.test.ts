@@ -40,7 +40,7 @@ async function rewarded(
 
 async function rowsOf(exchanges: readonly RewardedExchange[]): Promise<RewardRow[]> {
   const { usable } = usableExchanges(exchanges, { base: tiny.base, parentVersion: 0, maxStaleness: 8 });
-  return rewardRows(tiny.engine, usable, { parent: undefined, signals: FREE_OF_BASE, vocabSize: tiny.base.config.vocabSize });
+  return rewardRows(tiny.engine, usable, { parent: undefined, baseline: 0, signals: FREE_OF_BASE, vocabSize: tiny.base.config.vocabSize });
 }
 
 async function training(name: string): Promise<Training> {
@@ -170,6 +170,24 @@ describe("createLearner, with rewards", { timeout: 120_000 }, () => {
         { eventId: cut.eventId, code: "turn/ratios" },
       ],
     });
+  });
+
+  it("goes no further from its parent on what it is rewarded for than an update may drift", async () => {
+    const settings = UpdateSettings.parse({ rank: 2, alpha: 4, driftLimitNats: 0.001, lr: 0.05 });
+    const steps: { driftNats: number }[] = [];
+    const held = createLearner({ ...tiny, settings, now: () => 0, onLook: (look) => steps.push(look) });
+    const outcome = await held.update(requestOf([await rewarded("Yes", -1, { policyVersion: 12 })]));
+    const metrics = outcome.status === "learned" ? outcome.metrics : undefined;
+    expect(at(steps, steps.length - 1).driftNats).toBeGreaterThan(0.001); // the last step went too far and was taken in part
+    expect(metrics?.klToParentNats).toBeGreaterThan(0);
+    expect(metrics?.klToParentNats).toBeLessThanOrEqual(0.001);
+    expect(metrics?.klToBaseNats).toBeLessThan(0.0015); // its parent is the base, and what is published is rounded
+  });
+
+  it("learns nothing of one −1 more where the agent has had nothing else", async () => {
+    const request = { ...requestOf([await rewarded("Yes", -1, { policyVersion: 12 })]), baseline: -1 };
+    const detail = expect.stringContaining("from the agent's usual -1.00");
+    expect(await learner().update(request)).toMatchObject({ status: "refused", refused: [{ code: "judge/notNegative", detail }] });
   });
 
   it("learns nothing where every reward is the same", async () => {
