@@ -3,6 +3,8 @@
  * plain words, learnt as versions without notes. Honoured where the user is silent, dropped where the user states another value,
  * and nothing lost elsewhere.
  */
+import { z } from "zod";
+import { OBJECTIVE_NAMES } from "../shared/agent.ts";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
 import { atLeast, atMost, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
@@ -26,7 +28,7 @@ const { values: options } = readCommandLine({
     served: { type: "string", default: "2" },
     /** Preferences whose name holds this text. */
     only: { type: "string", default: "" },
-    objective: { type: "string", default: "hybrid" },
+    objective: { type: "string", default: "distillation" },
     settings: { type: "string", default: "{}" },
   },
 });
@@ -73,7 +75,7 @@ async function main(): Promise<void> {
 }
 
 function startInProcess(): Promise<LearningSystem> {
-  const objective = options.objective === "paper" ? "paper" : "hybrid";
+  const objective = z.enum(OBJECTIVE_NAMES).parse(options.objective);
   const settings: unknown = JSON.parse(options.settings);
   return InProcessSystem.start(options.base, {
     threads: Number(options.threads),

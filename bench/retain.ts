@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   const system = await InProcessSystem.start(options.base, {
     threads: Number(options.threads),
     settings: JSON.parse(options.settings) as unknown,
-    objective: "hybrid",
+    objective: "distillation",
     onLook: () => undefined,
     onTaught: () => undefined,
   });

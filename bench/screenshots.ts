@@ -106,7 +106,7 @@ async function live(stage: Stage, ask: Ask, client: DemoClient): Promise<void> {
   await ask("PUT", "", {
     instructions: SYSTEM,
     tools: [...tools.values()],
-    learning: { maxWaitMs: 1_000, objective: options.quick ? "paper" : "hybrid" },
+    learning: { maxWaitMs: 1_000, objective: options.quick ? "paper" : "distillation" },
     release: { gate: { enabled: !options.quick } },
   });
   for (const [user, scene] of zipStrict(["ann", "ben", "cleo"], SCENES.slice(0, 3)))

@@ -106,7 +106,7 @@ async function learn(
       parent: served,
       parentVersion: update,
       baseline: 0,
-      objective: "hybrid",
+      objective: "distillation",
       seed: seedAt(seed, update),
     });
     if (outcome.status === "learned") served = outcome.adapter;

@@ -10,6 +10,9 @@ import { SignalSettings } from "./signal-settings.ts";
 
 export const AgentName = z.string().regex(AGENT_NAME, "must be lower-case letters, digits and hyphens, at most 63");
 
+export const OBJECTIVE_NAMES = ["distillation", "hybrid", "paper"] as const;
+export type ObjectiveName = (typeof OBJECTIVE_NAMES)[number];
+
 export const LearningSettings = z.object({
   enabled: z.boolean().default(true),
   /** What a user's turns teach: the policy of everybody, or one of the user's own, over the shared one. */
@@ -20,7 +23,8 @@ export const LearningSettings = z.object({
   minSignals: z.number().int().min(1).default(1),
   /** … or when one has waited this long. */
   maxWaitMs: z.number().int().min(0).default(60_000),
-  objective: z.enum(["hybrid", "paper"]).default("hybrid"),
+  /** What corrections in words are learned by: distillation, that and the reward of what was corrected, or the published recipe, for comparison. */
+  objective: z.enum(OBJECTIVE_NAMES).default("distillation"),
   signals: SignalSettings.prefault({}),
   /** Whose next turns a correction is put before as a note until the weights have taken it up: the same user's, everybody's, or nobody's. */
   notes: z.enum(["off", "user", "agent"]).default("user"),

@@ -23,21 +23,26 @@ export const ARMS = {
   hints: { says: "hints in context only (notes)", learning: { notes: "user", ...NEVER_UPDATES }, hears: "all" },
   binary: { says: "binary RL", learning: { ...WEIGHTS, signals: { rewards: "outcome" } }, hears: "rewards" },
   distillation: { says: "distillation", learning: WEIGHTS, hears: "hints" },
-  hybrid: { says: "hybrid", learning: WEIGHTS, hears: "all" },
-  memory: { says: "hybrid + memory", learning: { notes: "user" }, hears: "all" },
+  hybrid: { says: "hybrid", learning: { ...WEIGHTS, objective: "hybrid" }, hears: "all" },
+  memory: { says: "hybrid + memory", learning: { notes: "user", objective: "hybrid" }, hears: "all" },
+  default: { says: "distillation + memory (default)", learning: {}, hears: "all" },
   // Terms, each beside or in place of what the default has.
   published: { says: "the published recipe", learning: { ...WEIGHTS, objective: "paper" }, hears: "all" },
-  rewards: { says: "hybrid + rewards without words", learning: { ...WEIGHTS, signals: { rewards: "outcome" } }, hears: "all" },
-  overlap: { says: "hybrid, hint of three by overlap", learning: { ...WEIGHTS, signals: { hints: { candidates: 3 } } }, hears: "all" },
-  credit: { says: "hybrid, earlier turns credited", learning: { ...WEIGHTS, signals: { credit: "conversation" } }, hears: "all" },
-  replay: { says: "hybrid, approved turns replayed", learning: { ...WEIGHTS, signals: { replay: "approved" } }, hears: "all" },
+  rewards: { says: "distillation + rewards without words", learning: { ...WEIGHTS, signals: { rewards: "outcome" } }, hears: "all" },
+  overlap: {
+    says: "distillation, hint of three by overlap",
+    learning: { ...WEIGHTS, signals: { hints: { candidates: 3 } } },
+    hears: "all",
+  },
+  credit: { says: "distillation, earlier turns credited", learning: { ...WEIGHTS, signals: { credit: "conversation" } }, hears: "all" },
+  replay: { says: "distillation, approved turns replayed", learning: { ...WEIGHTS, signals: { replay: "approved" } }, hears: "all" },
   shown: { says: "supplied answers (cross-entropy)", learning: WEIGHTS, hears: "all", shows: true },
   preferred: { says: "supplied answers (DPO)", learning: { ...WEIGHTS, signals: { answers: "preference" } }, hears: "all", shows: true },
 } as const satisfies Record<string, Arm>;
 export type ArmName = keyof typeof ARMS;
 export const ARM_NAMES = Object.keys(ARMS) as [ArmName, ...ArmName[]];
 /** What is asked for; the others are terms. */
-export const MAIN_ARMS: readonly ArmName[] = ["none", "hints", "binary", "distillation", "hybrid", "memory"];
+export const MAIN_ARMS: readonly ArmName[] = ["none", "hints", "binary", "distillation", "hybrid", "memory", "default"];
 
 export function armOf(name: ArmName): Arm {
   return ARMS[name];

@@ -1,13 +1,15 @@
 /** The bars of `bench:align`. One is judged only where every unit that it asks for has been measured; else it is unmeasured, whatever there is. Pure. */
 import { atLeast, atMost, type Bar } from "../bench.ts";
-import type { ArmName } from "./arms.ts";
+import { armOf, type ArmName } from "./arms.ts";
 import type { UnitResult } from "./records.ts";
 import { armFigures, type ArmFigures } from "./statistics.ts";
 
 const LEAST_USERS = 20;
 const LEAST_SEEDS = 3;
 const SHARING = 3;
-const ARMS: readonly ArmName[] = ["hybrid", "memory"];
+const ALONE = ["hybrid", "distillation"] as const;
+const REMEMBERED = ["memory", "default"] as const;
+const ARMS: readonly ArmName[] = [...ALONE, ...REMEMBERED];
 
 export function bars(units: readonly UnitResult[], { users, seeds, cap }: { users: number; seeds: number; cap: number }): Bar[] {
   const enough = users >= LEAST_USERS && seeds >= LEAST_SEEDS;
@@ -16,9 +18,13 @@ export function bars(units: readonly UnitResult[], { users, seeds, cap }: { user
     return enough && own.length >= Math.floor(users / sharing) * seeds ? armFigures(own, cap) : null;
   };
   return [
-    atMost("sessions, hybrid alone, one user", whole("hybrid", 1)?.sessions.mean ?? null, 4, "sessions"),
-    atMost("sessions, hybrid alone, three users on a policy", whole("hybrid", SHARING)?.sessions.mean ?? null, 5, "sessions"),
-    atLeast("hybrid + memory: next session after an objection honours it", shareOf(whole("memory", 1)?.honouredNext), 0.9, "share"),
+    ...ALONE.flatMap((arm) => [
+      atMost(`sessions, ${arm} alone, one user`, whole(arm, 1)?.sessions.mean ?? null, 4, "sessions"),
+      atMost(`sessions, ${arm} alone, three users on a policy`, whole(arm, SHARING)?.sessions.mean ?? null, 5, "sessions"),
+    ]),
+    ...REMEMBERED.map((arm) =>
+      atLeast(`${armOf(arm).says}: next session after an objection honours it`, shareOf(whole(arm, 1)?.honouredNext), 0.9, "share"),
+    ),
     ...ARMS.flatMap((arm) =>
       [1, SHARING].flatMap((sharing) => kept(whole(arm, sharing), `${arm}, ${sharing === 1 ? "one user" : "three users"}`)),
     ),

@@ -125,10 +125,15 @@ export function measuredArms(units: readonly UnitResult[]): ArmName[] {
   return ARM_NAMES.filter((name) => units.some(({ arm }) => arm === name));
 }
 
-/** What each main arm is compared with: the default without notes, and it with them. */
+/** What arms are compared with: both that learn without notes with those that learn less or nothing, and those with notes with them; every term with what it is a term beside. */
 export const COMPARED: readonly { readonly arm: ArmName; readonly than: ArmName }[] = [
-  ...MAIN_ARMS.filter((than) => than !== "hybrid" && than !== "memory").map((than) => ({ arm: "hybrid", than }) as const),
-  { arm: "memory", than: "hybrid" },
-  { arm: "memory", than: "hints" },
-  ...ARM_NAMES.filter((name) => !MAIN_ARMS.includes(name)).map((arm) => ({ arm, than: "hybrid" }) as const),
+  ...compared("distillation", ["none", "hints", "binary"]),
+  ...compared("hybrid", ["none", "hints", "binary", "distillation"]),
+  ...compared("memory", ["hybrid", "hints"]),
+  ...compared("default", ["distillation", "hints", "memory"]),
+  ...ARM_NAMES.filter((name) => !MAIN_ARMS.includes(name)).flatMap((arm) => compared(arm, ["distillation"])),
 ];
+
+function compared(arm: ArmName, others: readonly ArmName[]): { readonly arm: ArmName; readonly than: ArmName }[] {
+  return others.map((than) => ({ arm, than }));
+}

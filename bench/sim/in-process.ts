@@ -2,6 +2,7 @@
  * The learning parts of the product in one process: policy with adapter, judge and learner without a wire between them.
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
+import type { ObjectiveName } from "../../shared/agent.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
@@ -30,7 +31,7 @@ import type { Answer, Heard, LearningSystem, Objection, Prompted } from "./learn
 export type InProcessOptions = {
   readonly threads: number;
   readonly settings: unknown;
-  readonly objective: "hybrid" | "paper";
+  readonly objective: ObjectiveName;
   readonly onLook: NonNullable<LearnerDependencies["onLook"]>;
   readonly onTaught: NonNullable<LearnerDependencies["onTaught"]>;
 };

@@ -7,7 +7,11 @@ import { AudienceFields } from "./audience-fields.tsx";
 import { ChoiceField, NumberField, Switch, TextField } from "./fields.tsx";
 
 const NOTES = { user: "the same user's", agent: "everybody's", off: "nobody's" } as const;
-const OBJECTIVES = { hybrid: "notes and hindsight, distilled", paper: "as published: all tokens, no notes" } as const;
+const OBJECTIVES = {
+  distillation: "notes and hindsight, distilled",
+  hybrid: "the same, and the reward of what was corrected",
+  paper: "as published: all tokens, no notes",
+} as const;
 const JUDGES = { embedded: "the base", llm: "a model behind a server" } as const;
 const ANSWERS = {
   demonstration: "itself",

@@ -26,7 +26,7 @@ export function createCredit({ engine, base, loadAdapter }: CreditDependencies):
     const parent = adapter === null ? undefined : PARENT;
     if (adapter !== null) await engine.loadAdapter(PARENT, adapter);
     try {
-      const objective = OBJECTIVES[head.settings.learning.objective];
+      const objective = OBJECTIVES[head.settings.learning.objective === "paper" ? "paper" : "hybrid"];
       const { hints } = head.settings.learning.signals;
       const rows = await correctedRows(engine, corrected, { base, parent, objective, baseline, hints });
       const students = await scoreRows(

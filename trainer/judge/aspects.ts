@@ -17,6 +17,7 @@ import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
 import { saysAskFirst, saysUnasked } from "./asking-said.ts";
+import { toldApart } from "./told-apart.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -41,7 +42,13 @@ export async function findToolWish(
   const named = toolsNamed(words, signal.turn.payload.tools).map((tool) => tool.function.name);
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
   const [other, ...more] = called === undefined ? [] : named.filter((name) => name !== called.call.name);
-  if (called === undefined || other === undefined || more.length > 0) return undefined;
+  if (called === undefined || more.length > 0) return undefined;
+  if (other === undefined) {
+    const apart = toldApart(words, called.call.name, signal.turn.payload.tools);
+    return apart === undefined || !(await doesTheSame(signal, { sampler, seed, call: called.call, other: apart, isToldApart: true }))
+      ? undefined
+      : stands(called.call.name, "@tool", apart);
+  }
   const isBoth = named.includes(called.call.name);
   if (!rejected && !isBoth && !choosesTool(words, other)) return undefined;
   const isToldApart = isBoth && (rejected || CONTRASTS.test(words));

@@ -2,6 +2,7 @@
  * `npm run trainer -- rebuild --agent A --version N`: makes a version again from the log, and compares the bytes. It reads
  * events, judgements, hints and their order from the log; it never judges again.
  */
+import { OBJECTIVE_NAMES } from "../../shared/agent.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { finishedIdOf, judgementIdOf } from "../../shared/events.ts";
@@ -63,6 +64,8 @@ export async function rebuildVersion(
   const shares = new Map(made.events.map(({ eventId, share = 1 }) => [eventId, share]));
   const asked = { signals: inputs.signals, shares, barred: new Set(inputs.leftOut) };
   const { leftOut: _, ...gathered } = await gather({ edge, line, loadAdapter }, judged, asked);
+  const objective = OBJECTIVE_NAMES.find((name) => name === metrics.objective);
+  if (objective === undefined) throw refuse(version, `an objective of ${OBJECTIVE_NAMES.join(", ")}`, metrics.objective);
   const outcome = await learner.update({
     ...gathered,
     signals: inputs.signals,
@@ -72,7 +75,7 @@ export async function rebuildVersion(
     // What answers were held to before is not on record. What was learned against it is.
     carried: made.defaults.map(({ tool, parameter }) => ({ tool, parameter, value: "" })),
     baseline: inputs.baseline,
-    objective: metrics.objective === "paper" ? "paper" : "hybrid",
+    objective,
     seed: made.seed,
   });
   if (outcome.status !== "learned")

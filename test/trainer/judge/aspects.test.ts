@@ -149,6 +149,26 @@ describe("a tool", () => {
     expect(weather?.hint).toBeUndefined();
   });
 
+  it("is told from the one that was called by what each does", async () => {
+    const [send, draft] = ["SendHotelRequest", "DraftHotelRequest"].map((name) => ({ ...SEARCH, function: { ...SEARCH.function, name } }));
+    const [SENT, tools] = [call("SendHotelRequest", PORTO), [send, draft, WEATHER] as ToolDefinition[]];
+    const heard = async (said: string): Promise<string | undefined> => (await judge(signalOf(SENT, said, { tools }), {}))?.hint?.hint.value;
+    for (const said of [
+      "I wanted a draft, not to send it.",
+      "Never send anything, only draft it!",
+      "Don't send but draft it.",
+      "Drafting instead of sending would be right.",
+    ])
+      expect([said, await heard(said)]).toEqual([said, "DraftHotelRequest"]);
+    for (const said of [
+      "Not so fast, where is the draft?",
+      "I never said that you should draft it.",
+      "Send it again, no draft.",
+      "Don't send two requests for a hotel.",
+    ])
+      expect([said, await heard(said)]).toEqual([said, undefined]);
+  });
+
   it("is none where no tool does the same", async () => {
     const signal = signalOf(SEARCHED, "SearchHotel is always wrong.", { tools: [SEARCH, WEATHER] });
     expect((await judge(signal, {}))?.hint).toBeUndefined();

@@ -93,6 +93,7 @@ describe("isWanted", () => {
   it.each([
     "Not Pool.",
     "I'd rather walk than Pool",
+    "Too Pool for me",
     "I hate Pool",
     "Anything but Pool!",
     "Stop booking Pool.",

@@ -61,7 +61,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const corrected = await correctedRows(engine, group, {
     base,
     parent: adapters.parent,
-    objective: OBJECTIVES.hybrid,
+    objective: OBJECTIVES[request.objective],
     baseline: request.baseline,
     hints: request.signals.hints,
     onTaught: deps.onTaught,
@@ -69,6 +69,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const run = await trainUntilShown(deps, {
     taught,
     corrected,
+    objective: OBJECTIVES[request.objective],
     look: (adapter) => look(engine, held, { adapter, tokenizer, vocabSize }),
     lookFrom: LOOK_FROM,
     adapters,
@@ -99,7 +100,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
     metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts: taught.length },
     changes: await describeChanges(deps, { group, ask: askCandidate }),
     lifts: lifts.byEvent,
-    credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective: OBJECTIVES.hybrid }),
+    credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective: OBJECTIVES[request.objective] }),
   };
 }
 

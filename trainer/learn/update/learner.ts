@@ -1,4 +1,5 @@
 /** What an update is asked to do and what comes of it. */
+import type { ObjectiveName } from "../../../shared/agent.ts";
 import type { z } from "zod";
 import type { AssistantMessage } from "../../../shared/chat.ts";
 import type { TurnCredit } from "../../../shared/credit.ts";
@@ -66,7 +67,7 @@ export type UpdateRequest = {
   readonly carried?: readonly HeldDefault[];
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
-  readonly objective: "hybrid" | "paper";
+  readonly objective: ObjectiveName;
   /** Of a candidate that has no parent. Absent: as the settings say, else on answers. */
   readonly actsOn?: ActsOn;
   /** What the agent's engine gives its chat template. Absent: nothing. */

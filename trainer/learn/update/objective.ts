@@ -10,6 +10,7 @@
  * KL(parent ‖ candidate), near what is learned; errands, conversations far from it, are drawn once for each version that is
  * learned from, and come in turn (errand-pool.ts).
  */
+import type { ObjectiveName } from "../../../shared/agent.ts";
 import type { ContextKind } from "../../teacher/contexts.ts";
 
 export type Objective = {
@@ -26,17 +27,21 @@ export type Objective = {
   readonly confirmed: boolean;
 };
 
-export const OBJECTIVES: Readonly<Record<"hybrid" | "paper", Objective>> = {
-  hybrid: {
-    lessons: { silent: 1, stated: 1, other: 1, anchor: 1 },
-    errands: 1,
-    hindsight: 0.25,
-    reward: 0.25,
-    credit: "difference",
-    rewardSteps: 1,
-    baseline: true,
-    confirmed: true,
-  },
+const DISTILLATION: Objective = {
+  lessons: { silent: 1, stated: 1, other: 1, anchor: 1 },
+  errands: 1,
+  hindsight: 0.25,
+  // Beside distillation the reward of corrected turns wins no session (bench:align), so it is no default.
+  reward: 0,
+  credit: "difference",
+  rewardSteps: 1,
+  baseline: true,
+  confirmed: true,
+};
+
+export const OBJECTIVES: Readonly<Record<ObjectiveName, Objective>> = {
+  distillation: DISTILLATION,
+  hybrid: { ...DISTILLATION, reward: 0.25 },
   // The published recipe: every token of the judged turns, weights 1 and 1, no baseline, no counter-cases.
   paper: {
     lessons: { silent: 0, stated: 0, other: 0, anchor: 0 },

@@ -17,7 +17,7 @@ import { refuse, type CorrectionResult } from "./result.ts";
 import { rewardLoss, type RewardRow, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { UnseenErrands } from "../lesson/staying.ts";
-import { hybridTraining, trainStep } from "./train.ts";
+import { heldTraining, trainStep } from "./train.ts";
 
 type RewardWork = {
   readonly usable: ReturnType<typeof usableExchanges>["usable"];
@@ -45,7 +45,7 @@ export async function learnRewards(
       "judge/notNegative",
       `rewards that differ within a task, or from the agent's usual ${baseline.toFixed(2)}, expected, got the same everywhere: nothing is better than anything`,
     );
-  const training = hybridTraining(deps, { adapters, version: request.parentVersion });
+  const training = heldTraining(deps, { adapters, version: request.parentVersion });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
   const drift = async (): Promise<number> =>
     Math.max(await unseen.drift(adapters.candidate), await rowsDrift(deps, rows, adapters.candidate));

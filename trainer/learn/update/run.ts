@@ -6,8 +6,9 @@ import { AdapterAverage, between } from "./average.ts";
 import type { Look } from "./confirm.ts";
 import type { CorrectedRow } from "../lesson/corrected-rows.ts";
 import type { UpdateRequest } from "./learner.ts";
+import { type Objective, OBJECTIVES } from "./objective.ts";
 import { refuse, type RefusedCorrection } from "./result.ts";
-import { groupLessons, hybridTraining, type MoreLoss, paceAt, trainStep, type TaughtLesson } from "./train.ts";
+import { groupLessons, heldTraining, type MoreLoss, paceAt, trainStep, type TaughtLesson } from "./train.ts";
 
 export type Run = {
   readonly status: "trained";
@@ -28,6 +29,7 @@ export async function trainUntilShown(
     taught,
     corrected = [],
     more = [],
+    objective = OBJECTIVES.distillation,
     look,
     lookFrom = 0,
     adapters,
@@ -37,6 +39,8 @@ export async function trainUntilShown(
     taught: readonly TaughtLesson[];
     corrected?: readonly CorrectedRow[];
     more?: readonly MoreLoss[];
+    /** What weighs the terms of corrected turns. */
+    objective?: Objective;
     /** What the named adapter shows on contexts that are never trained on. */
     look: (adapter: string) => Promise<Look>;
     /** Steps before which there is nothing to see. */
@@ -48,7 +52,7 @@ export async function trainUntilShown(
   },
 ): Promise<Run | RefusedCorrection> {
   const { engine, settings } = deps;
-  const training = hybridTraining(deps, { adapters, version });
+  const training = heldTraining(deps, { adapters, version, objective });
   const groups = groupLessons(taught, training);
   const start = await engine.readAdapter(adapters.candidate);
   let best: Run | undefined;

@@ -32,13 +32,17 @@ export type Training = {
   readonly errands?: Errands;
 };
 
-/** Training of a candidate by the default objective, held to its parent on the errands of the `version` that the update goes out from. */
-export function hybridTraining(
+/** Training of a candidate that is held to its parent on the errands of the `version` that the update goes out from. */
+export function heldTraining(
   { engine, base: { config }, settings, errandPools }: LearnerDependencies,
-  { adapters: { candidate, parent }, version }: { adapters: Adapters; version: number },
+  {
+    adapters: { candidate, parent },
+    version,
+    objective = OBJECTIVES.distillation,
+  }: { adapters: Adapters; version: number; objective?: Objective },
 ): Training {
   const errands = new Errands(errandPools, { version, parent });
-  return { engine, adapter: candidate, objective: OBJECTIVES.hybrid, vocabSize: config.vocabSize, lr: settings.lr, errands };
+  return { engine, adapter: candidate, objective, vocabSize: config.vocabSize, lr: settings.lr, errands };
 }
 
 const WARM_UP_STEPS = 4; // AdamW's first steps are the largest for what they know
