@@ -1,5 +1,5 @@
 /**
- * Running baseline of an agent's rewards: an exponential mean over the last judgements in log order, up to
+ * Running baseline of an agent's rewards: an exponential mean over the last judged outcomes in log order, up to
  * the line's cursor, so that any trainer that goes on from there has the same baseline. Binary RL: A_t = r − b. (design §5)
  */
 const HORIZON = 16; // judgements; low traffic is the normal case

@@ -6,7 +6,14 @@ import type { LoggedEvent } from "../../shared/events.ts";
 import { Recent } from "../../shared/recent.ts";
 import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
 
-type Rewarded = { readonly seq: number; readonly turnId: string; readonly user: string; readonly reward: number };
+type Rewarded = {
+  readonly seq: number;
+  readonly turnId: string;
+  readonly user: string;
+  readonly reward: number;
+  /** Not so of a call that merely ran: nobody has judged what came of it. */
+  readonly isOutcome: boolean;
+};
 
 export class EventCache implements TurnLookup {
   readonly #turns: Recent<string, LoggedTurn>;
@@ -24,7 +31,8 @@ export class EventCache implements TurnLookup {
     if (payload.kind === "user:deleted") this.#forget(event);
     if (payload.kind === "judgement:made") {
       const { seq, turnId, user } = event;
-      this.#rewards.set(payload.subject, { seq, turnId, user, reward: payload.reward });
+      const { subject, judge, reward } = payload;
+      this.#rewards.set(subject, { seq, turnId, user, reward, isOutcome: judge !== "verifiable" || reward !== 0 });
     }
   }
 
@@ -53,10 +61,10 @@ export class EventCache implements TurnLookup {
     return new Set(ids.map((subject) => subject.replace(/\/next$/, "")));
   }
 
-  /** Rewards that were logged up to `seq`, without those of `barred` turns, in log order: the same whenever, and by whomever, the log is read. */
+  /** Outcomes that were logged up to `seq`, without those of `barred` turns, in log order: the same whenever, and by whomever, the log is read. */
   rewards(seq: number, barred: ReadonlySet<string> = new Set()): readonly number[] {
     return [...this.#rewards.values()]
-      .filter((each) => each.seq <= seq && !barred.has(each.turnId))
+      .filter((each) => each.isOutcome && each.seq <= seq && !barred.has(each.turnId))
       .sort((a, b) => a.seq - b.seq)
       .map(({ reward }) => reward);
   }

@@ -26,6 +26,21 @@ describe("EventCache", () => {
     expect(cache.rewards(judged.seq, new Set([judged.turnId]))).toEqual([]);
   });
 
+  it("takes no call that merely ran for an outcome, and one that failed for one", () => {
+    const cache = new EventCache(9);
+    const { payload: _, ...header } = turn([user("a")], call("SearchHotel", { city: "a" }));
+    const judged = [
+      ["verifiable", 0],
+      ["verifiable", -1],
+      ["embedded", 0],
+      ["feedback", 1],
+    ] as const;
+    judged.forEach(([judge, reward], at) =>
+      cache.add({ ...header, seq: at, payload: { kind: "judgement:made", subject: `t${at}/next`, reward, votes: [reward], judge } }),
+    );
+    expect(cache.rewards(9)).toEqual([-1, 0, 1]);
+  });
+
   it("forgets the turns and the rewards of a deleted user, and nobody else's", () => {
     const cache = new EventCache(5);
     const [ann, bob] = ["ann", "bob"].map((name) => ({ ...turn([user(name)], call("SearchHotel", { city: name })), user: name }));
