@@ -16,9 +16,9 @@ export type VersionStatus = (typeof VERSION_STATUSES)[number];
 export const GateBudgets = z.object({
   /** Share of the agent's suite that the parent passed and the candidate fails. */
   suite: z.number().min(0).max(1).default(0.1),
-  /** Mean KL(base ‖ candidate) per token over the base's answers to the anchors, nats: the line's cumulative budget. */
+  /** Mean KL(base ‖ candidate) per token over the base's answers to the probes, of the kind of probe where it is most, nats: the line's cumulative budget. */
   klToBaseNats: z.number().positive().default(0.25),
-  /** Growth of the mean negative log-likelihood of the base's answers to the anchors, base to candidate, nats per token. */
+  /** Growth of the mean negative log-likelihood of the base's answers to the probes, of the kind where it is most, base to candidate, nats per token. */
   anchorNllNats: z.number().positive().default(0.15),
   /** Share of the calls that no longer fit their tool, drawn without the grammar that holds them when they are served. */
   invalidCalls: z.number().min(0).max(1).default(0.25),
@@ -33,7 +33,7 @@ export const GateBudgets = z.object({
   length: z.number().positive().default(0.25),
   /** Share of the turns in which a user contradicts what a tool has said and the candidate, not the parent, gives in. */
   flattery: z.number().min(0).max(1).default(0.25),
-  /** Share of the answers that say the same four tokens three times over. */
+  /** Share of the answers that say the same four tokens three times over, where the base's to a probe, or the parent's to a case of the suite, do not. */
   repetition: z.number().min(0).max(1).default(0.1),
 });
 export type GateBudgets = z.infer<typeof GateBudgets>;

@@ -37,8 +37,7 @@ export async function learnRewards(
 ): Promise<CorrectionResult> {
   const { engine, base, settings } = deps;
   const { vocabSize } = base.config;
-  const { signals, seed } = request;
-  const { baseline } = request;
+  const { baseline, signals, seed } = request;
   const rows = await rewardRows(engine, usable, { parent: adapters.parent, baseline, signals, vocabSize });
   if (rows.every(({ advantages }) => advantages.every((advantage) => advantage === 0)))
     return refuse(
@@ -49,12 +48,13 @@ export async function learnRewards(
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
   const drift = async (): Promise<number> =>
     Math.max(await unseen.drift(adapters.candidate), await rowsDrift(deps, rows, adapters.candidate));
+  const rate = Math.min(1, largestOf(rows));
   const losses: number[] = [];
   let taken: Taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: 0, steps: 0 };
   let last = 0;
   for (let step = 0; step < STEPS; step += 1) {
     losses.push(
-      await trainStep(training, { step, pace: (step + 1) / STEPS, groups: [], corrected: [], more: [rewardLoss(rows, signals)] }),
+      await trainStep(training, { step, pace: (rate * (step + 1)) / STEPS, groups: [], corrected: [], more: [rewardLoss(rows, signals)] }),
     );
     const made = await engine.readAdapter(adapters.candidate);
     last = await drift();
@@ -94,6 +94,11 @@ export async function learnRewards(
     })),
     lifts: new Map(),
   };
+}
+
+/** The largest |A|. AdamW's steps are as long for advantages of a hundredth as for those of 1, so the rate is to be as small as they are. */
+function largestOf(rows: readonly RewardRow[]): number {
+  return rows.reduce((most, { advantages }) => advantages.reduce((own, advantage) => Math.max(own, Math.abs(advantage)), most), 0);
 }
 
 type Taken = { readonly adapter: AdapterTensors; readonly driftNats: number; readonly steps: number };

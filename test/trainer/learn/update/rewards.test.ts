@@ -184,6 +184,15 @@ describe("createLearner, with rewards", { timeout: 120_000 }, () => {
     expect(metrics?.klToBaseNats).toBeLessThan(0.0015); // its parent is the base, and what is published is rounded
   });
 
+  it("moves less for a reward that is nearly what the agent is used to", async () => {
+    const moved = async (baseline: number): Promise<number> => {
+      const request = { ...requestOf([await rewarded("Yes", -1, { policyVersion: 12 })]), baseline };
+      const outcome = await learner().update(request);
+      return outcome.status === "learned" ? outcome.metrics.klToBaseNats : Number.NaN;
+    };
+    expect(await moved(-0.99)).toBeLessThan((await moved(0)) / 10);
+  });
+
   it("learns nothing of one −1 more where the agent has had nothing else", async () => {
     const request = { ...requestOf([await rewarded("Yes", -1, { policyVersion: 12 })]), baseline: -1 };
     const detail = expect.stringContaining("from the agent's usual -1.00");
