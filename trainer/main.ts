@@ -190,7 +190,7 @@ const USAGE = `npm run trainer -- --url <url> --key <key> [options]
   --url <url>       where the edge is
   --key <key>       a trainer key; in NEXTSTATE_TRAINER_KEY nobody else on the machine can read it
   --base <folder>   a Hugging Face folder of the base that the edge serves (fetched from the edge)
-  --state <folder>  where metrics.jsonl is written, and a base that was fetched (.nextstate/trainer)
+  --state <folder>  where metrics.jsonl is written, and a base that was fetched (.nextstate/trainer); of metrics.jsonl the last 32 MiB and the 32 before
   --name <name>     what its leases run under; no two trainers may have the same (host and process)
   --lease-ms <ms>   how long its agents wait for it before another trainer takes over (30000)
   --acts-on <what>  answers, or everything: plain adapters, for engines that know no activated ones (what the agent's engine can serve)

@@ -1,5 +1,5 @@
 /** What the trainer says: one line per event for people, the same as JSON lines in the state folder. Names are a closed list. */
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export type MetricName =
@@ -37,12 +37,16 @@ export type MetricName =
 
 export type Metrics = (name: MetricName, fields: Readonly<Record<string, unknown>>) => void;
 
-/** Appends to `<folder>/metrics.jsonl` and writes a line to stdout. */
-export function createMetrics(folder: string, now: () => Date): Metrics {
+const MOST_BYTES = 2 ** 25; // of a file, hundreds of thousands of judgements
+
+/** Appends to `<folder>/metrics.jsonl` and writes a line to stdout. A file that is full becomes `metrics.1.jsonl`, in place of the one before it. */
+export function createMetrics(folder: string, now: () => Date, { mostBytes = MOST_BYTES }: { mostBytes?: number } = {}): Metrics {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "metrics.jsonl");
   process.stdout.on("error", () => undefined); // whoever read our lines is gone; the file goes on
   return (name, fields) => {
+    // Looked at each time: trainers may share a folder.
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= mostBytes) renameSync(path, join(folder, "metrics.1.jsonl"));
     appendFileSync(path, `${JSON.stringify({ at: now().toISOString(), name, ...fields })}\n`);
     process.stdout.write(`trainer ${name} ${describe(fields)}\n`);
   };

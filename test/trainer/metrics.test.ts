@@ -1,8 +1,9 @@
 /** What the trainer says of itself: a line for people on stdout, and the same for programs in its folder. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { reasonsOf } from "../../trainer/data/refusal.ts";
 import { createMetrics } from "../../trainer/metrics.ts";
 
@@ -18,6 +19,24 @@ it("tells what there is and leaves out what is undefined, on both", () => {
   expect(lines).toEqual([['trainer signal:judged agent="desk" reward=0.1235 votes=[0,1]\n']]);
   const told = { at: at.toISOString(), name: "signal:judged", agent: "desk", reward: 0.123456, votes: [0, 1] };
   expect(JSON.parse(readFileSync(join(folder, "metrics.jsonl"), "utf8"))).toEqual(told);
+});
+
+it("keeps the last two files of what it has told, and of those a bounded size", () => {
+  const said = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const full = mkdtempSync(join(folder, "full-"));
+  const tell = createMetrics(full, () => new Date(0), { mostBytes: 200 });
+  for (let version = 1; version <= 9; version += 1) tell("policy:published", { version });
+  said.mockRestore();
+  const versions = (name: string): number[] =>
+    readFileSync(join(full, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => z.object({ version: z.number() }).parse(JSON.parse(line)).version);
+  expect(readdirSync(full).sort()).toEqual(["metrics.1.jsonl", "metrics.jsonl"]);
+  expect([versions("metrics.1.jsonl"), versions("metrics.jsonl")]).toEqual([
+    [4, 5, 6],
+    [7, 8, 9],
+  ]);
 });
 
 it("tells why nothing was learned in words, each once, and of many the last", () => {
