@@ -125,7 +125,8 @@ function isBad(after: readonly string[]): boolean {
   return REFUSED_AFTER.test(after.slice(0, REFUSED_WORDS).join(" ")) || BAD_AFTER.test(after.join(" "));
 }
 
-function isRefused(words: readonly string[], at: number): boolean {
+/** Whether the words before one of them refuse it. @param words of a clause, in lower case */
+export function isRefused(words: readonly string[], at: number): boolean {
   const before = words.slice(Math.max(0, at - REFUSED_WORDS), at);
   if (DISCLAIMED.test(words.slice(0, Math.min(at, DISCLAIMER_WORDS)).join(" "))) return true;
   // "not Economy, so Business", "it's not Economy, it's Business", whatever stands between

@@ -6,14 +6,7 @@ import type { LoggedEvent } from "../../shared/events.ts";
 import { Recent } from "../../shared/recent.ts";
 import type { LoggedTurn, TurnLookup } from "../data/exchange.ts";
 
-type Rewarded = {
-  readonly seq: number;
-  readonly turnId: string;
-  readonly user: string;
-  readonly reward: number;
-  /** Not so of a call that merely ran: nobody has judged what came of it. */
-  readonly isOutcome: boolean;
-};
+type Rewarded = { readonly seq: number; readonly turnId: string; readonly user: string; readonly reward: number };
 
 export class EventCache implements TurnLookup {
   readonly #turns: Recent<string, LoggedTurn>;
@@ -32,7 +25,8 @@ export class EventCache implements TurnLookup {
     if (payload.kind === "judgement:made") {
       const { seq, turnId, user } = event;
       const { subject, judge, reward } = payload;
-      this.#rewards.set(subject, { seq, turnId, user, reward, isOutcome: judge !== "verifiable" || reward !== 0 });
+      // That a call merely ran is no outcome: nobody has judged what came of it.
+      if (judge !== "verifiable" || reward !== 0) this.#rewards.set(subject, { seq, turnId, user, reward });
     }
   }
 
@@ -64,7 +58,7 @@ export class EventCache implements TurnLookup {
   /** Outcomes that were logged up to `seq`, without those of `barred` turns, in log order: the same whenever, and by whomever, the log is read. */
   rewards(seq: number, barred: ReadonlySet<string> = new Set()): readonly number[] {
     return [...this.#rewards.values()]
-      .filter((each) => each.isOutcome && each.seq <= seq && !barred.has(each.turnId))
+      .filter((each) => each.seq <= seq && !barred.has(each.turnId))
       .sort((a, b) => a.seq - b.seq)
       .map(({ reward }) => reward);
   }

@@ -108,18 +108,18 @@ export function createGate(deps: GateDependencies): OpenGate {
     const held = zipStrict(probes, base.held).map(([asked, said]) => own.get(asked) ?? said);
     return remember(digestOf(tensors), await ask(CANDIDATE, held));
   };
-  const askBase = async (): Promise<{ rows: readonly Row[]; likely: readonly RowScore[] }> => {
+  const askBase = async (): Promise<{ base: Probed; rows: readonly Row[]; likely: readonly RowScore[] }> => {
     const base = await probe(null, undefined);
     const rows = probes.map((each, index) => ({ prompt: promptOf(deps, each), answer: at(base.held, index).tokens }));
     likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
-    return { rows, likely: likelihoods };
+    return { base, rows, likely: likelihoods };
   };
   const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] } }) => {
     const before = parent === null ? undefined : PARENT;
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
     await engine.loadAdapter(CANDIDATE, candidate);
     try {
-      const { rows, likely } = await askBase();
+      const { base, rows, likely } = await askBase();
       const now = await scoreRows(engine, rows, { adapter: CANDIDATE, full: true, vocabSize });
       const sides = { before: await probe(parent, before), after: await probeCandidate(candidate, rows, now) };
       const cases = suite.filter((each) => fits(deps.base, promptOf(deps, each).length, ANSWER_TOKENS));
@@ -128,7 +128,7 @@ export function createGate(deps: GateDependencies): OpenGate {
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
       const kept = pairUp(cases, asServed(cases, first, carried.before), asServed(cases, then, carried.after), ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
-      const sinceBase = pairUp(probes, (await probe(null, undefined)).held, sides.after.held, nameOf).map(toProbed);
+      const sinceBase = pairUp(probes, base.held, sides.after.held, nameOf).map(toProbed);
       return {
         checks: [
           lost("suite", kept, (given, { each, before: first }) => meets(given, each, first)),

@@ -41,17 +41,14 @@ export async function findToolWish(
   const words = newWords(signal);
   const named = toolsNamed(words, signal.turn.payload.tools).map((tool) => tool.function.name);
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
-  const [other, ...more] = called === undefined ? [] : named.filter((name) => name !== called.call.name);
-  if (called === undefined || more.length > 0) return undefined;
-  if (other === undefined) {
-    const apart = toldApart(words, called.call.name, signal.turn.payload.tools);
-    return apart === undefined || !(await doesTheSame(signal, { sampler, seed, call: called.call, other: apart, isToldApart: true }))
-      ? undefined
-      : stands(called.call.name, "@tool", apart);
-  }
-  const isBoth = named.includes(called.call.name);
+  if (called === undefined) return undefined;
+  const [first, ...more] = named.filter((name) => name !== called.call.name);
+  const apart = first === undefined ? toldApart(words, called.call.name, signal.turn.payload.tools) : undefined;
+  const other = first ?? apart;
+  if (other === undefined || more.length > 0) return undefined;
+  const isBoth = apart !== undefined || named.includes(called.call.name);
   if (!rejected && !isBoth && !choosesTool(words, other)) return undefined;
-  const isToldApart = isBoth && (rejected || CONTRASTS.test(words));
+  const isToldApart = apart !== undefined || (isBoth && (rejected || CONTRASTS.test(words)));
   return (await doesTheSame(signal, { sampler, seed, call: called.call, other, isToldApart }))
     ? stands(called.call.name, "@tool", other)
     : undefined;

@@ -4,7 +4,7 @@
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { humanise } from "../../shared/speech/parameters.ts";
-import { clausesOf } from "../../shared/speech/wanted.ts";
+import { clausesOf, isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 
 /** The one tool that shares a word of its name with `called` and whose own word the user asks for, where they refuse the called one's own word. */
@@ -28,16 +28,9 @@ function lacking(own: readonly string[], others: readonly string[]): string[] {
 /** Whether a clause has one of the words, refused or not. */
 function says(clauses: readonly (readonly string[])[], words: readonly string[], refused: boolean): boolean {
   return clauses.some((clause) =>
-    clause.some(
-      (said, at) =>
-        words.some((word) => sameForm(said, word)) &&
-        REFUSING.test(clause.slice(Math.max(0, at - REFUSED_WORDS), at).join(" ")) === refused,
-    ),
+    clause.some((said, at) => words.some((word) => sameForm(said, word)) && isRefused(clause, at) === refused),
   );
 }
-
-const REFUSED_WORDS = 4;
-const REFUSING = /\b(?:not|never|without|stop|nobody|t|instead of|rather than)\b/;
 
 /** "sending" and "drafts" are of `send` and `draft`. */
 function sameForm(left: string, right: string): boolean {

@@ -12,7 +12,7 @@ import type { HeldBack } from "./confirm.ts";
 import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
-import { driftBetween, askedWords } from "./report.ts";
+import { askedWords } from "./report.ts";
 import { refuse, type CorrectionResult } from "./result.ts";
 import { rewardLoss, type RewardRow, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
@@ -47,7 +47,7 @@ export async function learnRewards(
   const training = heldTraining(deps, { adapters, version: request.parentVersion });
   const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
   const drift = async (): Promise<number> =>
-    Math.max(await unseen.drift(adapters.candidate), await rowsDrift(deps, rows, adapters.candidate));
+    Math.max(await unseen.drift(adapters.candidate), await driftFrom("parent", rows, { deps, adapter: adapters.candidate }));
   const rate = Math.min(1, largestOf(rows));
   const losses: number[] = [];
   let taken: Taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: 0, steps: 0 };
@@ -69,7 +69,6 @@ export async function learnRewards(
   const { adapter, ask } = await takeCandidate(deps, taken.adapter, { adapters, seed });
   const cost = await costToEarlier(deps, earlier, { tools: [], adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
-  const moved = rows.map(({ row }) => row);
   return {
     status: "learned",
     adapter,
@@ -79,7 +78,7 @@ export async function learnRewards(
       loss: at(losses, taken.steps - 1),
       lossBefore: at(losses, 0),
       klToParentNats: taken.driftNats,
-      klToBaseNats: await driftBetween(deps, moved, { from: undefined, to: adapters.candidate }),
+      klToBaseNats: await driftFrom("base", rows, { deps, adapter: adapters.candidate }),
       contexts: rows.length,
       staleness: { mean: staleness.reduce((sum, each) => sum + each, 0) / staleness.length, max: Math.max(...staleness) },
     },
@@ -117,15 +116,19 @@ async function halve(
   return from;
 }
 
-/** Mean over rows of the mean KL(parent ‖ adapter) per token, nats. */
-async function rowsDrift({ engine, base }: LearnerDependencies, rows: readonly RewardRow[], adapter: string): Promise<number> {
+/** Mean over rows of the mean KL(parent or base ‖ adapter) per token, nats; what those say was asked for once. */
+async function driftFrom(
+  origin: "parent" | "base",
+  rows: readonly RewardRow[],
+  { deps: { engine, base }, adapter }: { deps: LearnerDependencies; adapter: string },
+): Promise<number> {
   const { vocabSize } = base.config;
   const scores = await scoreRows(
     engine,
     rows.map(({ row }) => row),
     { adapter, full: true, vocabSize },
   );
-  return scores.reduce((sum, { full }, index) => sum + meanKlNats(at(rows, index).parent, full, vocabSize), 0) / rows.length;
+  return scores.reduce((sum, { full }, index) => sum + meanKlNats(at(rows, index)[origin], full, vocabSize), 0) / rows.length;
 }
 
 /** The first step of each exchange, answered again, for people to read. */
