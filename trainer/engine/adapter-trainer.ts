@@ -9,6 +9,7 @@ import type { Adapter } from "./adapters.ts";
 import { type PreparedBatch, checkPositions, inversePositions } from "./batch.ts";
 import { prepareBatch } from "./continued-batch.ts";
 import { type EngineContext, adapterKey, tensorFeeds } from "./feeds.ts";
+import { discard } from "../onnx/memory.ts";
 import { headRows, spreadRows, trainHead } from "./head.ts";
 import { backwardLayers, forwardLayers } from "./layers.ts";
 import { type LossBatch, checkTerms, pickTerms, termFeeds, termOptions } from "./loss-batch.ts";
@@ -46,15 +47,21 @@ export async function accumulateAdapter(context: EngineContext, adapter: Adapter
   if (names.length === 0) throw new AppError("train/refused", "loss terms: one or more expected, got none");
   checkTerms(given, vocabSize);
   inversePositions(given, totalWeights(given, names)); // refuses, before anything runs, what is weighted twice
-  const shares = await prepareBatch(context, { adapter, batch: given, pick: pickTerms });
   const differentiate = context.byLayer ? differentiateByLayer : differentiateWhole;
-  const losing = shares.map((share) => ({
-    ...share,
-    terms,
-    feeds: { ...share.feeds, ...termFeeds(share.batch, vocabSize) },
-    inverse: inversePositions(share.batch, totalWeights(share.batch, names)),
-  }));
-  const outputs = await together(losing.map((share) => differentiate(context, adapter, share)));
+  const { shares, outputs } = await context.pool.lend(async (take) => {
+    const shares = await prepareBatch(context, {
+      adapter,
+      batch: given,
+      pick: (batch, positions) => pickTerms(batch, { ...positions, take }),
+    });
+    const losing = shares.map((share) => ({
+      ...share,
+      terms,
+      feeds: { ...share.feeds, ...termFeeds(share.batch, vocabSize) },
+      inverse: inversePositions(share.batch, totalWeights(share.batch, names)),
+    }));
+    return { shares, outputs: await together(losing.map((share) => differentiate(context, adapter, share))) };
+  });
   const joined = (name: string): Float32Array => joinOutputs(shares, outputs, { name, total: given.positions.length });
   const losses = Object.fromEntries(names.map((name) => [name, weightedSum(name, joined(lossOf(name)), given[name]?.weights)]));
   for (const parameter of adapter.parameters.parameters)
@@ -62,6 +69,7 @@ export async function accumulateAdapter(context: EngineContext, adapter: Adapter
       const part = share[gradientOf(parameter.name)];
       invariant(part !== undefined, `gradient expected for ${parameter.name}`);
       adapter.gradient.add(parameter, part);
+      discard({ part });
     }
   return { logProbs: joined("logProbs"), losses };
 }

@@ -6,7 +6,8 @@ import { EMBEDDED_GRADIENT, buildFullTraining, gradientOf } from "../model/train
 import type { AdamWUpdate } from "../optim/adamw.ts";
 import { clipFactor, gradientNorm } from "../optim/clip.ts";
 import { type MuonOptions, buildOrthogonaliser, muonDirection, muonUpdate } from "../optim/muon.ts";
-import { discard, type Feeds } from "../onnx/session.ts";
+import { discard } from "../onnx/memory.ts";
+import type { Feeds } from "../onnx/session.ts";
 import {
   type TokenBatch,
   bucketOf,
@@ -18,7 +19,7 @@ import {
   timeMajor,
 } from "./batch.ts";
 import { type EngineContext, tensorFeeds } from "./feeds.ts";
-import { countShares, type Indices, joinOutputs, pickRows, shareOut, together } from "./shares.ts";
+import { countShares, type PickedPositions, joinOutputs, pickRows, shareOut, together } from "./shares.ts";
 import type { BatchLoss, StepOptions } from "./protocol.ts";
 
 type Moments = { readonly first: ParameterBuffer; readonly second: ParameterBuffer };
@@ -150,7 +151,7 @@ export class FullTrainer {
   }
 }
 
-function pickWeights({ weights }: TokenBatch, indices: Indices, size: number): Partial<TokenBatch> {
+function pickWeights({ weights }: TokenBatch, { indices, size }: PickedPositions): Partial<TokenBatch> {
   return { weights: pickRows(weights, indices, { width: 1, size }) };
 }
 

@@ -10,6 +10,7 @@ import { MASKED } from "../model/attention.ts";
 import { buildDecodeStep, buildPrefill } from "../model/decoding.ts";
 import type { Bucket } from "../model/forward.ts";
 import { Random } from "../random.ts";
+import { discard } from "../onnx/memory.ts";
 import type { Feeds } from "../onnx/session.ts";
 import type { Adapter } from "./adapters.ts";
 import { bucketRows, type Group, type Row, takeGroups } from "./answer-rows.ts";
@@ -198,8 +199,7 @@ export class Generator {
       () => buildPrefill(config, { rows: count, length }, { adapter: shape }),
       { ...this.#weights(), ...feeds, mask: { values: mask, shape: [lines, 1, 1, length] } },
     );
-    cache.append(outputs, length);
-    return logitsOf(outputs);
+    return takeLogits(outputs, cache, length);
   }
 
   /** The logits after the next tokens of every row, as many of each. */
@@ -229,8 +229,7 @@ export class Generator {
       () => buildDecodeStep(config, { rows: count, slots, steps }, { adapter: shape }),
       { ...this.#weights(), ...feeds },
     );
-    cache.append(outputs, steps);
-    return logitsOf(outputs);
+    return takeLogits(outputs, cache, steps);
   }
 
   /** The same a layer at a time; logits up to a constant of each row. */
@@ -262,7 +261,10 @@ function inputsOf(tokens: Int32Array, times: BigInt64Array): Feeds {
   return { tokens: { values: tokens, shape: [tokens.length] }, times: { values: times, shape: [times.length, 1] } };
 }
 
-function logitsOf({ logits }: Readonly<Record<string, Float32Array>>): Float32Array {
+/** The logits of a graph's outputs; their keys and values of so many `steps` go into the cache. */
+function takeLogits({ logits, ...caches }: Readonly<Record<string, Float32Array>>, cache: KeyValueCache, steps: number): Float32Array {
   invariant(logits !== undefined, "logits expected");
+  cache.append(caches, steps);
+  discard(caches);
   return logits;
 }

@@ -5,8 +5,9 @@ import type { ClipBounds } from "../loss/clipped-objective.ts";
 import { type TermName, type TermOptions, termNames } from "../loss/terms.ts";
 import type { Feeds, Tensor } from "../onnx/session.ts";
 import { type PositionBatch, expectBelow, expectFinite, expectLength } from "./batch.ts";
-import { type Indices, pickRows } from "./shares.ts";
+import { copyRows, type PickedPositions, pickRows } from "./shares.ts";
 
+const WIDE = 256; // values of a position, from which an array is megabytes
 const PENALTY = -1e4; // finite, as infinity less infinity is no number
 
 type Weighted = { /** [N] coefficient of each position's loss */ readonly weights: Float32Array };
@@ -100,10 +101,14 @@ export function termFeeds(batch: LossBatch, vocabSize: number): Feeds {
   return feeds;
 }
 
-/** Every term for some of the positions. */
-export function pickTerms(batch: LossBatch, indices: Indices, size: number): Terms {
+/** Every term for some of the positions; whole distributions in memory that `take` gives. */
+export function pickTerms(batch: LossBatch, { indices, size, take }: PickedPositions & { take: (length: number) => Float32Array }): Terms {
   const count = batch.positions.length;
   const pick = (value: unknown): unknown => {
+    if (value instanceof Float32Array && value.length >= WIDE * count) {
+      const width = value.length / count;
+      return copyRows(value, indices, { width, into: take(size * width).subarray(0, size * width) });
+    }
     if (value instanceof Float32Array || value instanceof Int32Array)
       return pickRows(value, indices, { width: value.length / count, size });
     if (!(value instanceof Map)) return value;

@@ -9,7 +9,8 @@ import type { Node } from "../autodiff/graph.ts";
 import type { ElementType } from "../autodiff/shape.ts";
 import { BRANCH, encodeOpenModel, LAYER, type OpenModel, resultOf } from "../onnx/open-model.ts";
 import type { StoredTensor, StoredTensors } from "../model/base-weights.ts";
-import { discard, type Feeds, GraphSession, type OpenGraph, type SessionOptions } from "../onnx/session.ts";
+import { discard } from "../onnx/memory.ts";
+import { type Feeds, GraphSession, type OpenGraph, type SessionOptions } from "../onnx/session.ts";
 
 /** Tensors that stay: `id` says which. */
 export type Resident = {

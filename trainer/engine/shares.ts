@@ -4,8 +4,10 @@ import { countPositions, type PositionBatch, roundUp } from "./batch.ts";
 
 /** Positions of a share, by their index in the whole batch's N. */
 export type Indices = Int32Array;
-/** The fields of a batch that have a value per position, for the positions of a share; `size` of them, the rest weighs nothing. */
-export type PickPositions<Batch> = (batch: Batch, indices: Indices, size: number) => Partial<Batch>;
+/** The positions of a share, which become `size`: the rest weighs nothing. */
+export type PickedPositions = { readonly indices: Indices; readonly size: number };
+/** The fields of a batch that have a value per position, for the positions of a share. */
+export type PickPositions<Batch> = (batch: Batch, positions: PickedPositions) => Partial<Batch>;
 export type Share<Batch> = { readonly batch: Batch; readonly from: number; readonly to: number; readonly indices: Indices };
 
 // Each size is a compiled graph.
@@ -37,7 +39,7 @@ export function shareOut<Batch extends PositionBatch>(
     return {
       batch: {
         ...batch,
-        ...pick(batch, indices, size),
+        ...pick(batch, { indices, size }),
         rows: to - from,
         tokens: tokens.subarray(from * length, to * length),
         positions: placed,
@@ -74,9 +76,19 @@ export function pickRows<Values extends Float32Array | Int32Array>(
   indices: Indices,
   { width, size }: { width: number; size: number },
 ): Values {
-  const picked = (values instanceof Int32Array ? new Int32Array(size * width) : new Float32Array(size * width)) as Values;
-  indices.forEach((index, place) => picked.set(values.subarray(index * width, (index + 1) * width), place * width));
-  return picked;
+  const picked = values instanceof Int32Array ? new Int32Array(size * width) : new Float32Array(size * width);
+  return copyRows(values, indices, { width, into: picked as Values });
+}
+
+/** The same in memory that may hold anything: as many rows as there is room for. */
+export function copyRows<Values extends Float32Array | Int32Array>(
+  values: Values,
+  indices: Indices,
+  { width, into }: { width: number; into: Values },
+): Values {
+  indices.forEach((index, place) => into.set(values.subarray(index * width, (index + 1) * width), place * width));
+  into.fill(0, indices.length * width);
+  return into;
 }
 
 /** One output of all shares for every position of the batch: [total, width], zero where no share has the position. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type Shape, sizeOf } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
-import { sharedFloats } from "../onnx/session.ts";
+import { sharedFloats } from "../onnx/memory.ts";
 import type { Random } from "../random.ts";
 
 /** `embedding` and `head` are matrices over the vocabulary; `linear` is [out, in]; `residual` is a linear that writes to the residual stream. */

@@ -1,5 +1,5 @@
 /** Shared memory that is used again: V8 does not count it, and so is slow to collect it. */
-import { sharedFloats } from "./session.ts";
+import { sharedFloats } from "./memory.ts";
 
 export class SharedPool {
   /** The smallest first. */
@@ -13,6 +13,20 @@ export class SharedPool {
     // What is too small now is too small again: there are never more than were taken at once.
     this.#free.pop();
     return sharedFloats(length);
+  }
+
+  /** Runs `use`, and takes back what that has taken. */
+  async lend<Result>(use: (take: (length: number) => Float32Array) => Promise<Result>): Promise<Result> {
+    const taken: Float32Array[] = [];
+    try {
+      return await use((length) => {
+        const values = this.take(length);
+        taken.push(values);
+        return values;
+      });
+    } finally {
+      this.give(taken);
+    }
   }
 
   give(values: readonly Float32Array[]): void {

@@ -18,16 +18,6 @@ export type OpenGraph = {
   close(): Promise<void>;
 };
 
-/** Memory that graphs read in place on any thread. */
-export function sharedFloats(length: number): Float32Array {
-  return new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
-}
-
-/** Gives back the memory of arrays that nobody reads any more, each the only one in its buffer: V8 counts little of it, and would keep that of several runs. */
-export function discard(arrays: Readonly<Record<string, Float32Array | Uint8Array>>): void {
-  for (const { buffer } of Object.values(arrays)) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
-}
-
 export type SessionOptions = {
   /** Threads inside one operator. */
   readonly threads: number;

@@ -9,6 +9,7 @@ import type { TokenBatch } from "../../engine/batch.ts";
 import { keepApart } from "../../engine/engine.ts";
 import { BUDGET_BYTES } from "../../engine/prefixes.ts";
 import type { TrainingPort } from "../../engine/training-port.ts";
+import { shareFloats } from "../../onnx/memory.ts";
 import type { Base } from "../../policy/base.ts";
 import { Random, seedAt } from "../../random.ts";
 import { drawErrandBatch, ERRAND_LENGTH, ERRAND_ROWS } from "./errands.ts";
@@ -64,7 +65,7 @@ export class ErrandPool {
     if (batch.weights.every((weight) => weight === 0)) return new Float32Array(batch.weights.length * this.#vocabSize);
     const { full } = await this.engine.score(batch, { fullLogProbs: true, ...(adapter === undefined ? {} : { adapter }) });
     invariant(full !== undefined, "whole distributions were asked for");
-    return full;
+    return shareFloats(full);
   }
 }
 

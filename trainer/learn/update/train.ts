@@ -4,6 +4,7 @@ import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
 import { hindsightCandidates, TOP_K } from "../../advantage/hindsight.ts";
 import type { UpdateSettings } from "../../config.ts";
 import type { EngineCalls } from "../../engine/protocol.ts";
+import { sharedFloats } from "../../onnx/memory.ts";
 import { scheduleFactor } from "../../optim/schedule.ts";
 import { studentRow, type Lesson } from "../../teacher/answers.ts";
 import type { CorrectedRow } from "../lesson/corrected-rows.ts";
@@ -73,7 +74,7 @@ function packLessons(group: readonly TaughtLesson[], { objective, vocabSize }: P
   for (const { lesson } of group) counts.set(lesson.context.kind, (counts.get(lesson.context.kind) ?? 0) + 1);
   return packRows(group.map(({ lesson }) => studentRow(lesson))).map((packed) => {
     const size = packed.batch.positions.length;
-    const teacherLogProbs = new Float32Array(size * vocabSize);
+    const teacherLogProbs = sharedFloats(size * vocabSize);
     const weights = new Float32Array(size);
     packed.rowIndices.forEach((row, place) => {
       const { lesson, teacherLogProbs: rowLogProbs } = at(group, row);

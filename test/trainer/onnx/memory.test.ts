@@ -1,6 +1,6 @@
 /** Memory that graphs read and gave back. */
 import { describe, expect, it } from "vitest";
-import { discard, sharedFloats } from "../../../trainer/onnx/session.ts";
+import { discard, sharedFloats } from "../../../trainer/onnx/memory.ts";
 
 describe("discard", () => {
   it("gives back what arrays of their own hold, and leaves shared memory as it is", () => {
