@@ -89,6 +89,10 @@ export const OP_CASES: Partial<Record<OpName, OpCase | readonly OpCase[]>> = {
         }),
     };
   }),
+  SimplifiedLayerNormalization: {
+    shapes: [[2, 3, 8], [8]],
+    build: ([x, weight]) => build.rmsNorm(node(x), node(weight), 1e-2),
+  },
   Softmax: unary(build.softmax),
   LogSoftmax: unary(build.logSoftmax),
   RotaryEmbedding: {

@@ -36,6 +36,9 @@ export function fusedMatMul(
   return a.graph.apply("FusedMatMul", [a, b], { transA, transB, transBatchA, transBatchB, alpha });
 }
 
+/** x̂ · w with x̂ = x / √(mean(x²) + ε); `x` [..., D], `weight` [D]. */
+export const rmsNorm = (x: Node, weight: Node, epsilon: number): Node =>
+  x.graph.apply("SimplifiedLayerNormalization", [x, weight], { epsilon });
 export const softmax = (x: Node): Node => x.graph.apply("Softmax", [x], {});
 export const logSoftmax = (x: Node): Node => x.graph.apply("LogSoftmax", [x], {});
 export const reduceSum = (x: Node, axes: readonly number[], keepdims = false): Node =>
@@ -50,7 +53,11 @@ function reduction(x: Node, axes: readonly number[], keepdims: boolean): { axes:
   return { axes: axes.map((axis) => axisOf(x.type.shape, axis)), keepdims };
 }
 
-export const reshape = (x: Node, shape: Shape): Node => x.graph.apply("Reshape", [x], { shape });
+/** A reshaped value reshaped again is the first one reshaped once. */
+export function reshape(x: Node, shape: Shape): Node {
+  const isReshaped = x.source.kind === "op" && x.source.application.op === "Reshape";
+  return x.graph.apply("Reshape", isReshaped ? x.inputs : [x], { shape });
+}
 export const transpose = (x: Node, perm: readonly number[]): Node => x.graph.apply("Transpose", [x], { perm });
 export const expand = (x: Node, shape: Shape): Node => x.graph.apply("Expand", [x], { shape });
 export const concat = (parts: readonly [Node, ...Node[]], axis: number): Node => parts[0].graph.apply("Concat", parts, { axis });

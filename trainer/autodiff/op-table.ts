@@ -1,4 +1,4 @@
-/** Every operator with its three rules. An operator without one of them does not compile. Names are those of ONNX opset 23 and com.microsoft. */
+/** Every operator with its three rules. An operator without one of them does not compile. Names are those of ONNX opset 23, com.microsoft and, for the norm, ONNX Runtime. */
 import type { OpDef } from "./op-def.ts";
 import { ELEMENTWISE, type ElementwiseAttrs } from "./ops/elementwise.ts";
 import { LINALG, type LinalgAttrs } from "./ops/linalg.ts";

@@ -1,10 +1,9 @@
 /** The one decoder definition: Llama/Qwen blocks from a config. Training, scoring and decoding differ only in how attention finds its keys. */
-import { add, customGradient, gather, mul, reshape, rotaryEmbedding, sigmoid, sub } from "../autodiff/build.ts";
+import { add, customGradient, gather, mul, reshape, rmsNorm, rotaryEmbedding, sigmoid, sub } from "../autodiff/build.ts";
 import type { Node } from "../autodiff/graph.ts";
 import { dimOf, sizeOf } from "../autodiff/shape.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { type Weights, linear } from "./linear.ts";
-import { rmsNorm } from "./norm.ts";
 import { EMBEDDING, FINAL_NORM, HEAD } from "./parameters.ts";
 
 /** Mixes rows of queries [M, H·K] with keys and values [M, J·K] of the layer → [M, H·K]. */

@@ -2,7 +2,7 @@
  * Graphs for bases that are run a layer at a time: every layer of a bucket goes through the same one forward and the same one
  * backward, under the names of the first, and the head through a third. What a graph holds is one layer's, however many there are.
  */
-import { customGradient } from "../autodiff/build.ts";
+import { customGradient, rmsNorm } from "../autodiff/build.ts";
 import { pullback } from "../autodiff/grad.ts";
 import { Graph, type Node } from "../autodiff/graph.ts";
 import type { FloatType, Shape } from "../autodiff/shape.ts";
@@ -14,7 +14,6 @@ import { keysOf, valuesOf } from "./decoding.ts";
 import { type Bucket, sequenceInputs, tokenCount } from "./forward.ts";
 import { modelInputs } from "./inputs.ts";
 import { multiply, type Weights } from "./linear.ts";
-import { rmsNorm } from "./norm.ts";
 import { FINAL_NORM, projections } from "./parameters.ts";
 import { buildScores } from "./scoring.ts";
 import { type Outputs, buildLoss, gradientOf, gradientOutputs } from "./training.ts";

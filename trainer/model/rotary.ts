@@ -17,6 +17,20 @@ export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: ModelConf
 
 /** Tables [positions, K/2] of cosines and sines, for positions from 0. */
 export function rotaryTables(graph: Graph, config: ModelConfig, positions: number): { cos: Node; sin: Node } {
+  const half = config.headDim / 2;
+  const known = tablesOf.get(config);
+  const tables = known !== undefined && known.cos.length >= positions * half ? known : computeTables(config, positions);
+  tablesOf.set(config, tables);
+  const table = (values: Float32Array): Node => graph.constant(values.subarray(0, positions * half), [positions, half]);
+  return { cos: table(tables.cos), sin: table(tables.sin) };
+}
+
+type Tables = { readonly cos: Float32Array; readonly sin: Float32Array };
+
+// Every graph of a model reads the beginning of the same two.
+const tablesOf = new WeakMap<ModelConfig, Tables>();
+
+function computeTables(config: ModelConfig, positions: number): Tables {
   const frequencies = rotaryFrequencies(config);
   const half = frequencies.length;
   const length = config.ropeScaling?.kind === "yarn" ? config.ropeScaling.attentionFactor : 1;
@@ -24,11 +38,7 @@ export function rotaryTables(graph: Graph, config: ModelConfig, positions: numbe
     { length: positions * half },
     (_, index) => Math.floor(index / half) * (frequencies[index % half] ?? Number.NaN),
   );
-  const table = (turn: (angle: number) => number): Node =>
-    graph.constant(
-      Float32Array.from(angles, (angle) => length * turn(angle)),
-      [positions, half],
-    );
+  const table = (turn: (angle: number) => number): Float32Array => Float32Array.from(angles, (angle) => length * turn(angle));
   return { cos: table(Math.cos), sin: table(Math.sin) };
 }
 
