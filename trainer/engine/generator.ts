@@ -20,6 +20,7 @@ import { logProbsAfter } from "./head.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
 import { forwardLayers } from "./layers.ts";
 import type { Prefix } from "./prefix.ts";
+import { BUDGET_BYTES } from "./prefixes.ts";
 import { sampleToken } from "./sampling.ts";
 import { together } from "./shares.ts";
 
@@ -47,6 +48,8 @@ export type Generation = {
 };
 
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
+
+const MAX_READ_BYTES = BUDGET_BYTES / 2; // what is read before answers are begun is held beside what is kept of it
 
 export class Generator {
   readonly #context: EngineContext;
@@ -80,19 +83,39 @@ export class Generator {
     }));
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
+    while (sorted.length > 0) await this.#generateGroups(this.#takeGroups(sorted));
+    return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
+  }
+
+  /** From the front of `sorted`, batches whose prompts are read before the first answer is begun. */
+  #takeGroups(sorted: Row[]): Group[] {
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const { lanes } = this.#context.sessions;
-    const mostTokens = MAX_CACHE_BYTES / (2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT * lanes);
-    while (sorted.length > 0) {
-      const groups = takeGroups(sorted, { mostTokens, lanes });
-      const wanted = groups.map(({ rows: each }) => this.#prefixesOf(each));
-      // Of all of them at once, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
-      const kept = await this.#context.prefixes.of(wanted.flatMap((each) => each ?? []));
-      let next = 0;
-      const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
-      await together(groups.map((group, index) => this.#generateGroup(group, wanted[index] && keptOf(wanted[index]))));
-    }
-    return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
+    const tokenBytes = 2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT;
+    const mostTokens = MAX_CACHE_BYTES / (tokenBytes * lanes);
+    const groups: Group[] = [];
+    let read = 0;
+    do {
+      const taken = takeGroups(sorted, { mostTokens, lanes });
+      read += taken.reduce((sum, { rows, length }) => sum + rows.length * length, 0);
+      groups.push(...taken);
+    } while (sorted.length > 0 && read * tokenBytes < MAX_READ_BYTES);
+    return groups;
+  }
+
+  /** As many batches at once as there are lanes: whichever ends makes room for the next. */
+  async #generateGroups(groups: readonly Group[]): Promise<void> {
+    const wanted = groups.map(({ rows }) => this.#prefixesOf(rows));
+    // Of all of them at once, so that what their prompts share is read once, and what is kept does not depend on which group is faster.
+    const kept = await this.#context.prefixes.of(wanted.flatMap((each) => each ?? []));
+    let next = 0;
+    const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
+    const open = groups.map((group, index) => ({ group, kept: wanted[index] && keptOf(wanted[index]) }));
+    const work = async (): Promise<void> => {
+      // The longest prompts take longest; what is short comes last, so that no lane waits long for another.
+      for (let each = open.pop(); each !== undefined; each = open.pop()) await this.#generateGroup(each.group, each.kept);
+    };
+    await together(Array.from({ length: this.#context.sessions.lanes }, work));
   }
 
   /** `kept`: what is known of what precedes each row's opening, where that is the base's to read. */
