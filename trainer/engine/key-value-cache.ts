@@ -1,5 +1,5 @@
 /** Keys and values of a batch while its answers are written: by layer [B·J, P, K], so that each head's lie in one piece. */
-import { invariant, zipStrict } from "../../shared/assert.ts";
+import { invariant } from "../../shared/assert.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { cachedKeysOf, cachedValuesOf } from "../model/continued.ts";
 import { keysOf, valuesOf } from "../model/decoding.ts";
@@ -98,23 +98,28 @@ export class KeyValueCache {
       values: this.#take(rows * kvHeadCount * slots * headDim),
     }));
     [this.#rows, this.#slots] = [rows, slots];
-    if (old.layers.length > 0)
-      for (const [from, to] of zipStrict(old.layers, this.#layers))
-        for (const part of ["keys", "values"] as const)
-          kept.forEach((row, place) => {
+    for (const [index, to] of this.#layers.entries())
+      for (const part of ["keys", "values"] as const) {
+        const from = old.layers[index]?.[part];
+        let written = 0;
+        if (from !== undefined)
+          for (const row of kept)
             for (let head = 0; head < kvHeadCount; head += 1) {
               const start = (row * kvHeadCount + head) * old.slots * headDim;
-              to[part].set(from[part].subarray(start, start + this.#filled * headDim), (place * kvHeadCount + head) * slots * headDim);
+              to[part].set(from.subarray(start, start + this.#filled * headDim), written);
+              // What an adapter gone astray has left there may be no number, and a mask hides numbers alone.
+              to[part].fill(0, written + this.#filled * headDim, written + slots * headDim);
+              written += slots * headDim;
             }
-          });
+        to[part].fill(0, written);
+      }
     this.#pool.give(old.taken);
   }
 
   #take(length: number): Float32Array {
     const values = this.#pool.take(length);
     this.#taken.push(values);
-    // What an adapter gone astray has left there may be no number, and a mask hides numbers alone.
-    return values.subarray(0, length).fill(0);
+    return values.subarray(0, length);
   }
 
   #place(all: Float32Array, added: Float32Array | undefined, steps: number): void {

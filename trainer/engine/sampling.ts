@@ -7,12 +7,20 @@ export type SampledToken = { readonly token: number; /** ln p under the distribu
 export function sampleToken(logits: Float32Array, { temperature, random }: { temperature: number; random: Random }): SampledToken {
   const greedy = temperature === 0;
   const scale = greedy ? 1 : 1 / temperature;
-  const best = logits.reduce((found, value, token) => (value > (logits[found] ?? -Infinity) ? token : found), 0);
+  const best = mostProbable(logits);
   const shift = (logits[best] ?? 0) * scale;
   let total = 0;
-  for (const value of logits) total += Math.exp(value * scale - shift);
+  // Plain loops: every token of every answer is drawn from all of the vocabulary.
+  for (let token = 0; token < logits.length; token += 1) total += Math.exp((logits[token] ?? 0) * scale - shift);
   const token = greedy ? best : draw(logits, { threshold: random.next() * total, scale, shift });
   return { token, logProb: (logits[token] ?? 0) * scale - shift - Math.log(total) };
+}
+
+/** Among equals the first. */
+function mostProbable(logits: Float32Array): number {
+  let best = 0;
+  for (let token = 1; token < logits.length; token += 1) if ((logits[token] ?? 0) > (logits[best] ?? 0)) best = token;
+  return best;
 }
 
 /** The first token at which the running sum of unnormalised probabilities passes `threshold`. */

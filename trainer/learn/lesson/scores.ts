@@ -59,7 +59,11 @@ export function totalLogProb({ logProbs }: RowScore): number {
 /** Mean over tokens of KL(p ‖ q) in nats from two [n·V] log-probs. */
 export function meanKlNats(p: Float32Array, q: Float32Array, vocabSize: number): number {
   let sum = 0;
-  p.forEach((logProb, index) => (sum += Math.exp(logProb) * (logProb - (q[index] ?? Number.NaN))));
+  // A plain loop: whole distributions are millions of values.
+  for (let index = 0; index < p.length; index += 1) {
+    const logProb = p[index] ?? Number.NaN;
+    sum += Math.exp(logProb) * (logProb - (q[index] ?? Number.NaN));
+  }
   return p.length === 0 ? 0 : (sum * vocabSize) / p.length;
 }
 
