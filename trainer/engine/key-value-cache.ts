@@ -98,21 +98,13 @@ export class KeyValueCache {
       values: this.#take(rows * kvHeadCount * slots * headDim),
     }));
     [this.#rows, this.#slots] = [rows, slots];
-    for (const [index, to] of this.#layers.entries())
-      for (const part of ["keys", "values"] as const) {
-        const from = old.layers[index]?.[part];
-        let written = 0;
-        if (from !== undefined)
-          for (const row of kept)
-            for (let head = 0; head < kvHeadCount; head += 1) {
-              const start = (row * kvHeadCount + head) * old.slots * headDim;
-              to[part].set(from.subarray(start, start + this.#filled * headDim), written);
-              // What an adapter gone astray has left there may be no number, and a mask hides numbers alone.
-              to[part].fill(0, written + this.#filled * headDim, written + slots * headDim);
-              written += slots * headDim;
-            }
-        to[part].fill(0, written);
-      }
+    const lines = kept.flatMap((row) => Array.from({ length: kvHeadCount }, (_, head) => row * kvHeadCount + head));
+    const sizes = { from: old.slots * headDim, to: slots * headDim, filled: this.#filled * headDim };
+    for (const [index, { keys, values }] of this.#layers.entries()) {
+      const from = old.layers[index];
+      moveLines(from?.keys, keys, { lines, sizes });
+      moveLines(from?.values, values, { lines, sizes });
+    }
     this.#pool.give(old.taken);
   }
 
@@ -132,4 +124,20 @@ export class KeyValueCache {
         all.set(added.subarray(from, from + headDim), (line * this.#slots + this.#filled + step) * headDim);
       }
   }
+}
+
+/** What is filled of the `lines` of `from`, one after another in `to`; the rest of that is zero: what an adapter gone astray has left there may be no number, and a mask hides numbers alone. */
+function moveLines(
+  from: Float32Array | undefined,
+  to: Float32Array,
+  { lines, sizes }: { lines: readonly number[]; sizes: { readonly from: number; readonly to: number; readonly filled: number } },
+): void {
+  let written = 0;
+  if (from !== undefined)
+    for (const line of lines) {
+      to.set(from.subarray(line * sizes.from, line * sizes.from + sizes.filled), written);
+      to.fill(0, written + sizes.filled, written + sizes.to);
+      written += sizes.to;
+    }
+  to.fill(0, written);
 }

@@ -45,6 +45,24 @@ describe("Engine.generate", () => {
     }
   });
 
+  it("answers more prompts than fit in the batches of all lanes as it answers each alone", async () => {
+    const many = Array.from({ length: 150 }, (_, index) =>
+      Int32Array.from({ length: 1 + (index % 60) }, () => Math.floor(random.next() * 19)),
+    );
+    const lanes = await Engine.start({ config: tinyConfig({ max_position_embeddings: 80 }), threads: 2 });
+    try {
+      await lanes.loadWeights(await engine.readWeights());
+      const asked = { ...greedy, stopTokens: [3], temperature: 1 };
+      const together = await lanes.generate({ ...asked, prompts: many });
+      const [alone] = await engine.generate({ ...asked, prompts: many.slice(0, 1) });
+      expect(together[0]?.tokens).toEqual(alone?.tokens);
+      const one = await engine.generate({ ...asked, prompts: many });
+      expect(together.map(({ tokens }) => [...tokens])).toEqual(one.map(({ tokens }) => [...tokens]));
+    } finally {
+      await lanes.close();
+    }
+  });
+
   it("answers differently with an adapter", async () => {
     const plain = await engine.generate(greedy);
     const tuned = await engine.generate({ ...greedy, adapter: "tuned" });

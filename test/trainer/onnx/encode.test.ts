@@ -2,7 +2,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type GraphProto, ModelProtoSchema } from "onnx-buf";
 import { describe, expect, it } from "vitest";
-import { add, customGradient, gemm, reduceSum, slice } from "../../../trainer/autodiff/build.ts";
+import { add, customGradient, gemm, reduceSum, reshape, slice } from "../../../trainer/autodiff/build.ts";
 import { Graph } from "../../../trainer/autodiff/graph.ts";
 import { buildAdapterTraining, buildFullTraining } from "../../../trainer/model/training.ts";
 import { encodeModel, graphInputs } from "../../../trainer/onnx/encode.ts";
@@ -69,6 +69,34 @@ describe("encodeModel", () => {
     const tuned = (): Uint8Array => encodeModel(buildAdapterTraining(config, bucket, { adapter, terms }));
     expect(Buffer.compare(full(), full())).toBe(0);
     expect(Buffer.compare(tuned(), tuned())).toBe(0);
+  });
+
+  it("writes messages within messages, texts and numbers of any length", () => {
+    const graph = new Graph();
+    const [rows, name] = [40_000, "ü".repeat(200)]; // 160,000 bytes, 400 bytes
+    const table = graph.constant(
+      Float32Array.from({ length: rows }, (_, index) => index),
+      [rows, 1],
+    );
+    const long = graph.constant(BigInt64Array.of(2n ** 40n, -1n), [2]);
+    const { initializer, input, output } = decode(encodeModel({ y: add(graph.input(name, [rows, 1]), table), z: reshape(long, [1, 2]) }));
+    expect(input.map((each) => each.name)).toEqual([name]);
+    expect(output.map((each) => each.name)).toEqual(["y", "z"]);
+    const [held] = initializer.filter(({ dims }) => dims.length === 2 && dims[0] === BigInt(rows));
+    const values = new Float32Array(held?.rawData.slice().buffer ?? new ArrayBuffer(0));
+    expect([values.length, values[0], values[rows - 1]]).toEqual([rows, 0, rows - 1]);
+    const [numbers] = initializer.filter(({ dataType, dims }) => dataType === 7 && dims[0] === 2n && dims.length === 1); // INT64
+    expect(numbers?.rawData.length).toBe(16);
+  });
+
+  it("reshapes once what is reshaped several times", () => {
+    const graph = new Graph();
+    const x = graph.input("x", [2, 6]);
+    const { node } = decode(encodeModel({ y: reshape(reshape(reshape(x, [12]), [3, 4]), [4, 3]) }));
+    expect(node.map(({ opType, input }) => [opType, input[0]])).toEqual([
+      ["Reshape", "x"],
+      ["Identity", node[0]?.output[0]],
+    ]);
   });
 
   it("declares every input that is read, and no other", () => {
