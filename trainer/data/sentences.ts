@@ -1,7 +1,11 @@
-/** Sentences of what a person wrote, in order, without the spaces around them; a line's end ends a sentence. Some abbreviations do, too. */
+import { PERSON_TITLES } from "../../shared/speech/words.ts";
+
+const ENDS = new RegExp(`(?<=(?<!\\b(?:${PERSON_TITLES}))[.!?])\\s+|\\n+`);
+
+/** Sentences of what a person wrote, in order, without the spaces around them; a line's end ends a sentence. Of abbreviations a title before a name ends none. */
 export function sentencesOf(text: string): string[] {
   return text
-    .split(/(?<=[.!?])\s+|\n+/)
+    .split(ENDS)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "");
 }

@@ -48,7 +48,6 @@ export type Generation = {
 };
 
 const MAX_CACHE_BYTES = 192 * 1024 * 1024; // of a batch: 24,576 tokens of the shipped base; where it grows it is there twice; activations, where whole prompts are read, take about as much
-
 const MAX_READ_BYTES = BUDGET_BYTES / 2; // what is read before answers are begun is held beside what is kept of it
 
 export class Generator {
@@ -112,8 +111,13 @@ export class Generator {
     const keptOf = (each: readonly Int32Array[]): Prefix[] => kept.slice(next, (next += each.length));
     const open = groups.map((group, index) => ({ group, kept: wanted[index] && keptOf(wanted[index]) }));
     const work = async (): Promise<void> => {
-      // The longest prompts take longest; what is short comes last, so that no lane waits long for another.
-      for (let each = open.pop(); each !== undefined; each = open.pop()) await this.#generateGroup(each.group, each.kept);
+      try {
+        // The longest prompts take longest; what is short comes last, so that no lane waits long for another.
+        for (let each = open.pop(); each !== undefined; each = open.pop()) await this.#generateGroup(each.group, each.kept);
+      } catch (thrown) {
+        open.length = 0; // nothing more is begun
+        throw thrown;
+      }
     };
     await together(Array.from({ length: this.#context.sessions.lanes }, work));
   }

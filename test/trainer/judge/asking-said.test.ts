@@ -83,6 +83,7 @@ describe("saysAskFirst", () => {
     "Let me see it beforehand.",
     "You could have checked with me.",
     "Before anything is paid I want a word.",
+    "I don't need to see it again, but I do before it's sent.",
   ])("hears: %s", (said) => expect(saysAskFirst(said)).toBe(true));
 
   it.each([
@@ -93,6 +94,8 @@ describe("saysAskFirst", () => {
     "I'll talk to her, thanks.",
     "That's not what I asked for.",
     "Stop asking me that.",
+    "I don't need to hear what it was before.",
+    "There's no need to tell me how it was before.",
   ])("hears none: %s", (said) => expect(saysAskFirst(said)).toBe(false));
 });
 
