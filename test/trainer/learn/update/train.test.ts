@@ -5,7 +5,7 @@ import type { LossBatch } from "../../../../trainer/engine/loss-batch.ts";
 import type { CorrectedRow } from "../../../../trainer/learn/lesson/corrected-rows.ts";
 import { OBJECTIVES } from "../../../../trainer/learn/update/objective.ts";
 import { meanKlNats, scoreRows, sharpen, totalLogProb } from "../../../../trainer/learn/lesson/scores.ts";
-import { groupLessons, trainStep, type TaughtLesson, type Training } from "../../../../trainer/learn/update/train.ts";
+import { groupLessons, paceAt, trainStep, type TaughtLesson, type Training } from "../../../../trainer/learn/update/train.ts";
 import type { ContextKind } from "../../../../trainer/teacher/contexts.ts";
 import { tinyConfig } from "../../tiny.ts";
 
@@ -62,7 +62,11 @@ async function trained(name: string, lessons: readonly TaughtLesson[], steps: nu
   await engine.createAdapter(name, { rank: 4, alpha: 8, targets: TARGETS, seed: 1 });
   const training: Training = { engine, adapter: name, objective: LESSONS_ALONE, vocabSize: V, lr: 1e-2 };
   const groups = groupLessons(lessons, training);
-  for (let step = 0; step < steps; step += 1) await trainStep(training, { step, pace: Math.min(1, (step + 1) / 4), groups, corrected: [] });
+  for (let step = 0; step < steps; step += 1) {
+    // Rates fall to zero as in an update: at a constant one, single steps throw such a small policy far off and back.
+    const pace = paceAt(step, steps, { settleSteps: Math.floor(steps / 3) });
+    await trainStep(training, { step, pace, groups, corrected: [] });
+  }
   return training;
 }
 
@@ -83,7 +87,7 @@ describe("trainStep", () => {
     const [after] = await scoreRows(engine, [anchor], { adapter: "moves", full: true, vocabSize: V });
     expect(student === undefined ? 0 : totalLogProb(student)).toBeLessThan(-5);
     expect(taught === undefined ? -9 : totalLogProb(taught)).toBeGreaterThan(-0.5);
-    expect(meanKlNats(before?.full ?? new Float32Array(0), after?.full ?? new Float32Array(0), V)).toBeLessThan(0.05);
+    expect(meanKlNats(before?.full ?? new Float32Array(0), after?.full ?? new Float32Array(0), V)).toBeLessThan(0.01);
   });
 
   it("gives the same adapter for the same lessons", async () => {
