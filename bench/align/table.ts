@@ -55,7 +55,7 @@ function mainTable(units: readonly UnitResult[], { sharing, cap }: Scope): strin
       "exact calls elsewhere",
       "characters of a reply",
       "invalid calls",
-      "updates, refused, s each",
+      "updates, refused by themselves, by the gate, s each",
       "units",
     ]),
     row(Array.from({ length: 13 }, () => "---")),
@@ -79,7 +79,7 @@ function mainCells(figures: ArmFigures): string[] {
     `${percent(figures.invalidBefore)} → ${percent(figures.invalidAfter)}`,
     updates.learned + updates.refused === 0
       ? "–"
-      : `${updates.learned}, ${updates.refused}, ${updates.learned === 0 ? "–" : Math.round(updates.seconds / updates.learned)}`,
+      : `${updates.learned}, ${updates.refused}, ${updates.held}, ${updates.learned === 0 ? "–" : Math.round(updates.seconds / updates.learned)}`,
     String(figures.units),
   ];
 }

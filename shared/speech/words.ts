@@ -1,7 +1,8 @@
 /** Words of a text, and phrases among them: in lower case, whatever ending a plural or a date has. */
 
-/** What stands before a name with a full stop that ends no sentence, as an expression. */
+/** What stands before a person's name with a full stop that ends no sentence, as an expression. */
 export const PERSON_TITLES = "Dr|Mrs?|Ms|Prof";
+/** The same before any name: "St" ends sentences, too. */
 export const TITLES = `${PERSON_TITLES}|St|Mt`;
 
 const ARTICLES = new Set(["a", "an", "the"]);

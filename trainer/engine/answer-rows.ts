@@ -21,8 +21,22 @@ export type Row = {
 /** Answers that are written at once, and what their prompts are padded to. */
 export type Group = { readonly rows: readonly Row[]; readonly length: number };
 
-/** Takes from the front of `sorted` what is run at once: dealt out to as many batches as there are lanes, each of at most `mostTokens`, but one row at least. */
-export function takeGroups(sorted: Row[], { mostTokens, lanes }: { mostTokens: number; lanes: number }): Group[] {
+type Limits = { readonly mostTokens: number; readonly lanes: number };
+
+/** Takes from the front of `sorted` the batches whose prompts are read before the first answer is begun: rounds of them until `mostRead` tokens are reached. */
+export function takeGroups(sorted: Row[], { mostRead, ...limits }: Limits & { readonly mostRead: number }): Group[] {
+  const groups: Group[] = [];
+  let read = 0;
+  while (sorted.length > 0 && (groups.length === 0 || read < mostRead)) {
+    const round = takeRound(sorted, limits);
+    read += round.reduce((sum, { rows, length }) => sum + rows.length * length, 0);
+    groups.push(...round);
+  }
+  return groups;
+}
+
+/** Dealt out to as many batches as there are lanes, each of at most `mostTokens`, but one row at least. */
+function takeRound(sorted: Row[], { mostTokens, lanes }: Limits): Group[] {
   const groups = Array.from({ length: lanes }, (): { rows: Row[]; length: number } => ({ rows: [], length: 0 }));
   let taken = 0;
   for (const row of sorted) {

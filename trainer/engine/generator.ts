@@ -82,24 +82,12 @@ export class Generator {
     }));
     // Rows of like length share a batch: little padding, and all of a batch end near each other.
     const sorted = rows.toSorted((a, b) => a.prompt.length - b.prompt.length);
-    while (sorted.length > 0) await this.#generateGroups(this.#takeGroups(sorted));
-    return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
-  }
-
-  /** From the front of `sorted`, batches whose prompts are read before the first answer is begun. */
-  #takeGroups(sorted: Row[]): Group[] {
     const { layerCount, kvHeadCount, headDim } = this.#context.config;
     const { lanes } = this.#context.sessions;
     const tokenBytes = 2 * layerCount * kvHeadCount * headDim * Float32Array.BYTES_PER_ELEMENT;
-    const mostTokens = MAX_CACHE_BYTES / (tokenBytes * lanes);
-    const groups: Group[] = [];
-    let read = 0;
-    do {
-      const taken = takeGroups(sorted, { mostTokens, lanes });
-      read += taken.reduce((sum, { rows, length }) => sum + rows.length * length, 0);
-      groups.push(...taken);
-    } while (sorted.length > 0 && read * tokenBytes < MAX_READ_BYTES);
-    return groups;
+    const limits = { mostTokens: MAX_CACHE_BYTES / (tokenBytes * lanes), mostRead: MAX_READ_BYTES / tokenBytes, lanes };
+    while (sorted.length > 0) await this.#generateGroups(takeGroups(sorted, limits));
+    return rows.map(({ tokens, logProbs }) => ({ tokens: Int32Array.from(tokens), logProbs: Float32Array.from(logProbs) }));
   }
 
   /** As many batches at once as there are lanes: whichever ends makes room for the next. */

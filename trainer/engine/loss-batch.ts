@@ -105,12 +105,12 @@ export function termFeeds(batch: LossBatch, vocabSize: number): Feeds {
 export function pickTerms(batch: LossBatch, { indices, size, take }: PickedPositions & { take: (length: number) => Float32Array }): Terms {
   const count = batch.positions.length;
   const pick = (value: unknown): unknown => {
-    if (value instanceof Float32Array && value.length >= WIDE * count) {
+    if (value instanceof Float32Array || value instanceof Int32Array) {
       const width = value.length / count;
-      return copyRows(value, indices, { width, into: take(size * width).subarray(0, size * width) });
+      return value instanceof Float32Array && width >= WIDE
+        ? copyRows(value, indices, { width, into: take(size * width).subarray(0, size * width) })
+        : pickRows(value, indices, { width, size });
     }
-    if (value instanceof Float32Array || value instanceof Int32Array)
-      return pickRows(value, indices, { width: value.length / count, size });
     if (!(value instanceof Map)) return value;
     return new Map([...indices].flatMap((index, place) => (value.has(index) ? [[place, value.get(index)]] : [])));
   };

@@ -94,13 +94,16 @@ const UNWANTED =
   /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
 const ASKS_FIRST =
   /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
-// An hour, a day, an ordinal, how something was: of when, not of before what; and what nobody needs to hear.
+// An hour, a day, an ordinal, how something was: of when, not of before what.
 const OF_TIMES =
-  /\b(?:it|that|this|there|he|she|they|things?) (?:was|were|had been|used to be) before\b|\b(?:(?:don't|do not) need|no need) (?:you )?to (?:hear|know|see|be told|tell me)\b[^.!?,;]*|\b(?:before|until|till) (?:(?:about|around|the|next|last|this) )?(?:\d[\d:.]*|noon|midnight|midday|dawn|dusk|sunrise|sunset|lunch\w*|dinner|breakfast|christmas|easter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week\w*|month|year|summer|winter|spring|autumn|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|january|february|march|april|may|june|july|august|september|october|november|december)|\bfirst (?:class|floor|name|row|time|one|flight|train|bus|thing|half|day|week)\b|\b(?:the|my|a) first\b/gi;
+  /\b(?:it|that|this|there|he|she|they|things?) (?:was|were|had been|used to be) before\b|\b(?:before|until|till) (?:(?:about|around|the|next|last|this) )?(?:\d[\d:.]*|noon|midnight|midday|dawn|dusk|sunrise|sunset|lunch\w*|dinner|breakfast|christmas|easter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week\w*|month|year|summer|winter|spring|autumn|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|january|february|march|april|may|june|july|august|september|october|november|december)|\bfirst (?:class|floor|name|row|time|one|flight|train|bus|thing|half|day|week)\b|\b(?:the|my|a) first\b/gi;
+// What somebody does without is none of what they want to see before.
+const UNNEEDED = /\b(?:(?:don't|do not) need|no need) (?:you )?to (?:hear|know|see|be told|tell me)\b[^.!?,;]*/gi;
 
 /** Whether the words can say that somebody wants to be asked before. */
 export function saysAskFirst(words: string): boolean {
   if (words.length > MOST_SAID) return false;
   const said = plain(words);
-  return !UNWANTED.test(said) && !ordersUnasked(said) && ASKS_FIRST.test(said.replaceAll(OF_TIMES, " ").replaceAll(OWN_ASKING, " "));
+  const others = [OF_TIMES, OWN_ASKING, UNNEEDED].reduce((rest, each) => rest.replaceAll(each, " "), said);
+  return !UNWANTED.test(said) && !ordersUnasked(said) && ASKS_FIRST.test(others);
 }

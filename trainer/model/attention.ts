@@ -148,11 +148,11 @@ export function continuedAttention({ query, key, value }: Operands, cached: Cach
   const hidden = ownMask ?? (steps === 1 ? undefined : causalMask(query.graph, 0, steps));
   const causal = hidden === undefined ? own : add(own, hidden);
   // With a mask of its own, the graph is one for every length.
-  const times = steps === 1 && ownMask === undefined ? timesByRow : fusedMatMul;
-  const overSlots = add(times(queries, cached.keys, { transB: true, alpha }), cached.mask);
+  const multiply = steps === 1 && ownMask === undefined ? multiplyByRow : fusedMatMul;
+  const overSlots = add(multiply(queries, cached.keys, { transB: true, alpha }), cached.mask);
   const attention = softmax(concat([overSlots, reshape(causal, [batch, groups * steps, steps])], 2));
   const [overCache, overOwn] = [slice(attention, 2, [0, slots]), slice(attention, 2, [slots, slots + steps])];
-  const mixed = add(times(overCache, cached.values), fusedMatMul(overOwn, values, { transBatchB: true }));
+  const mixed = add(multiply(overCache, cached.values), fusedMatMul(overOwn, values, { transBatchB: true }));
   return customGradient(unfold(mixed, query), [query, key, value], (cotangent) => {
     const given = foldGroups(cotangent, { start: 0, end: steps });
     const shift = reduceSum(mul(given, mixed), [-1], true);
@@ -172,7 +172,7 @@ export function continuedAttention({ query, key, value }: Operands, cached: Cach
  * alpha · x · op(cached) for the few rows of one time step, `x` [B·J, G, n], each as a product of its own: ONNX Runtime then reads what is
  * cached where it lies (MLAS, M = 1 and alpha = 1), where for several rows at once it first copies all of it into panels.
  */
-function timesByRow(x: Node, cached: Node, { transB = false, alpha = 1 }: { transB?: boolean; alpha?: number } = {}): Node {
+function multiplyByRow(x: Node, cached: Node, { transB = false, alpha = 1 }: { transB?: boolean; alpha?: number } = {}): Node {
   const [batch = 0, groups = 0, width = 0] = x.type.shape;
   const scaled = alpha === 1 ? x : mul(x, x.graph.scalar(alpha));
   const products = fusedMatMul(reshape(scaled, [batch, groups, 1, width]), reshape(cached, cached.type.shape.toSpliced(1, 0, 1)), {

@@ -35,6 +35,7 @@ export function between(from: AdapterTensors, to: AdapterTensors, part: number):
 
 /** A plain loop: there are hundreds of thousands of values after every step, and a call for each takes longer than the step's own AdamW. */
 function towards(from: Float32Array, to: Float32Array, part: number): Float32Array {
+  invariant(from.length === to.length, `adapters of one shape expected, got tensors of ${from.length} and ${to.length} values`);
   const values = new Float32Array(to.length);
   for (let index = 0; index < values.length; index += 1) {
     const origin = from[index] ?? Number.NaN;
