@@ -15,6 +15,8 @@ export function isWanted(text: string, { parameter, value }: MentionedValue, opt
   // "You picked the wrong wifi, it should be False": who says the word says which.
   const spelt = isTruth ? text.match(SPELT_TRUTH) : null;
   if (spelt !== null) return spelt.some((word) => sameText(word, value));
+  const answered = isTruth ? answeredTruth(text, parameter) : undefined;
+  if (answered !== undefined) return answered === /^true$/i.test(value);
   return clausesOf(text).some((clause) => {
     if (isTruth)
       return isDenying(parameter) ? mentions(clause, { parameter, value }) : truthSaid(clause, parameter) === /^true$/i.test(value);
@@ -28,6 +30,23 @@ export function isWanted(text: string, { parameter, value }: MentionedValue, opt
 }
 
 const SPELT_TRUTH = /(?<!\b(?:not|n't|than|instead of) )\b(?:true|false)\b/gi;
+
+const ANSWERED_TRUTH = /(?:[:=]|\b(?:be|is|was|to|as))\s*["'“]?(yes|no|on|off)["'”]?(?=\s*(?:[.,;!?\n]|$))/giu;
+const MOST_BEFORE = 120; // characters between a topic and its answer
+
+/** "good for kids: no", "wifi should be on": what is said of a topic in one word. The last counts. */
+function answeredTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
+  const answers = [...text.matchAll(ANSWERED_TRUTH)].filter(({ index }) => {
+    const before =
+      text
+        .slice(Math.max(0, index - MOST_BEFORE), index)
+        .split(/[.,;!?\n]/)
+        .at(-1) ?? "";
+    return mentions(before, { parameter, value: "true" }) && !/\b(?:not|never)\b|n't\b/i.test(before);
+  });
+  const word = answers.at(-1)?.[1]?.toLowerCase();
+  return word === undefined ? undefined : word === "yes" || word === "on";
+}
 
 /** Where the words are those of a longer option: "Premium Economy" is no Economy. */
 function partsOfLonger(words: readonly string[], { value, options }: { value: string; options: readonly string[] }): ReadonlySet<number> {

@@ -135,6 +135,9 @@ describe("isWanted", () => {
     // Twice denied is wanted.
     expect(truths("I can't work without wifi.")).toEqual(["True"]);
     expect(truths("Leave the wifi out.")).toEqual(["False"]);
+    expect(truths("The wifi is wrong: no.")).toEqual(["False"]);
+    expect(truths("No, wifi should be yes.")).toEqual(["True"]);
+    expect([truths("Breakfast: no, and wifi please."), truths("wifi should never be on")]).toEqual([["True"], []]);
     expect([truths("The wifi was wrong, it should be False."), truths("True, please."), truths("Not true.")]).toEqual([
       ["False"],
       ["True"],
