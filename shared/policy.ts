@@ -100,6 +100,10 @@ export const Origin = z.object({
 });
 export type Origin = z.infer<typeof Origin>;
 
+/** A default of before that an update kept up, with the turn that its contexts were made from. */
+export const Rehearsed = z.object({ turnId: z.string(), tool: z.string(), parameter: z.string() });
+export type Rehearsed = z.infer<typeof Rehearsed>;
+
 export const PolicyManifest = z.object({
   agent: z.string(),
   line: z.string(),
@@ -129,6 +133,8 @@ export const PolicyManifest = z.object({
   inputs: z
     .object({
       replay: z.array(z.string()),
+      /** Defaults of before that were kept up, and turns by id that had their tools. */
+      rehearsed: z.array(Rehearsed).default([]),
       baseline: z.number(),
       signals: SignalSettings.prefault({}),
       /** Turns in quarantine that would have been credited with what their conversation taught later. */
@@ -142,6 +148,11 @@ export const PolicyManifest = z.object({
   runtime: z.record(z.string(), z.string()),
 });
 export type PolicyManifest = z.infer<typeof PolicyManifest>;
+
+/** Every turn that an update was given beside its events, by id. */
+export function turnsGiven({ inputs }: Pick<PolicyManifest, "inputs">): string[] {
+  return inputs === null ? [] : [...new Set([...inputs.replay, ...inputs.rehearsed.map(({ turnId }) => turnId)])];
+}
 
 /** What a manifest says of a version that no update has made. */
 export const UNTRAINED = {

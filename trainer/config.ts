@@ -41,6 +41,8 @@ export const UpdateSettings = z.object({
   heldBackReadings: z.number().int().min(0).default(3),
   /** Replayed turns of the agent. */
   replayed: z.number().int().min(0).default(4),
+  /** Contexts of defaults that the line has learned before, two of each at most; half as many are only looked at. They take the place of other tools' contexts. */
+  rehearsed: z.number().int().min(0).default(8),
   /** τ of the teacher's distribution where its answer has been checked: p^(1/τ). 1 leaves it as it is. */
   teacherTemperature: z.number().positive().default(0.5),
   /** Mean nats per token of KL(parent ‖ candidate) on contexts the note must not touch, and on rewarded answers; above it an update stops. */

@@ -25,6 +25,7 @@ import { sharesOf } from "./learn/batch/influence.ts";
 import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
 import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
+import { rehearsedFor, toRehearsals } from "./learn/batch/rehearsed.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -266,12 +267,15 @@ export class LineLoop {
     const isUsable = (turn: LoggedTurn): boolean => !barred.has(turn.turnId) && isOfBase(turn, head);
     const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
     const replay = replayFor(learnable, this.#window.cache.turns(), { replayed: config.update.replayed, approved, isUsable });
+    const met = [...this.#window.cache.turns(), ...learnable.flatMap(({ signal }) => signal.turns)].filter(isUsable);
+    const rehearsed = rehearsedFor(defaultsBefore(head), met, { seed });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor, barred));
     const outcome = await learner.update({
       ...gathered,
       signals,
       replay,
+      rehearsed: toRehearsals(rehearsed, met),
       parent,
       parentVersion: head.parent,
       carried: defaultsBefore(head),
@@ -281,7 +285,7 @@ export class LineLoop {
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
-    return { outcome, parent, inputs: { replay: replay.map(({ turnId }) => turnId), baseline, signals, leftOut } };
+    return { outcome, parent, inputs: { replay: replay.map(({ turnId }) => turnId), rehearsed, baseline, signals, leftOut } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */

@@ -18,6 +18,7 @@ import { Engine } from "../../trainer/engine/engine.ts";
 import type { Judge } from "../../trainer/judge/judge.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { toCorrected, toReplay } from "../../trainer/learn/batch/assemble.ts";
+import { rehearsedFor, toRehearsals } from "../../trainer/learn/batch/rehearsed.ts";
 import type { LearnerDependencies } from "../../trainer/learn/update/candidate.ts";
 import type { Learner } from "../../trainer/learn/update/learner.ts";
 import { createLearner } from "../../trainer/learn/update/update.ts";
@@ -191,12 +192,14 @@ export class InProcessSystem implements LearningSystem {
         note: `reward ${verdict?.reward} ${verdict?.refused?.code ?? ""} ${verdict?.refused?.detail ?? ""}`,
         seconds: undefined,
       };
+    const turns = this.#log.cache.turns();
     const outcome = await this.#learner.update({
-      corrected: [toCorrected(assembled.signal, verdict, new Map())],
+      corrected: [toCorrected(assembled.signal, verdict, new Map([[event.eventId, 1]]))],
       supplied: [],
       rewarded: [],
       signals: SignalSettings.parse({}),
-      replay: toReplay(this.#log.cache.turns()),
+      replay: toReplay(turns),
+      rehearsed: toRehearsals(rehearsedFor(this.#defaults, turns, { seed }), turns),
       parent: this.#served.adapter,
       parentVersion: this.#versions.length - 1,
       baseline: 0,

@@ -6,7 +6,7 @@ import type { BarredEvent, RolledBack } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { supersededBy, weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
-import { SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
+import { SHARED_LINE, turnsGiven, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
@@ -175,8 +175,9 @@ export class Lineage {
   /** Versions that users had a part in, by what they said or by a turn that was replayed, and all that descend from them. */
   madeWith(line: string, { user, sessions }: { user: string; sessions: ReadonlySet<string> }): Set<number> {
     const made = new Set<number>();
-    for (const { version, parent, events, inputs } of this.#store.allVersions(line)) {
-      const replayed = inputs?.replay.some((turnId) => sessions.has(turnId.slice(0, turnId.indexOf("/")))) === true;
+    for (const each of this.#store.allVersions(line)) {
+      const { version, parent, events } = each;
+      const replayed = turnsGiven(each).some((turnId) => sessions.has(turnId.slice(0, turnId.indexOf("/"))));
       if ((version > 0 && made.has(parent)) || replayed || events.some((event) => event.user === user)) made.add(version);
     }
     return made;

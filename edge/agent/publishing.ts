@@ -1,7 +1,7 @@
 /** How a version comes to be: its files are looked at, its engine is told, and then its line is flipped, all or nothing. */
 import type { Actor } from "../../shared/api.ts";
 import { finishedIdOf } from "../../shared/events.ts";
-import type { PublishRequest } from "../../shared/policy.ts";
+import { type PublishRequest, turnsGiven } from "../../shared/policy.ts";
 import { deletedAmong } from "../db/events.ts";
 import type { Env } from "../env.ts";
 import { checkAdapter } from "./adapter-check.ts";
@@ -68,7 +68,7 @@ export class Publishing {
     await schedule.planSweep();
     const named = await Promise.all(cases.map(async (each) => ({ ...each, caseId: await caseIdOf(each) })));
     const { times } = deletion;
-    const gone = await deletedAmong(env, (manifest.inputs?.replay ?? []).map(finishedIdOf));
+    const gone = await deletedAmong(env, turnsGiven(manifest).map(finishedIdOf));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.
     return inLease((): PublishOutcome => {
       // What was replayed may be of a user who was deleted while the update ran, or while that was asked: its trainer reads the log again.

@@ -7,7 +7,7 @@ import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { finishedIdOf, judgementIdOf } from "../../shared/events.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
+import { SHARED_LINE, turnsGiven, type PolicyVersion } from "../../shared/policy.ts";
 import { assembleSignal } from "../data/exchange.ts";
 import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
@@ -17,6 +17,7 @@ import { toReplay } from "../learn/batch/assemble.ts";
 import { type Judged, perHint } from "../learn/batch/batch.ts";
 import { formOf } from "../learn/batch/form.ts";
 import { gather } from "../learn/batch/gather.ts";
+import { toRehearsals } from "../learn/batch/rehearsed.ts";
 import type { Learner } from "../learn/update/learner.ts";
 import type { LoopDependencies } from "../loop.ts";
 
@@ -56,8 +57,13 @@ export async function rebuildVersion(
   const { over } = made;
   // Where a personal line's ground has moved, it was learned from its ground.
   const parent = over === null || over === before.over ? before : await edge.readVersion({ ...line, line: SHARED_LINE }, over);
-  const turns = await readAll(edge, line, inputs.replay.map(finishedIdOf));
-  const replay = toReplay(turns.flatMap((event) => (event.payload.kind === "turn:finished" ? [{ ...event, payload: event.payload }] : [])));
+  const events = await readAll(edge, line, turnsGiven(made).map(finishedIdOf));
+  const turns = events.flatMap((event) => (event.payload.kind === "turn:finished" ? [{ ...event, payload: event.payload }] : []));
+  const found = new Set(turns.map(({ turnId }) => turnId));
+  const lacking = inputs.rehearsed.find(({ turnId }) => !found.has(turnId));
+  if (lacking !== undefined) throw refuse(version, `turn ${lacking.turnId}, whose tools were rehearsed, in the log`, "none");
+  const replayed = new Set(inputs.replay);
+  const replay = toReplay(turns.filter(({ turnId }) => replayed.has(turnId)));
   if (replay.length !== inputs.replay.length)
     throw refuse(version, `${inputs.replay.length} replayed turns in the log`, `${replay.length}`);
   const judged = await judgedOf(edge, line, made);
@@ -70,6 +76,7 @@ export async function rebuildVersion(
     ...gathered,
     signals: inputs.signals,
     replay,
+    rehearsed: toRehearsals(inputs.rehearsed, turns),
     parent: await loadAdapter(parent),
     parentVersion: made.parent,
     // What answers were held to before is not on record. What was learned against it is.

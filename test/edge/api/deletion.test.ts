@@ -218,12 +218,14 @@ describe("DELETE /api/users/:user", () => {
     const adapter = await putAdapter(edge, agent);
     const about = { agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq };
     const made = manifestOf({ ...about, events: [{ ...lineage(eventId, seq), user, turnId }] });
-    const publish = (replay: readonly string[]): Promise<Answer> => {
-      const manifest = { ...made, inputs: { replay, baseline: 0 } };
+    const publish = (replay: readonly string[], others: readonly string[] = []): Promise<Answer> => {
+      const rehearsed = others.map((each) => ({ turnId: each, tool: SEARCH.function.name, parameter: "city" }));
+      const manifest = { ...made, inputs: { replay, rehearsed, baseline: 0 } };
       return call(edge, "trainer", `POST ${path}/versions`, { parent, manifest });
     };
     expect((await admin(`DELETE /api/users/${gone.user}`)).body.agents).toMatchObject([{ agent, versions: [] }]);
     expect((await publish([gone.turnId, turnId])).body).toMatchObject({ status: "stale", latest: 0 });
+    expect((await publish([turnId], [gone.turnId])).body).toMatchObject({ status: "stale", latest: 0 });
     expect((await publish([turnId])).body).toMatchObject({ status: "published", version: 1 });
   });
 

@@ -178,13 +178,13 @@ function hintedTeacher(
   };
 }
 
-/** Each exchange's share in equal parts on its rows; what exchanges without rows leave goes to the others. */
+/** Each exchange's share in equal parts on its rows; what exchanges without rows leave goes to the others. Rows that nobody weighed have none. */
 function splitShares(rows: readonly { eventId: string; share: number }[]): number[] {
   const counts = new Map<string, number>();
   for (const { eventId } of rows) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
   const parts = rows.map(({ eventId, share }) => share / (counts.get(eventId) ?? 1));
   const total = parts.reduce((sum, part) => sum + part, 0);
-  return parts.map((part) => part / total);
+  return parts.map((part) => (total === 0 ? 0 : part / total));
 }
 
 /** What each token was drawn under; undefined where the log does not tell, or tells of others than would be made today. */

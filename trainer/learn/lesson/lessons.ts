@@ -9,6 +9,7 @@ import { generateContexts, type Context, type Correction } from "../../teacher/c
 import { type AskPolicy, leadToCalls } from "../../teacher/lead.ts";
 import { replayContext, reread, withStatement, type ReplayTurn } from "../../teacher/replay.ts";
 import type { CorrectedExchange } from "../update/learner.ts";
+import { beside, bothRehearsals, type Rehearsal } from "./rehearsal.ts";
 import { fits, type RowLimit } from "./rows.ts";
 
 export type Lessons = {
@@ -30,6 +31,7 @@ export async function collectLessons(
   {
     correction,
     replay,
+    rehearsed,
     settings,
     base,
     ask,
@@ -37,6 +39,7 @@ export async function collectLessons(
   }: {
     correction: Correction;
     replay: readonly ReplayTurn[];
+    rehearsed?: readonly Rehearsal[] | undefined;
     settings: UpdateSettings;
     base: RowLimit & { readonly tokenizer: Tokenizer };
     ask: AskPolicy;
@@ -52,12 +55,18 @@ export async function collectLessons(
   const others = replay.filter(({ turnId }) => !correctedIds.has(turnId));
   const recent = lastOf(others, settings.replayed);
   const replayed = recent.flatMap((turn) => replayContext(turn, correction) ?? []);
+  const rehearsals = bothRehearsals(rehearsed, { correction, count: settings.rehearsed, seed });
   const training = [
     ...withCounterCases([...own.map(({ context }) => context), ...replayed], correction, random),
     ...read(settings.readings),
-    ...generateContexts(source, settings.contexts, random),
+    ...rehearsals.training,
+    ...generateContexts(source, beside(rehearsals.training, settings.contexts), random),
   ];
-  const drawn = [...read(settings.heldBackReadings), ...generateContexts(source, settings.heldBack, random)];
+  const drawn = [
+    ...read(settings.heldBackReadings),
+    ...rehearsals.heldBack,
+    ...generateContexts(source, beside(rehearsals.heldBack, settings.heldBack), random),
+  ];
   const { training: learned, heldBack } = apart(training, drawn);
   let tooLong = 0;
   const roomy = (promptTokens: number): boolean => {

@@ -10,7 +10,7 @@ import { isReplyAspect } from "../../../shared/wording.ts";
 import { Random, seedAt } from "../../random.ts";
 import { readAnswer } from "../../teacher/answer-text.ts";
 import { mustStay, studentRow, type Lesson } from "../../teacher/answers.ts";
-import type { Correction } from "../../teacher/contexts.ts";
+import type { Context, ContextCounts, Correction } from "../../teacher/contexts.ts";
 import { aspectContexts, isUnasked } from "../lesson/aspect-contexts.ts";
 import { type AspectLessons, askAspect, headOf, isRight } from "../lesson/aspect-lessons.ts";
 import { askGreedily, type LearnerDependencies, takeCandidate } from "./candidate.ts";
@@ -19,6 +19,7 @@ import { costToEarlier } from "./earlier.ts";
 import { countLessons, keyOf } from "../lesson/lessons.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { type CorrectionResult, type RefusedCorrection, refuse, refuseUnmarked, type Work } from "./result.ts";
+import { beside, bothRehearsals } from "../lesson/rehearsal.ts";
 import { saysReply } from "../lesson/reworded.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
@@ -50,16 +51,16 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const words = isReplyAspect(correction.parameter.name);
   const { lookFrom, ...settings } = { ...deps.settings, lookFrom: 0, ...(words && REPLIES), ...(isUnasked(correction) && UNASKED) };
   const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
-  const collect = (seed: number, { counts, own }: { counts: typeof settings.contexts; own: boolean }): Promise<AspectLessons> => {
+  type Asked = { rehearsals: readonly Context[]; counts: ContextCounts; own: boolean };
+  const collect = (seed: number, { rehearsals, counts, own }: Asked): Promise<AspectLessons> => {
     const random = new Random(seed);
-    return askAspect(
-      aspectContexts(group, { correction, counts, own, random }),
-      { correction, tokenizer, rowTokens: base.rowTokens, ask: askParent },
-      random,
-    );
+    const contexts = aspectContexts(group, { correction, counts: beside(rehearsals, counts), own, random });
+    return askAspect([...contexts, ...rehearsals], { correction, tokenizer, rowTokens: base.rowTokens, ask: askParent }, random);
   };
-  const training = await collect(request.seed, { counts: settings.contexts, own: true });
-  const held = without(await collect(seedAt(request.seed, HELD_BACK), { counts: settings.heldBack, own: false }), training);
+  const rehearsals = bothRehearsals(request.rehearsed, { correction, count: settings.rehearsed, seed: request.seed });
+  const training = await collect(request.seed, { rehearsals: rehearsals.training, counts: settings.contexts, own: true });
+  const looked = { rehearsals: rehearsals.heldBack, counts: settings.heldBack, own: false };
+  const held = without(await collect(seedAt(request.seed, HELD_BACK), looked), training);
   deps.onTaught?.(
     countLessons({
       training: training.lessons,

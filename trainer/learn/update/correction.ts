@@ -37,6 +37,7 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   const lessons = await collectLessons(group, {
     correction,
     replay: request.replay,
+    rehearsed: request.rehearsed,
     settings,
     base,
     ask: askParent,

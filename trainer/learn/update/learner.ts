@@ -13,6 +13,7 @@ import type { LoggedTurn } from "../../data/exchange.ts";
 import type { RefusalCode } from "../../data/refusal.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
 import type { Correction } from "../../teacher/contexts.ts";
+import type { Rehearsal } from "../lesson/rehearsal.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";
 
 /** An answer with the one that somebody supplied in its place. */
@@ -59,6 +60,8 @@ export type UpdateRequest = {
   readonly signals: SignalSettings;
   /** Turns of the same agent, most recent last. */
   readonly replay: readonly ReplayTurn[];
+  /** Defaults that the line has learned before. Absent: none. */
+  readonly rehearsed?: readonly Rehearsal[];
   /** Adapter of the version that the candidate descends from; null for the bare base. */
   readonly parent: AdapterTensors | null;
   /** Its number. */

@@ -75,6 +75,30 @@ it("replays none of the others where none are to be replayed, neither to teach n
   expect(await citiesAsked(0)).toEqual([[CITIES[0]], []]);
 });
 
+it("rehearses defaults of other tools in the place of requests for those tools, some of them held back", async () => {
+  const corrected = [correctedIn("Porto", 1)];
+  const booking = { ...SEARCH, function: { ...SEARCH.function, name: "BookHotel" } };
+  const { parameter } = correction();
+  const counted = async (rehearsed: number): Promise<[number, number]> => {
+    const { training, heldBack } = await collectLessons(corrected, {
+      correction: correction(),
+      replay: [],
+      rehearsed: [{ tool: booking, parameter, tools: [SEARCH, booking], system: [] }],
+      settings: UpdateSettings.parse({ ...SETTINGS, contexts: { ...NONE, other: 1 }, rehearsed }),
+      base: { tokenizer, rowTokens: 1_024 },
+      ask: async (questions) => questions.map(() => [...tokenizer.encode("Where?"), tokenizer.eosId]),
+      seed: 1,
+    });
+    const kept = [training, heldBack].map((lessons) =>
+      lessons.filter(({ context: { kind, tool } }) => kind === "other" && tool === "BookHotel"),
+    );
+    for (const { guidance, answer, own } of kept.flat()) expect([guidance, answer]).toEqual(["none", own]);
+    return [kept[0]?.length ?? 0, kept[1]?.length ?? 0];
+  };
+  expect(await counted(4)).toEqual([2, 2]);
+  expect(await counted(0)).toEqual([0, 0]);
+});
+
 it("counts the contexts that have no room for an answer in a row", async () => {
   const corrected = [correctedIn("Porto", 1)];
   const lessons = await collectLessons(corrected, {
