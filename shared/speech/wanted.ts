@@ -35,7 +35,7 @@ const ANSWERED_TRUTH = /(?:[:=]|\b(?:be|is|was|to|as))\s*["'“]?(yes|no|on|off)
 const MOST_BEFORE = 120; // characters between a topic and its answer
 
 /** "good for kids: no", "wifi should be on": what is said of a topic in one word. The last counts. */
-function answeredTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
+export function answeredTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
   const answers = [...text.matchAll(ANSWERED_TRUTH)].filter(({ index }) => {
     const before =
       text

@@ -93,7 +93,7 @@ export function saysUnasked(words: string): boolean {
 const UNWANTED =
   /\b(?:stop|quit|don't|do not|no need|needn't|no more|enough|skip(?:ping)?|tired of|sick of)\b(?:(?!\b(?:without|before|unless|until)\b)[^.!?]){0,40}\b(?:ask\w*|confirm\w*|check\w*|double-?check\w*)\b/i;
 const ASKS_FIRST =
-  /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
+  /\b(?:ask|check|confirm|show|tell|let|run|consult|clear|approv|ok|verif|review|see|look|say|permi|before|sign|know|first|read|without|wait(?!list|er\b|ress)|hear|agree|yes|go-?ahead|green light|sure|final|consent|authori|talk)/i;
 // An hour, a day, an ordinal, how something was: of when, not of before what.
 const OF_TIMES =
   /\b(?:it|that|this|there|he|she|they|things?) (?:was|were|had been|used to be) before\b|\b(?:before|until|till) (?:(?:about|around|the|next|last|this) )?(?:\d[\d:.]*|noon|midnight|midday|dawn|dusk|sunrise|sunset|lunch\w*|dinner|breakfast|christmas|easter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week\w*|month|year|summer|winter|spring|autumn|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|january|february|march|april|may|june|july|august|september|october|november|december)|\bfirst (?:class|floor|name|row|time|one|flight|train|bus|thing|half|day|week)\b|\b(?:the|my|a) first\b/gi;

@@ -1,10 +1,10 @@
 /** Every hint that the schema allows and the user's words support. */
 import { hintText } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, parametersNamed, topicWords, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
-import { TITLES } from "../../shared/speech/words.ts";
+import { sameStem, TITLES } from "../../shared/speech/words.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 import { exampleOf, writtenFormOf, groundHint, heldText, lastCall, type Stands } from "./ground.ts";
@@ -45,10 +45,23 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   if (form === "number" || kind === "number") return numbersIn(words);
   return [
     ...codesIn(words, parameter, example),
-    ...capitalisedSpans(words),
+    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter)),
     ...marked(words, `${parameter.words} ${parameter.description} ${example ?? ""}`),
     ...numbersIn(words),
   ];
+}
+
+/** Whether a word is what the parameter is called, "Label it …", and no value of it. */
+function isTopic(span: string, parameter: Parameter): boolean {
+  return !/\s/.test(span) && topicWords(parameter).some((topic) => sameStem(topic, span.toLowerCase()));
+}
+
+/** "From Thai House" names the house; but "In Bruges" is a film. */
+function isPlaced(span: string, { words, description }: Parameter): boolean {
+  return (
+    /^(?:at|for|from|in|on|to|with)\s/i.test(span) &&
+    !/\b(?:title|name|song|album|track|film|movie|book|show|play)s?\b/i.test(`${words} ${description}`)
+  );
 }
 
 /** Times that people put in words: "quarter to seven in the morning". Only those are looked for of which the words have the hour. */
@@ -99,19 +112,28 @@ function marked(words: string, about: string): string[] {
 // Words that are capitalised where a sentence begins and are no value then, beside verbs of orders.
 const STARTERS = new Set(
   (
-    "a actually again all always and are as ask at before but can can't change check could couldn't did didn't do does doesn't don't every everything excuse fine fix " +
-    "for from good great haha hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely my never next nice no nobody nope not nothing oh on " +
-    "only oops or our perfect please redo regarding right run seriously should shouldn't since so sorry stop tell thank thanks that the their there they " +
-    "this wait was wasn't we well were what whatever when where which who whoa wow why with won't would wouldn't wrong yes you your"
+    "a actually again all always am and any are as ask at before but can can't change check could couldn't did didn't do does doesn't don't every everything excuse fine fix " +
+    "for from good great had haha has have hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely may might must my never next nice no nobody nope not nothing oh on " +
+    "only oops or our perfect please redo regarding right run seriously shall should shouldn't since so sorry stop tell thank thanks that the their there they to " +
+    "this wait was wasn't we well were what whatever when where which who whoa will wow why with won't would wouldn't wrong yes you your"
   ).split(" "),
 );
 
 const UNCASED = "[\\p{Lo}\\p{M}ー]";
 
+/** What people call out, which names nothing. */
+const EXCLAMATIONS = new Set(
+  (
+    "absolutely amazing awesome bingo bravo brilliant cheers congrats cool damn definitely delicious duh eww exactly excellent fantastic gosh hooray hurray " +
+    "indeed meh mmm neat omg ouch phew super sweet tasty ugh voila whoah wonderful yay yeah yep yuck yum yummy yup"
+  ).split(" "),
+);
+
 function isStarter(word: string): boolean {
   const plain = word.toLowerCase();
   return (
     STARTERS.has(plain) ||
+    EXCLAMATIONS.has(plain) ||
     ORDER_VERBS.has(plain) ||
     /^(?:that|it|he|she|here|there|what|who|where|let)'s$|^(?:i|you|we|they)'(?:m|re|ve|d|ll)$/.test(plain)
   );

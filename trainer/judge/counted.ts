@@ -46,13 +46,13 @@ const CLOCK = "(?:at|by|until|till|before|after|around|about|is|s) (?:five|ten|t
 const CLOCK_MINUTES = new RegExp(`^${CLOCK}\\b`);
 const CLOCK_HOUR = new RegExp(`\\b${CLOCK}$`);
 
-/** "half past five", "at ten to nine", "5 o'clock", "7 is too late", "from 9 to 4", "2016" */
+/** "half past five", "at ten to nine", "5 o'clock", "until seven", "7 is too late", "from 9 to 4", "2016" */
 function isTime(said: readonly string[], at: number): boolean {
   if (/^(?:19|20)\d\d$/.test(said[at] ?? "")) return true;
   const [before, after] = [said.slice(Math.max(0, at - 3), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
   if (/\bfrom \S+ (?:to|until|till)$/.test(before) || (/\bfrom$/.test(before) && /^(?:to|until|till) /.test(after))) return true;
   return (
-    /^(?:past|half)$/.test(said[at - 1] ?? "") ||
+    /^(?:past|half|until|till|since|before|after)$/.test(said[at - 1] ?? "") ||
     CLOCK_MINUTES.test(said.slice(Math.max(0, at - 1), at + 3).join(" ")) ||
     CLOCK_HOUR.test(before) ||
     /^(?:o clock|(?:is|was|s) (?:far |much |way )?too (?:late|early))\b/.test(said.slice(at + 1, at + 5).join(" "))

@@ -7,16 +7,17 @@ import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import { writtenForm } from "../../shared/speech/spoken.ts";
+import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { groundedCandidates, isCode } from "./candidates.ts";
 import { countedBy } from "./counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
 import { heldText, lastCall, type Stands } from "./ground.ts";
-import { askedElsewhere, spokenBefore } from "./standing.ts";
+import { askedElsewhere, opensElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
 import { wishfulWords } from "./wishful.ts";
-import { ORDINALS } from "../../shared/speech/wanted.ts";
+import { answeredTruth, ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 
@@ -25,7 +26,10 @@ const TELLS = ["whole", "named", "old", "alone"] as const;
 type Fitting = {
   readonly found: Stands;
   readonly told: (typeof TELLS)[number];
-  /** The words without the value. */ readonly frame: string;
+  /** Whether it is a truth that the words answer in one word, "gift wrap: yes": nothing else is meant. */
+  readonly answered: boolean;
+  /** The words without the value. */
+  readonly frame: string;
 };
 
 /** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
@@ -36,7 +40,11 @@ const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
 
 /** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
 export async function findFit(signal: Heard, sampler: JobSampler): Promise<Fit | undefined> {
-  const fits = fitting(signal).map(({ found, told, frame }): Fit => ({ found, told, chance: chanceOf(frame, sampler) }));
+  const fits = fitting(signal).map(({ found, told, answered, frame }): Fit => ({
+    found,
+    told,
+    chance: answered ? 1 : chanceOf(frame, sampler),
+  }));
   const most = Math.max(...fits.map(oddsOf));
   const [first, ...others] = fits.filter((fit) => oddsOf(fit) >= most - ALIKE);
   if (first === undefined || others.length === 0) return first;
@@ -63,11 +71,20 @@ function fitting(signal: Heard): Fitting[] {
   const said = wordsBy(signal.exchange.nextState, "user");
   if (said.length > MOST_SAID) return [];
   const words = wishfulWords(said);
-  const fits = groundedCandidates(signal).flatMap((found) => fittingOf(found, { words, signal }) ?? []);
+  const all = groundedCandidates(signal).flatMap((found) => fittingOf(found, { words, signal }) ?? []);
+  // "Jonas Weber, not Jonas Klein" is of the argument that had Jonas, whether or not anything may be learned of that.
+  const fits = all.filter(
+    ({ found, told }) => !all.some((other) => other.found.hint.value === found.hint.value && tells(other) < tells({ told })),
+  );
   const standing = fits.filter(({ found }) => spokenBefore(signal, found) === undefined && askedElsewhere(signal, found) === undefined);
   const known = standing.length > 0 ? standing : fits;
   const best = TELLS.find((tell) => known.some(({ told }) => told === tell));
   return known.filter(({ told }) => told === best);
+}
+
+/** The less the better. */
+function tells({ told }: Pick<Fitting, "told">): number {
+  return TELLS.indexOf(told);
 }
 
 function fittingOf(found: Stands, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
@@ -80,11 +97,20 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
     parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
   if (counted === "other" || (found.hint.value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return undefined;
   if (!namesTopic(words, parameter) && isOrdinalAside(words, found.hint.value)) return undefined;
-  const isOld = held !== undefined && parameter.kind !== "boolean" && mentions(words, { parameter, value: held });
+  const isOld =
+    held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(found.hint.value, held));
   const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
   const isWhole = namesTopic(words, parameter, { whole: true });
   const told = isWhole ? "whole" : counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone";
-  return { found, frame, told };
+  // "Just comment on WEB-99" is about the ticket that is to be commented on.
+  if ((told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
+  return { found, frame, told, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
+}
+
+/** "Dr. Marta Okafor" in the place of "Dr. Okafor". */
+function isLonger(value: string, held: string): boolean {
+  const [words, others] = [wordsOf(value), wordsOf(held)];
+  return writtenForm(value) === undefined && others.length > 0 && others.every((word) => words.includes(word));
 }
 
 /** Whether values written so are what the parameter holds, as its schema or the value that it has tells: no name where that is a code or has strokes. */

@@ -28,7 +28,7 @@ export function spokenBefore(
 }
 
 const OPENERS =
-  /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|then|and|please|also|so|well|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
+  /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|then|and|please|also|so|well|just|only|simply|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
 
 /** What else the user asks for, for people: another tool that has such a parameter, too, and whose verb the words open with. */
 export function askedElsewhere(
@@ -37,6 +37,11 @@ export function askedElsewhere(
 ): string | undefined {
   const other = askedOf(signal, toolName).find((each) => findParameter(each, hint.parameter) !== undefined);
   return other === undefined ? undefined : `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
+}
+
+/** Whether the words open with the verb of another tool than the one that was called. */
+export function opensElsewhere(signal: Pick<Signal, "turn" | "exchange">, called: string): boolean {
+  return askedOf(signal, called).length > 0;
 }
 
 /** The other tools that the user's words open with the verb of, and this one does not: "Great, book it for 2 nights" after `find_hotels`. */

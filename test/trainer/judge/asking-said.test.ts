@@ -96,6 +96,7 @@ describe("saysAskFirst", () => {
     "Stop asking me that.",
     "I don't need to hear what it was before.",
     "There's no need to tell me how it was before.",
+    "Just put me on the waitlist.",
   ])("hears none: %s", (said) => expect(saysAskFirst(said)).toBe(false));
 });
 

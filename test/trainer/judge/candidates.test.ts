@@ -22,6 +22,10 @@ describe("groundedCandidates", () => {
     { said: "I want 2 rooms, see ~/notes/3.md.", hints: ["number_of_rooms should be 2."] },
     { said: "The number of rooms should be -2.", hints: [] },
     { said: "That is wrong.", hints: [] },
+    { said: "Yum! Super!", hints: [] },
+    { said: "In San Jose, not here.", hints: ["city should be San Jose."] },
+    { said: "City and all.", hints: [] },
+    { said: "Will it rain?", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
     expect(groundedCandidates(signalOf(answered, [user(said)])).map(({ hint }) => hintText(hint))).toEqual(hints);
   });

@@ -18,6 +18,8 @@ describe("countedBy", () => {
     ["It should end at ten to nine.", "10", "degrees", "", "other"],
     ["Please change ten to twelve.", "12", "degrees", "", "nothing"],
     ["7 is too late for us.", "7", "party_size", "", "other"],
+    ["I work until seven.", "7", "party_size", "", "other"],
+    ["Eight is too early, nothing before ten.", "10", "party_size", "", "other"],
     ["I'm out from 9 to 4.", "9", "bags", "", "other"],
     ["I'm out from 9 to 4.", "4", "bags", "", "other"],
     ["The most recent ones, not of 2016.", "2016", "max_results", "", "other"],
