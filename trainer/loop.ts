@@ -11,21 +11,21 @@ import { gateFaults, type GateReport } from "../shared/release.ts";
 import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import { type ActsOn, actsOnFor, madeFor, recordOf, type TrainerConfig } from "./config.ts";
-import { isOfBase, type LoggedTurn } from "./data/exchange.ts";
+import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
 import { carriedBy, defaultsBefore } from "./gate/carried.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
-import { casesOf, inOrder, expectationsOf, replayFor } from "./learn/batch/assemble.ts";
+import { casesOf, inOrder, expectationsOf } from "./learn/batch/assemble.ts";
 import { barredSets, isNewGround, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "./learn/batch/batch.ts";
 import { gather } from "./learn/batch/gather.ts";
+import { givenTo } from "./learn/batch/given.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
 import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
 import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
-import { rehearsedFor, toRehearsals } from "./learn/batch/rehearsed.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -259,23 +259,20 @@ export class LineLoop {
    * One update on the learnable signals of a batch, from the version that its head names as the parent; where a personal line's ground
    * has moved, from its ground.
    */
-  async #learn({ head, learnable }: Batch, { seed, shares, barred }: Means): Promise<Lesson> {
+  async #learn(batch: Batch, { seed, shares, barred }: Means): Promise<Lesson> {
+    const { head, learnable } = batch;
     const { learner, loadAdapter, config, edge } = this.#deps;
     const { objective, signals } = head.settings.learning;
     const ground = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
     const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: ground });
-    const isUsable = (turn: LoggedTurn): boolean => !barred.has(turn.turnId) && isOfBase(turn, head);
-    const approved = signals.replay === "approved" ? this.#window.cache.approved(head.cursor) : new Set<string>();
-    const replay = replayFor(learnable, this.#window.cache.turns(), { replayed: config.update.replayed, approved, isUsable });
-    const met = [...this.#window.cache.turns(), ...learnable.flatMap(({ signal }) => signal.turns)].filter(isUsable);
-    const rehearsed = rehearsedFor(defaultsBefore(head), met, { seed });
+    const { replayed } = config.update;
+    const { record, ...given } = givenTo(batch, this.#window.cache, { barred, replayed, defaults: defaultsBefore(head), seed });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor, barred));
     const outcome = await learner.update({
       ...gathered,
       signals,
-      replay,
-      rehearsed: toRehearsals(rehearsed, met),
+      ...given,
       parent,
       parentVersion: head.parent,
       carried: defaultsBefore(head),
@@ -285,7 +282,7 @@ export class LineLoop {
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
-    return { outcome, parent, inputs: { replay: replay.map(({ turnId }) => turnId), rehearsed, baseline, signals, leftOut } };
+    return { outcome, parent, inputs: { ...record, baseline, signals, leftOut } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */

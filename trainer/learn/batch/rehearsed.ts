@@ -12,13 +12,13 @@ import type { LoggedTurn } from "../../data/exchange.ts";
 import { Random, seedAt } from "../../random.ts";
 import type { Rehearsal } from "../lesson/rehearsal.ts";
 
-type Known = HeldDefault & Pick<LearnedDefault, "held">;
+export type KnownDefault = HeldDefault & Pick<LearnedDefault, "held">;
 
 const MOST = 16; // of an update; the oldest are drawn as often as the newest
 const DRAWN = 5_003; // apart from every seed that an update draws with
 
 /** @param turns in which the last with a tool counts, the update's own last of all, so that as few others' as can be are needed */
-export function rehearsedFor(defaults: readonly Known[], turns: readonly LoggedTurn[], { seed }: { seed: number }): Rehearsed[] {
+export function rehearsedFor(defaults: readonly KnownDefault[], turns: readonly LoggedTurn[], { seed }: { seed: number }): Rehearsed[] {
   const argued = defaults.filter(({ parameter, held }) => held !== false && !isAspect(parameter));
   const found = argued.flatMap(({ tool, parameter }): Rehearsed[] => {
     const turn = turns.findLast(({ payload }) => parameterOf(payload.tools, { tool, parameter }) !== undefined);
