@@ -96,7 +96,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect([said[2], ...loud].map(shareOf)).toEqual([1, 1, 1].map((part) => expect.closeTo(part / 12)));
   });
 
-  it("learns behind a canary with what that carries, from which the next version inherits it", async () => {
+  it("learns behind a canary with what that carries and rehearses it, from which the next version inherits it", async () => {
     const agent = await newAgent();
     await put(`/api/agents/${agent}`, { release: { canary: { mode: "on" } } });
     const learner = learning(shape);
@@ -107,12 +107,15 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(head).toMatchObject({ stable: 0, parent: 1, defaults: [], parentDefaults: [{ ...rooms, before: { version: 0 } }] });
     await correctCall(agent, "u1");
     const told: unknown[] = [];
-    const listening: Learner = { update: (request) => (told.push(request.carried), learner.update(request)) };
+    const listening: Learner = { update: (request) => (told.push(request.carried, request.rehearsed), learner.update(request)) };
     const gate: Gate = async ({ carried }) => (told.push(carried), PASSING);
     const judge = judging({ ...REJECTS, hint: WIFI });
     expect(await loopOf(agent, { judge, learner: listening, gate }).step(2_000)).toBe("published");
     const wifi = { tool: "SearchHotel", parameter: "has_wifi", value: "True", before: 1 };
-    expect(told).toMatchObject([[rooms], { before: [rooms], after: [wifi, rooms] }]);
+    const rehearsed = { tool: { function: { name: "SearchHotel" } }, parameter: { name: "number_of_rooms" }, system: [] };
+    expect(told).toMatchObject([[rooms], [rehearsed], { before: [rooms], after: [wifi, rooms] }]);
+    const [latest] = await versionsOf(agent);
+    expect(latest?.inputs?.rehearsed).toEqual([{ turnId: expect.any(String), tool: "SearchHotel", parameter: "number_of_rooms" }]);
   });
 
   it.each(["alone", "with what four have said"])(
