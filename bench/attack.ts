@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     "[--state <folder>]",
   ]);
   if (sgd === undefined) return;
-  const requests = freshRequests(sgd).filter((request) => JSON.stringify(request).length <= LONGEST_CHARS);
+  const requests = freshRequests(sgd, { mostChars: LONGEST_CHARS });
   const { service, wishes } = busiest(drawPreferences(sgd, requests, new Random(Number(options.seed))));
   const sizes = { flood: Number(options.flood), sybils: Number(options.sybils), updates: Number(options.updates) };
   const conditions = {

@@ -18,7 +18,7 @@ import { correct, reaction } from "./sim/user.ts";
 const MOST_LESSONS = 4; // defaults of one tool, one after the other
 const MAX_CORRECTIONS = 2; // of one default
 const ASKED = 8; // requests in which nothing is said of a default
-const LONGEST_CHARS = 4_500; // a third of it in tokens
+const LONGEST_CHARS = 4_500; // of a request with its tools, as JSON: longer ones may be beyond the context
 const MINIMA = { minSilent: 6, minStated: 1 };
 
 const { values: options } = readCommandLine({
@@ -63,8 +63,7 @@ async function main(): Promise<void> {
   const sgd = openSgd(options, "bench:retain", ["[--tools 6]", "[--corrections <n>]", "[--minutes <n>]", "[--only <text>]"]);
   if (sgd === undefined) return;
   const random = new Random(Number(options.seed));
-  // What a correction adds must find room, too.
-  const requests = freshRequests(sgd).filter((request) => JSON.stringify(request).length <= LONGEST_CHARS);
+  const requests = freshRequests(sgd, { mostChars: LONGEST_CHARS });
   const draw = (): Preference[] => drawPreferences(sgd, requests, random, MINIMA).filter((each) => nameOf(each).includes(options.only));
   const courses: Course[] = options.corrections === undefined ? byTool(draw()) : [{ name: "all tools", wishes: rounds(draw) }];
   const wanted = options.full || options.corrections !== undefined ? courses : courses.slice(0, Number(options.tools));

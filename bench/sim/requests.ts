@@ -19,9 +19,10 @@ export type FreshRequest = {
   readonly stated: readonly ParameterView[];
 };
 
-/** The first call of every dialogue that has one in answer to a user message, and that a client can ask for. */
-export function freshRequests(sgd: Sgd): FreshRequest[] {
-  return sgd.dialogues.flatMap((dialogue) => firstCall(dialogue, sgd)).filter(({ tools }) => isAskable(tools));
+/** The first call of every dialogue that has one in answer to a user message, and that a client can ask for. @param mostChars of a request with its tools, as JSON */
+export function freshRequests(sgd: Sgd, { mostChars = Number.POSITIVE_INFINITY } = {}): FreshRequest[] {
+  const requests = sgd.dialogues.flatMap((dialogue) => firstCall(dialogue, sgd)).filter(({ tools }) => isAskable(tools));
+  return requests.filter((request) => JSON.stringify(request).length <= mostChars);
 }
 
 /** Whether tools have names of their own: two services of one dialogue may both have a FindMovies. */

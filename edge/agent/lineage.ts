@@ -172,13 +172,13 @@ export class Lineage {
     this.#store.rebuilds.drop(line);
   }
 
-  /** Versions that users had a part in, by what they said or by a turn that was replayed, and all that descend from them. */
+  /** Versions that users had a part in, by what they said or by a turn that an update was given, and all that descend from them. */
   madeWith(line: string, { user, sessions }: { user: string; sessions: ReadonlySet<string> }): Set<number> {
     const made = new Set<number>();
     for (const each of this.#store.allVersions(line)) {
       const { version, parent, events } = each;
-      const replayed = turnsGiven(each).some((turnId) => sessions.has(turnId.slice(0, turnId.indexOf("/"))));
-      if ((version > 0 && made.has(parent)) || replayed || events.some((event) => event.user === user)) made.add(version);
+      const isGiven = turnsGiven(each).some((turnId) => sessions.has(turnId.slice(0, turnId.indexOf("/"))));
+      if ((version > 0 && made.has(parent)) || isGiven || events.some((event) => event.user === user)) made.add(version);
     }
     return made;
   }

@@ -71,7 +71,7 @@ export class Publishing {
     const gone = await deletedAmong(env, turnsGiven(manifest).map(finishedIdOf));
     // Asked last, with nothing awaited before the flip: a lease may end while files are read.
     return inLease((): PublishOutcome => {
-      // What was replayed may be of a user who was deleted while the update ran, or while that was asked: its trainer reads the log again.
+      // What an update was given may be of a user who was deleted while the update ran, or while that was asked: its trainer reads the log again.
       if (gone.size > 0 || deletion.times !== times) return lines.staleAt(line);
       const flipped = lines.publish(manifest, { policyDigest, actor, refused, rebuild });
       if (flipped.status === "published" && flipped.release !== "refused") suite.learn(line, flipped.version, named);

@@ -1,10 +1,10 @@
 /** Every hint that the schema allows and the user's words support. */
 import { hintText } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { mentions, parametersNamed, topicWords, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
 import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
 import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
-import { sameStem, TITLES } from "../../shared/speech/words.ts";
+import { sameStem, TITLES, wordsOf } from "../../shared/speech/words.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 import { exampleOf, writtenFormOf, groundHint, heldText, lastCall, type Stands } from "./ground.ts";
@@ -52,15 +52,15 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
 }
 
 /** Whether a word is what the parameter is called, "Label it …", and no value of it. */
-function isTopic(span: string, parameter: Parameter): boolean {
-  return !/\s/.test(span) && topicWords(parameter).some((topic) => sameStem(topic, span.toLowerCase()));
+function isTopic(span: string, { words }: Parameter): boolean {
+  return !/\s/.test(span) && wordsOf(words).some((word) => sameStem(word, span.toLowerCase()));
 }
 
 /** "From Thai House" names the house; but "In Bruges" is a film. */
 function isPlaced(span: string, { words, description }: Parameter): boolean {
   return (
     /^(?:at|for|from|in|on|to|with)\s/i.test(span) &&
-    !/\b(?:title|name|song|album|track|film|movie|book|show|play)s?\b/i.test(`${words} ${description}`)
+    !/\b(?:title|song|album|track|film|movie|book|show|play|series|band|artist|event)s?\b/i.test(`${words} ${description}`)
   );
 }
 

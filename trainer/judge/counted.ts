@@ -52,7 +52,7 @@ function isTime(said: readonly string[], at: number): boolean {
   const [before, after] = [said.slice(Math.max(0, at - 3), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
   if (/\bfrom \S+ (?:to|until|till)$/.test(before) || (/\bfrom$/.test(before) && /^(?:to|until|till) /.test(after))) return true;
   return (
-    /^(?:past|half|until|till|since|before|after)$/.test(said[at - 1] ?? "") ||
+    /^(?:past|half|until|till|before|after)$/.test(said[at - 1] ?? "") ||
     CLOCK_MINUTES.test(said.slice(Math.max(0, at - 1), at + 3).join(" ")) ||
     CLOCK_HOUR.test(before) ||
     /^(?:o clock|(?:is|was|s) (?:far |much |way )?too (?:late|early))\b/.test(said.slice(at + 1, at + 5).join(" "))

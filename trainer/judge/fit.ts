@@ -103,7 +103,8 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
   const isWhole = namesTopic(words, parameter, { whole: true });
   const told = isWhole ? "whole" : counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone";
   // "Just comment on WEB-99" is about the ticket that is to be commented on.
-  if ((told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
+  const isListed = parameter.allowed.length > 0;
+  if (!isListed && (told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
   return { found, frame, told, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
 }
 

@@ -9,6 +9,7 @@ import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { heldText, lastCall } from "./ground.ts";
+import { ORDER_VERBS } from "./orders.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
 export function spokenBefore(
@@ -39,9 +40,10 @@ export function askedElsewhere(
   return other === undefined ? undefined : `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
 }
 
-/** Whether the words open with the verb of another tool than the one that was called. */
+/** Whether the words open with the verb of another tool than the one that was called, and not with one that anything is ordered with: "Get the small one" is of no `get_balance`. */
 export function opensElsewhere(signal: Pick<Signal, "turn" | "exchange">, called: string): boolean {
-  return askedOf(signal, called).length > 0;
+  const verb = openingVerb(wordsBy(signal.exchange.nextState, "user")) ?? "";
+  return !ORDER_VERBS.has(verb) && askedOf(signal, called).length > 0;
 }
 
 /** The other tools that the user's words open with the verb of, and this one does not: "Great, book it for 2 nights" after `find_hotels`. */

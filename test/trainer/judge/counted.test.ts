@@ -19,6 +19,7 @@ describe("countedBy", () => {
     ["Please change ten to twelve.", "12", "degrees", "", "nothing"],
     ["7 is too late for us.", "7", "party_size", "", "other"],
     ["I work until seven.", "7", "party_size", "", "other"],
+    ["A bigger one, since four of us are coming.", "4", "party_size", "", "own"],
     ["Eight is too early, nothing before ten.", "10", "party_size", "", "other"],
     ["I'm out from 9 to 4.", "9", "bags", "", "other"],
     ["I'm out from 9 to 4.", "4", "bags", "", "other"],

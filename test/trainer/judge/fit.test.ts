@@ -18,6 +18,10 @@ const FORWARD: ToolDefinition = {
   type: "function",
   function: { name: "forward_email", parameters: { properties: { id: { type: "string" } } } },
 };
+const MAKE: ToolDefinition = {
+  type: "function",
+  function: { name: "make_folder", parameters: { properties: { id: { type: "string" } } } },
+};
 const SENT = { to: "Jonas", subject: "Meeting", copy_me: false, copies: 1 };
 const CHANCE = 0.3;
 
@@ -28,7 +32,7 @@ const sampler = {
 
 async function fitIn(said: string, asked = "Send the mail, please.", held: Record<string, unknown> = {}): Promise<unknown> {
   const fit = await findFit(
-    signalOf(call("send_email", { ...SENT, ...held }), [user(said)], user(asked), { tools: [MAIL, FORWARD] }),
+    signalOf(call("send_email", { ...SENT, ...held }), [user(said)], user(asked), { tools: [MAIL, FORWARD, MAKE] }),
     sampler,
   );
   return fit && [fit.found.hint.parameter, fit.found.hint.value, fit.told, fit.chance];
@@ -53,6 +57,8 @@ describe("findFit", () => {
 
   it("leaves what is said of another tool, whose verb the words open with", async () => {
     expect(await fitIn("Just forward it to Anna.")).toBeUndefined();
+    // Anything is got, made and set: such verbs tell no tool.
+    expect(await fitIn("Make it Anna.")).toEqual(["to", "Anna", "alone", expect.closeTo(CHANCE)]);
     expect(await fitIn("To Anna.")).toEqual(["to", "Anna", "alone", expect.closeTo(CHANCE)]);
   });
 

@@ -20,8 +20,9 @@ export function givenTo(
 ): Given {
   const isUsable = (turn: LoggedTurn): boolean => !barred.has(turn.turnId) && isOfBase(turn, head);
   const approved = head.settings.learning.signals.replay === "approved" ? cache.approved(head.cursor) : new Set<string>();
-  const replay = replayFor(learnable, cache.turns(), { replayed, approved, isUsable });
-  const met = [...cache.turns(), ...learnable.flatMap(({ signal }) => signal.turns)].filter(isUsable);
+  const turns = cache.turns();
+  const replay = replayFor(learnable, turns, { replayed, approved, isUsable });
+  const met = [...turns, ...learnable.flatMap(({ signal }) => signal.turns)].filter(isUsable);
   const rehearsed = rehearsedFor(defaults, met, { seed });
   return {
     replay,
