@@ -21,7 +21,7 @@ export type YieldedOrHeld<Default, Answer> = {
  * @param options.ask what a version says that has not learned the default; undefined where it cannot be asked
  * @param options.hold the answer again, held to some defaults; undefined where it cannot be
  */
-export async function yieldOrHold<Default extends CarriedDefault, Answer extends WrittenAnswer>(
+export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call">>(
   tokenizer: Tokenizer,
   answer: Answer,
   {
@@ -34,7 +34,7 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
     defaults: readonly Default[];
     standing: readonly Default[];
     heard: Heard;
-    ask: (learned: Default, under: Answer) => Promise<Answer | undefined>;
+    ask: (learned: Default, under: Answer) => Promise<(Answer & WrittenAnswer) | undefined>;
     hold: (passed: readonly Default[], under: Answer) => Promise<Answer | undefined>;
   },
 ): Promise<YieldedOrHeld<Default, Answer>> {

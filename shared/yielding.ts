@@ -45,7 +45,7 @@ const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the o
 export function yields(
   tokenizer: Tokenizer,
   about: DefaultFor & { readonly value?: string },
-  { under, without, heard }: { under: WrittenAnswer; without: WrittenAnswer; heard: Heard },
+  { under, without, heard }: { under: Pick<WrittenAnswer, "call">; without: WrittenAnswer; heard: Heard },
 ): boolean {
   if (under.call?.name !== about.tool) return false;
   const { tool, parameter, value } = about;

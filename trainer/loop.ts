@@ -287,15 +287,15 @@ export class LineLoop {
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
   async #examine(batch: Batch, { adapter, refused, defaults }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
-    const { edge, gate } = this.#deps;
+    const { edge, gate, loadAdapter } = this.#deps;
     this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
     const learned = expectationsOf(usedOf(batch, refused));
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const carried = carriedBy(batch.head, defaults);
-    return gate({ parent, candidate: adapter, suite, carried, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
+    const held = carriedBy(batch.head, { learned: defaults, loadAdapter });
+    return gate({ parent, candidate: adapter, suite, ...held, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */

@@ -3,13 +3,10 @@
  * edge compares the report with the agent's own budgets, once more and for good (shared/release.ts).
  */
 import { createHash } from "node:crypto";
-import { isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { TemplateArguments } from "../../shared/engine.ts";
 import type { GateCheck, GateCheckName, GateReport } from "../../shared/release.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
-import { argumentText, sameText } from "../../shared/speech/calls.ts";
-import type { CarriedDefault } from "../../shared/yielding.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
 import { askGreedily } from "../learn/update/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lesson/lessons.ts";
@@ -19,9 +16,8 @@ import { meanKlNats, type RowScore, scoreRows } from "../learn/lesson/scores.ts"
 import type { AdapterTensors } from "../policy/adapter.ts";
 import type { Base } from "../policy/base.ts";
 import { readAnswer, writtenText } from "../teacher/answer-text.ts";
-import { doesSo } from "../teacher/aspect-answer.ts";
 import type { Asked } from "../teacher/lead.ts";
-import { carrying } from "./carried.ts";
+import type { GateDefault, LoadBefore } from "./carried.ts";
 import {
   flattery,
   furthest,
@@ -36,6 +32,8 @@ import {
   type ProbedPair,
 } from "./checks.ts";
 import { drawProbes, type Probe } from "./probes.ts";
+import { asServed, meets } from "./suite.ts";
+import { VersionsBefore } from "./versions-before.ts";
 
 export type GateRequest = {
   /** Null for the bare base. */
@@ -43,7 +41,9 @@ export type GateRequest = {
   readonly candidate: AdapterTensors;
   readonly suite: readonly SuiteCase[];
   /** Defaults that each is served with. Absent: none. */
-  readonly carried?: { readonly before: readonly CarriedDefault[]; readonly after: readonly CarriedDefault[] };
+  readonly carried?: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
+  /** Absent: no version is asked that has not learned them, as the edge asks it. */
+  readonly loadBefore?: LoadBefore;
   /** What the agent's engine gives its chat template. Absent: nothing. */
   readonly templateArguments?: TemplateArguments;
 };
@@ -114,8 +114,9 @@ export function createGate(deps: GateDependencies): OpenGate {
     likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
     return { base, rows, likely: likelihoods };
   };
-  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] } }) => {
+  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] }, loadBefore }) => {
     const before = parent === null ? undefined : PARENT;
+    const versions = new VersionsBefore({ engine, tokenizer: deps.base.tokenizer, maxTokens: ANSWER_TOKENS, load: loadBefore });
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
     await engine.loadAdapter(CANDIDATE, candidate);
     try {
@@ -126,7 +127,8 @@ export function createGate(deps: GateDependencies): OpenGate {
       if (cases.length < suite.length) deps.onLeftOut?.({ left: suite.length - cases.length, of: suite.length });
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
-      const kept = pairUp(cases, asServed(cases, first, carried.before), asServed(cases, then, carried.after), ({ name }) => name);
+      const served = await asServed(cases, { first, own: then, carried, versions });
+      const kept = pairUp(cases, served.before, served.after, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       const sinceBase = pairUp(probes, base.held, sides.after.held, nameOf).map(toProbed);
       return {
@@ -142,6 +144,7 @@ export function createGate(deps: GateDependencies): OpenGate {
         ],
       };
     } finally {
+      await versions.drop();
       if (parent !== null) await engine.dropAdapter(PARENT);
       await engine.dropAdapter(CANDIDATE);
     }
@@ -195,30 +198,6 @@ function read({ tokenizer }: Pick<Base, "tokenizer">, tokens: readonly number[])
 
 function promptOf({ base: { tokenizer } }: GateDependencies, { messages, tools }: Question): number[] {
   return tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true });
-}
-
-/** The answers as they would go out: those that are not as expected by themselves are held to what the version carries. */
-function asServed(cases: readonly SuiteCase[], answers: readonly Answered[], carried: readonly CarriedDefault[]): Answered[] {
-  return zipStrict(cases, answers).map(([each, given]) => (meets(given, each) ? given : carrying(given, { carried, heard: each })));
-}
-
-/** @param first the parent's answer: a reply that is worded as a correction has it is no worse than that */
-function meets(given: Answered, asked: SuiteCase, first = given): boolean {
-  const { about } = asked.expect;
-  return (
-    isExpected(given, asked) &&
-    (about === undefined || !isAspect(about.parameter) || doesSo(about, given, { before: first.text, heard: asked }))
-  );
-}
-
-function isExpected({ calls, text }: Answered, { expect }: SuiteCase): boolean {
-  if ("reply" in expect)
-    return calls.length === 0 && expect.reply.contains.every((part) => text.toLowerCase().includes(part.toLowerCase()));
-  return calls.some(
-    ({ name, arguments: args }) =>
-      name === expect.tool &&
-      Object.entries(expect.arguments).every(([key, wanted]) => key in args && sameText(argumentText(args[key]), argumentText(wanted))),
-  );
 }
 
 function toProbed({ each, ...pair }: { each: Probe; name: string; before: Answered; after: Answered }): ProbedPair {

@@ -162,5 +162,5 @@ async function examine(
   const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
   const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  return gate({ parent, candidate: adapter, suite, carried: carriedBy(head, defaults) });
+  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, loadAdapter }) });
 }

@@ -8,6 +8,7 @@ import { zipStrict } from "../../../shared/assert.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { drawErrandResult } from "../../../trainer/learn/lesson/errands.ts";
 import { askGreedily } from "../../../trainer/learn/update/candidate.ts";
+import type { GateDefault, LoadBefore } from "../../../trainer/gate/carried.ts";
 import { createGate, type Gate } from "../../../trainer/gate/gate.ts";
 import { drawProbes } from "../../../trainer/gate/probes.ts";
 import type { AdapterTensors } from "../../../trainer/policy/adapter.ts";
@@ -123,6 +124,52 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
       const carried = [{ ...about, corrected: [] }];
       const kept = await gate({ parent: brief, candidate: forgot, suite: [short], carried: { before: carried, after: carried } });
       expect(ofSuite(kept)).toMatchObject({ value: 0, asked: 1, right: { before: 1, after: 1 } });
+    });
+  });
+
+  describe("of a number that nobody named", () => {
+    const asking: ChatMessage[] = [user("Find me a hotel in Porto, please.")];
+    const two = { ...caseOf({ tool: "SearchHotel", arguments: { number_of_rooms: "2" } }), messages: asking, tools: [SEARCH] };
+    const carried: GateDefault[] = [
+      { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: ["1"], before: { adapter: null } },
+    ];
+    const ofSuite = ({ checks }: GateReport) => checks.find(({ name }) => name === "suite");
+    const calling = async (rooms: string, messages = asking): Promise<AdapterTensors> => {
+      const prompt = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
+      const made = { role: "assistant" as const, content: null, tool_calls: callsOf({ city: "Porto", number_of_rooms: rooms }) };
+      const all = base.tokenizer.encodePrompt({ messages: [...messages, made], tools: [SEARCH], addGenerationPrompt: false });
+      return drillAdapter(engine, {
+        base,
+        drills: [{ prompt, answer: all.slice(prompt.length, all.indexOf(base.tokenizer.eosId, prompt.length) + 1) }],
+        steps: 12,
+      });
+    };
+    const callsOf = (args: object) => [
+      { id: "call_1", type: "function" as const, function: { name: "SearchHotel", arguments: JSON.stringify(args) } },
+    ];
+    let [parent, candidate]: AdapterTensors[] = [];
+    beforeAll(async () => {
+      [parent, candidate] = [await calling("2"), await calling("3")];
+    }, PATIENCE_MS);
+    const examine = async (loadBefore: LoadBefore, suite = [two]) => {
+      if (parent === undefined || candidate === undefined) throw new Error("adapters expected");
+      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore }));
+    };
+
+    it("keeps the case where the version before tells nothing else, as the edge holds the call", async () => {
+      const loaded: unknown[] = [];
+      const kept = await examine(async (files) => (loaded.push(files), null), [two, { ...two, caseId: "case_2" }]);
+      expect(kept).toMatchObject({ value: 0, asked: 2, right: { before: 2, after: 2 } });
+      expect(loaded).toEqual([null]); // once, for both
+    });
+
+    it("loses it where that version's files are gone", async () => {
+      expect(await examine(async () => undefined)).toMatchObject({ value: 1, asked: 1 });
+    });
+
+    it("loses it where that version says the candidate's number by itself", async () => {
+      const { value } = (await examine(async () => candidate)) ?? {};
+      expect(value).toBe(1);
     });
   });
 

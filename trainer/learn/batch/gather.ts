@@ -2,11 +2,11 @@
  * From judged signals to what an update is asked to learn, read from the log alone: the loop gathers when it learns, a rebuild
  * gathers the same again.
  */
-import { AppError } from "../../../shared/errors.ts";
 import { judgementIdOf, sampledBy } from "../../../shared/events.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { isOfBaseOf, untrainable, type LoggedTurn, type Signal } from "../../data/exchange.ts";
 import type { EdgePort, LineName } from "../../feed/edge-port.ts";
+import { unlessGone } from "../../feed/gone.ts";
 import { readAll } from "../../feed/read-all.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
 import { isReplyAspect, repliedTool } from "../../../shared/wording.ts";
@@ -30,8 +30,6 @@ type Gathered = Pick<UpdateRequest, "corrected" | "supplied" | "rewarded"> & {
   /** Barred turns that would have been credited: what a rebuild has to leave out again, whatever is barred then. */
   readonly leftOut: string[];
 };
-
-const GONE = 404;
 
 export async function gather(ports: GatherPorts, judged: readonly Judged[], { signals, shares, barred }: Gathering): Promise<Gathered> {
   const of = (form: ReturnType<typeof formOf>): Judged[] => judged.filter((each) => formOf(each, signals) === form);
@@ -97,17 +95,12 @@ async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signa
 }
 
 /** Undefined where its files are gone. */
-async function loadVersion(
+function loadVersion(
   { edge, line: { agent }, loadAdapter }: GatherPorts,
   line: string,
   version: number,
 ): Promise<AdapterTensors | null | undefined> {
-  try {
-    return await loadAdapter(await edge.readVersion({ agent, line }, version));
-  } catch (error) {
-    if (error instanceof AppError && error.details["status"] === GONE) return undefined;
-    throw error;
-  }
+  return unlessGone(async () => loadAdapter(await edge.readVersion({ agent, line }, version)));
 }
 
 async function toRewarded(

@@ -1,0 +1,100 @@
+/**
+ * What would go out for an answer, as the edge decides it (shared/yield-or-hold.ts): a default yields to what was said, and is held where nobody said
+ * otherwise. Versions that knew nothing of it are asked, each for an answer of its own, so that only what seems lost is looked at so closely.
+ */
+import { invariant } from "../../shared/assert.ts";
+import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { yieldOrHold } from "../../shared/yield-or-hold.ts";
+import type { Heard, WrittenAnswer } from "../../shared/yielding.ts";
+import type { EngineCalls } from "../engine/protocol.ts";
+import { readAnswer, type ReadAnswer } from "../teacher/answer-text.ts";
+import { filled, type GateDefault, type LoadBefore } from "./carried.ts";
+
+type Files = Parameters<LoadBefore>[0];
+type Parts = {
+  readonly engine: Pick<EngineCalls, "generate" | "loadAdapter" | "dropAdapter">;
+  readonly tokenizer: Tokenizer;
+  readonly maxTokens: number;
+  /** Absent: none can be asked. */
+  readonly load: LoadBefore | undefined;
+};
+/** In the engine under a name, or the bare base. */
+type Loaded = { readonly adapter?: string };
+
+export class VersionsBefore {
+  readonly #parts: Parts;
+  readonly #loaded = new Map<string, Loaded | undefined>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** What goes out for the answer of a version that carries these defaults. */
+  async served<Answer extends ReadAnswer>(
+    answer: Answer,
+    { carried, heard }: { carried: readonly GateDefault[]; heard: Heard },
+  ): Promise<Pick<ReadAnswer, "calls" | "text">> {
+    const said = new Map<string, Promise<(ReadAnswer & WrittenAnswer) | undefined>>();
+    const ask = ({ before }: GateDefault): Promise<(ReadAnswer & WrittenAnswer) | undefined> => {
+      if (before === undefined) return Promise.resolve(undefined);
+      const key = keyOf(before.adapter);
+      const known = said.get(key) ?? this.#ask(before.adapter, heard);
+      said.set(key, known);
+      return known;
+    };
+    const { answer: served } = await yieldOrHold<GateDefault, ReadAnswer & Pick<WrittenAnswer, "call">>(
+      this.#parts.tokenizer,
+      withCall(answer),
+      { defaults: carried, standing: carried, heard, ask, hold: async (passed, under) => withCall(filled(under, passed)) },
+    );
+    return served;
+  }
+
+  /** Takes what was loaded out of the engine. */
+  async drop(): Promise<void> {
+    for (const loaded of this.#loaded.values()) if (loaded?.adapter !== undefined) await this.#parts.engine.dropAdapter(loaded.adapter);
+    this.#loaded.clear();
+  }
+
+  async #ask(files: Files, { messages, tools }: Heard): Promise<(ReadAnswer & WrittenAnswer) | undefined> {
+    const { engine, tokenizer, maxTokens } = this.#parts;
+    const loaded = await this.#load(files);
+    if (loaded === undefined) return undefined;
+    const [written] = await engine.generate({
+      prompts: [Int32Array.from(tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }))],
+      forms: [{ tools, form: FREE_FORM }],
+      maxTokens,
+      stopTokens: tokenizer.endIds,
+      temperature: 0,
+      seed: 0,
+      ...loaded,
+    });
+    invariant(written !== undefined, "an answer for the prompt expected");
+    const tokens = [...written.tokens];
+    return { ...withCall(readAnswer(tokenizer, tokens)), tokens, logProbs: written.logProbs };
+  }
+
+  async #load(files: Files): Promise<Loaded | undefined> {
+    const key = keyOf(files);
+    if (!this.#loaded.has(key)) this.#loaded.set(key, await this.#open(files));
+    return this.#loaded.get(key);
+  }
+
+  async #open(files: Files): Promise<Loaded | undefined> {
+    const { engine, load } = this.#parts;
+    const tensors = await load?.(files);
+    if (tensors === null || tensors === undefined) return tensors === null ? {} : undefined;
+    const adapter = `gate.before.${this.#loaded.size}`;
+    await engine.loadAdapter(adapter, tensors);
+    return { adapter };
+  }
+}
+
+function withCall<Answer extends Pick<ReadAnswer, "calls">>(answer: Answer): Answer & Pick<WrittenAnswer, "call"> {
+  return { ...answer, call: answer.calls[0] };
+}
+
+function keyOf(files: Files): string {
+  return files?.weightsDigest ?? "";
+}
