@@ -122,10 +122,18 @@ const KIND_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
   ["person", /\b(recipient|person|contact|actor|director|artist|guest|passenger name|starring)\b/],
 ];
 
+/** How a description says that values are written. */
+const FORM_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
+  ["date", /\bYYYY-MM-DD\b(?! ?(?:at )?HH)/i],
+  ["time", /(?<!DD (?:at )?)\bHH:MM\b/i],
+];
+
 function kindOf(name: string, description: string, { type, allowed }: { type: string; allowed: readonly string[] }): ParameterKind {
   if (/boolean/.test(type) || isTruthPair(allowed)) return "boolean";
   if (allowed.length > 0) return "enum";
   if (/integer|number/.test(type)) return "number";
+  const [form] = FORM_RULES.filter(([, pattern]) => pattern.test(description)).map(([kind]) => kind);
+  if (form !== undefined) return form;
   const byName = KIND_RULES.find(([, pattern]) => pattern.test(humanise(name)));
   const rule = byName ?? KIND_RULES.find(([, pattern]) => pattern.test(description.toLowerCase()));
   return rule?.[0] ?? "text";

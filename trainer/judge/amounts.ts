@@ -14,7 +14,7 @@ const PEOPLE =
     " ",
   );
 const LABELS =
-  "line page chapter section row step gate platform track terminal exit version verse paragraph column highway route bus level item ticket issue option".split(
+  "minus line page chapter section row step gate platform track terminal exit version verse paragraph column highway route bus level item ticket issue option".split(
     " ",
   );
 const COMPANY_BEFORE =

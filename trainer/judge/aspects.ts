@@ -17,7 +17,7 @@ import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
 import { saysAskFirst, saysUnasked } from "./asking-said.ts";
-import { toldApart } from "./told-apart.ts";
+import { shouldHaveDone, toldApart, wantedAlone } from "./told-apart.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -43,7 +43,11 @@ export async function findToolWish(
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
   if (called === undefined) return undefined;
   const [first, ...more] = named.filter((name) => name !== called.call.name);
-  const apart = first === undefined ? toldApart(words, called.call.name, signal.turn.payload.tools) : undefined;
+  const { tools } = signal.turn.payload;
+  const outright = wantedAlone(words, called.call.name, tools) ?? shouldHaveDone(words, called.call.name, tools);
+  if (rejected && outright !== undefined && (first ?? outright) === outright && sharesParameter(tools, called.call.name, outright))
+    return stands(called.call.name, "@tool", outright);
+  const apart = first === undefined ? toldApart(words, called.call.name, tools) : undefined;
   const other = first ?? apart;
   if (other === undefined || more.length > 0) return undefined;
   const isBoth = apart !== undefined || named.includes(called.call.name);
@@ -52,6 +56,12 @@ export async function findToolWish(
   return (await doesTheSame(signal, { sampler, seed, call: called.call, other, isToldApart }))
     ? stands(called.call.name, "@tool", other)
     : undefined;
+}
+
+/** Whether two tools take something of one name and kind. */
+function sharesParameter(tools: readonly ToolDefinition[], left: string, right: string): boolean {
+  const [own, others] = [left, right].map((name) => findTool(tools, name)).map((tool) => (tool === undefined ? [] : readParameters(tool)));
+  return own?.some(({ name, kind }) => others?.some((other) => other.name === name && other.kind === kind)) === true;
 }
 
 // Who names two tools may want both: "find buses and buy bus tickets".
@@ -152,6 +162,9 @@ type Asking = {
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
   const words = wordsBy(signal.exchange.nextState, "user");
+  const called = lastCalled(signal)?.call.name ?? "";
+  // "You should have compared a few offers first" wishes for no question.
+  if (shouldHaveDone(words, called, signal.turn.payload.tools) !== undefined) return undefined;
   const ordered = ordersAsking(words)
     ? await findAskFirst(signal, { ...asking, chance: SPEAKS_OF_READING.test(words) ? 1 : 0 })
     : undefined;

@@ -45,7 +45,7 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   if (form === "number" || kind === "number") return numbersIn(words);
   return [
     ...codesIn(words, parameter, example),
-    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter)),
+    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span)),
     ...marked(words, `${parameter.words} ${parameter.description} ${example ?? ""}`),
     ...numbersIn(words),
   ];
@@ -62,6 +62,11 @@ function isPlaced(span: string, { words, description }: Parameter): boolean {
     /^(?:at|for|from|in|on|to|with)\s/i.test(span) &&
     !/\b(?:title|song|album|track|film|movie|book|show|play|series|band|artist|event)s?\b/i.test(`${words} ${description}`)
   );
+}
+
+/** "Tuesday would suit me better" names nobody. */
+function isDay(span: string): boolean {
+  return /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tonight|tomorrow)$/i.test(span);
 }
 
 /** Times that people put in words: "quarter to seven in the morning". Only those are looked for of which the words have the hour. */

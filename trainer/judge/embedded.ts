@@ -84,7 +84,8 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   /**
    * A rejection that the votes did not see: "Could we sit outside instead?" What fits the words sounds like a correction; or the hint job, which says `none` to
    * nearly everything that is none, says what should have been different, and the user names that parameter; or they will never have what the call had:
-   * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, and a wish: "Thanks, but keep it short."
+   * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, unless it opens with the option, and a
+   * wish: "Thanks, but keep it short."
    */
   async function findUntold(
     signal: Signal,
@@ -92,7 +93,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   ): Promise<Verdict | undefined> {
     const findArgument = async (): Promise<Partial<Verdict>> => {
       const fit = await findFit(signal, sampler);
-      const least = reward > 0 ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
+      const least = reward > 0 && fit?.opens !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
       return reward > 0 ? {} : findNamed(signal, { seed, fit });
     };

@@ -13,6 +13,7 @@ import { isWanted } from "../../shared/speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
 import type { RefusalCode } from "../data/refusal.ts";
 import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
+import { wordsOf } from "../../shared/speech/words.ts";
 import { isPartOrLabel } from "./amounts.ts";
 import { withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
@@ -38,7 +39,7 @@ export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">
     misfit(parameter, value, { example: exampleOf(parameter, held, signal), tools: exchange.tools }) ??
     unsaid(words, { owner, parameter, value, used });
   if (fault !== undefined) return refuse(fault);
-  if (used !== undefined && sameText(used, value))
+  if (used !== undefined && (sameText(used, value) || isBriefly(value, { parameter, used, words })))
     return { status: "refused", code: "hint/held", detail: `the call already had ${hint.parameter} = ${value}` };
   return { status: "grounded", toolName: owner.function.name, hint: { parameter: parameter.name, value } };
 }
@@ -56,9 +57,13 @@ function misfit(
   if (form !== undefined && written !== form) return `${name} must be a ${form} as in ${example ?? ""}, got ${value}`;
   if ((kind === "place" || kind === "person") && written !== undefined) return `${name} must be a name, got ${value}`;
   if (isClock(parameter) && !/\d/.test(value)) return `${name} must tell the ${kind} in full, got ${value}`;
+  if (example !== undefined && CODED.test(example) && !/\d/.test(value)) return `${name} must be written as ${example} is, got ${value}`;
   const lister = written === undefined ? whoLists(value, tools) : undefined;
   return lister === undefined ? undefined : `${value} is a value of ${lister}, not of ${name}`;
 }
+
+// "CC-100", "B12", and not "mp3"
+const CODED = /^(?=\S*\p{L})\S*(?:\d\d|[-_#.]\d)\S*$/u;
 
 // "src/a.py" asks for no option "py".
 const PATHS =
@@ -102,6 +107,16 @@ const AGAINST =
   /\b(?:not|no|nobody|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
 const APPROVES =
   /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!(?:not|no|never|hardly) )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
+
+const FEW_WORDS = 4;
+
+/** "Ask me before it goes to Dana" where the call had "Dana Wirth": who is spoken of briefly is the same. Not "Dana, please", nor a place. */
+function isBriefly(value: string, { parameter, used, words }: { parameter: Parameter; used: string; words: string }): boolean {
+  const { allowed, kind } = parameter;
+  if (allowed.length > 0 || kind === "place" || writtenForm(value) !== undefined || wordsOf(words).length <= FEW_WORDS) return false;
+  const [own, whole] = [wordsOf(value), wordsOf(used)];
+  return own.length > 0 && own.every((word, at) => word === whole[at]) && !namesTopic(words, parameter);
+}
 
 /** The last call of the tool in the exchange. */
 export function lastCall({ answered }: Signal["exchange"], tool: string): Call | undefined {

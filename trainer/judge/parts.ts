@@ -12,6 +12,7 @@ import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { countedBy } from "./counted.ts";
 import { groundHint, type Grounded, type Stands } from "./ground.ts";
 import { openingVerb } from "./standing.ts";
 import { isOnce, wishfulWords } from "./wishful.ts";
@@ -141,7 +142,8 @@ function isSaid(piece: string, { parameter, value }: { parameter: Parameter; val
   const named = namesTopic(piece, parameter);
   if (kind === "boolean") return true;
   const form = writtenForm(value);
-  if (form === "number") return named && !DENIED.test(piece) && numbersAmong(wordsOf(piece)).length === 1;
+  if (form === "number")
+    return (named || countedBy(piece, value, parameter) === "own") && !DENIED.test(piece) && numbersAmong(wordsOf(piece)).length === 1;
   if (form !== undefined) return !DENIED.test(piece);
   if (allowed.length === 0) return named && !namesTopic(value, parameter);
   return mentions(piece, { parameter, value }) && (named || !ORDINALS.has(value.toLowerCase()));

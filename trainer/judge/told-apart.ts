@@ -7,6 +7,47 @@ import { humanise } from "../../shared/speech/parameters.ts";
 import { clausesOf, isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 
+/** What somebody says that they wanted and nothing more, "I only wanted a quote", "Drafts only", or as what it should have been kept, "as a draft". */
+const WANTED_ALONE = [
+  /\b(?:only|just|merely) (?:wanted|needed|asked (?:you )?for|meant)(?: you)?(?: (?:an?|the|to|some))? (\p{L}+)/iu,
+  /^\W*(?:(?:no|ok|please|just)\W+)*(\p{L}+) only\b/iu,
+  /\b(?:keep|kept|leave|left|save|saved|make|made)(?: (?:it|this|that|them|mine))? as an? (\p{L}+)/iu,
+];
+
+/** The one other tool whose own word the user wants alone. */
+export function wantedAlone(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
+  return onlyOwner(
+    WANTED_ALONE.flatMap((each) => each.exec(text.toLowerCase())?.[1] ?? []),
+    called,
+    tools,
+  );
+}
+
+// "You should've compared a few offers first", "could have just searched"
+const SHOULD_HAVE = /\b(?:should|could|might)(?: have|'ve) (?:(?:just|simply|first|only|rather|better) )*(?<done>\p{L}+)/giu;
+
+/** The one other tool whose verb is what the user says should have been done. */
+export function shouldHaveDone(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
+  const done = [...text.toLowerCase().replaceAll("’", "'").matchAll(SHOULD_HAVE)].flatMap(({ groups }) => groups?.["done"] ?? []);
+  const verbs = tools.filter(({ function: { name } }) => {
+    const [verb = ""] = wordsOf(humanise(name));
+    return !GENERAL.has(verb) && done.some((word) => sameForm(word, verb));
+  });
+  return onlyOwner(done, called, verbs);
+}
+
+// Verbs that anything is done with: "you should have made it two" is of no tool that makes something.
+const GENERAL = new Set("add ask book change check do find get give have let make put run say send set show take tell use".split(" "));
+
+/** The one tool that has one of the words in its name, which the called one has not. */
+function onlyOwner(words: readonly string[], called: string, tools: readonly ToolDefinition[]): string | undefined {
+  const own = wordsOf(humanise(called));
+  const [one, ...more] = tools
+    .map((tool) => tool.function.name)
+    .filter((name) => name !== called && lacking(wordsOf(humanise(name)), own).some((word) => words.some((said) => sameForm(said, word))));
+  return more.length > 0 ? undefined : one;
+}
+
 /** The one tool that shares a word of its name with `called` and whose own word the user asks for, where they refuse the called one's own word. */
 export function toldApart(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
   const clauses = clausesOf(text).map(wordsOf);
@@ -32,7 +73,8 @@ function says(clauses: readonly (readonly string[])[], words: readonly string[],
   );
 }
 
-/** "sending" and "drafts" are of `send` and `draft`. */
+/** "sending", "drafts" and "compared" are of `send`, `draft` and `compare`. */
 function sameForm(left: string, right: string): boolean {
-  return sameStem(left, right) || sameStem(left.replace(/(?:ing|ed)$/, ""), right);
+  const stem = left.replace(/(?:ing|ed)$/, "");
+  return [left, stem, `${stem}e`].some((each) => sameStem(each, right));
 }

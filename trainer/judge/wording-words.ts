@@ -16,6 +16,8 @@ export const SHORTENS: Words = [
   /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?!(?:please|pls|and|or|if|with|but|buddy|mate|from|next|ok|thanks|then|for me|always|in future|too|enough|version|answers?|repl\w+|messages?|texts?|ones?|sentences?|summar\w+|sweet)\b)\p{L})/iu,
   // "way too long."
   /^\W*(?:(?:that's|that is|that was|it's|way|far|much|still|again|sorry|hmm|no|but|ok|this is),? )*too (?:long|much text)(?: for me)?\W*$/i,
+  // "Shorter, I'm on my phone."
+  /^\W*(?:(?:much|even|way|a bit|a little) )?(?:shorter|briefer)(?: please)?\W*(?:$|[,.;!])/i,
   // "fewer words please", "too much text", "you talk too much", "say less"
   /\b(?:fewer|less|too many|so many|few|lots? of) (?:words|text|talk|talking|detail|sentences)\b/i,
   /\b(?:too|so|that|very) much (?:text|talk|talking|reading|to read|detail|information|info)\b/i,
@@ -38,9 +40,11 @@ export const UNASKS: Words = [
   /\b(?:why|what's with|every|always|another|closing|follow-up|final|last|end\w*|finish\w*|must|all the|so many|too many)\b.*\bquestions?\b/i,
   /\bquestions?\b.*\b(?:at the end|every time|each time|annoy\w*|stop|enough|not needed|unnecessary|tiresome|give it a rest|out)\b/i,
   // "stop asking me stuff", "no need to check with me at the end", "why do you always have to ask"
-  /\b(?:stop|don't|do not|quit|no need|cut|why|always|without|less|leave|hate|never|no more|keep|every time)\b.*\b(?:ask(?:ing|ed)?|quizzing|query\w*)\b/i,
+  /\b(?:stop|don't|do not|quit|no need|cut|why|always|without|less|leave|hate|never|no more|keep|every time)\b.*(?<!\b(?:I|we) )\b(?:ask(?:ing|ed)?|quizzing|query\w*)\b/i,
   /\b(?:no need|don't|do not|stop|quit|without)\b.*\bcheck(?:ing)? (?:with me|back)\b/i,
   /\bask(?:ing|ed)?\b(?! (?:them|him|her|my|the|for)\b).*\b(?:at the end|every time|each time|again|afterwards|not needed|not necessary)\b|\binterrogat\w+|\bquizz\w+/i,
+  // "skip the anything else line", "no more 'do you want me to'"
+  /\b(?:no|no more|stop|quit|skip|drop|cut|lose|omit|leave out|without|enough (?:of|with))\b[^.!?]{0,25}\b(?:anything else|do you want|would you like|shall I|should I|can I (?:help|do))\b/i,
   // "tell me and stop", "just tell me what you found", "a plain statement will do"
   /\b(?:tell|inform|state|report|say|give)\b.*\b(?:don't ask|and stop|full stop|hush|leave it there|nothing else)\b/i,
   /\b(?:only|just) (?:inform|state|report|(?:tell me|say) what (?:you|there))\b|\b(?:plain|only|just|as|a) statements?\b|\bstatements? (?:only|please)\b/i,

@@ -18,6 +18,7 @@ describe("isPartOrLabel", () => {
     ["My wife and 2 kids and I.", "2"],
     ["See page 5, please.", "5"],
     ["It is on line 12 of the file.", "12"],
+    ["It's minus 9 out there.", "9"],
   ])("hears that %s tells no party of %s", (said, value) => expect(party(said, value)).toBe(true));
 
   it.each([

@@ -118,6 +118,35 @@ describe("a tool", () => {
     expect(await judge(signal, {})).toMatchObject({ reward: -1, refused: { code: "hint/spokenBefore" } });
   });
 
+  describe("that somebody wanted alone, or says should have been used", () => {
+    const offer = { ...RESERVE, function: { ...RESERVE.function, name: "compare_offers" } };
+    const draft = { ...RESERVE, function: { ...RESERVE.function, name: "save_draft" } };
+    const heard = async (said: string, { vote = "-1", tools = [RESERVE, offer, draft, WEATHER] } = {}) =>
+      // The base would call another one with other values: what is said outright is believed all the same.
+      (await judge(signalOf(RESERVED, said, { tools }), { vote, wish: "ask", args: {} }))?.hint?.text;
+
+    it.each([
+      ["I only wanted a draft, for heaven's sake.", "save_draft"],
+      ["Drafts only from now on!", "save_draft"],
+      ["You could have kept it as a draft.", "save_draft"],
+      ["You should've compared a few of them first!", "compare_offers"],
+      ["You should have just compared them.", "compare_offers"],
+    ])("is heard in %s", async (said, wanted) => {
+      expect(await heard(said)).toBe(`Call ${wanted} in place of ReserveHotel.`);
+    });
+
+    it("is none that takes nothing of the same, nor of which two are named", async () => {
+      expect(await heard("I only wanted the weather.")).toBeUndefined();
+      const more = { ...draft, function: { ...draft.function, name: "send_draft" } };
+      expect(await heard("I only wanted a draft.", { tools: [RESERVE, draft, more] })).toBeUndefined();
+    });
+
+    it("is none of who approves, asks for more, or wants to be asked", async () => {
+      expect(await heard("Great, I only wanted a draft of it.", { vote: "+1" })).toBeUndefined();
+      expect(await heard("You should have asked me first!")).toBe("Ask before ReserveHotel is called.");
+    });
+  });
+
   it("that is rejected is replaced by its like alone: one that is named after the same thing", async () => {
     const like: ToolDefinition = { ...SEARCH, function: { ...SEARCH.function, name: "FindHotel" } };
     const signal = signalOf(SEARCHED, "SearchHotel is always wrong.", { tools: [SEARCH, ROOMS, like] });

@@ -26,6 +26,7 @@ describe("groundedCandidates", () => {
     { said: "In San Jose, not here.", hints: ["city should be San Jose."] },
     { said: "City and all.", hints: [] },
     { said: "Will it rain?", hints: [] },
+    { said: "Tuesday would be better.", hints: [] },
   ])("finds in $said only what the schema allows and the words support", ({ said, hints }) => {
     expect(groundedCandidates(signalOf(answered, [user(said)])).map(({ hint }) => hintText(hint))).toEqual(hints);
   });

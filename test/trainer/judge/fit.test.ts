@@ -62,6 +62,19 @@ describe("findFit", () => {
     expect(await fitIn("To Anna.")).toEqual(["to", "Anna", "alone", expect.closeTo(CHANCE)]);
   });
 
+  it("knows words that open with an option and say no more of it", async () => {
+    const service = { type: "string", enum: ["economy", "express", "great"] };
+    const tools = [{ ...MAIL, function: { name: "send_email", parameters: { properties: { service } } } }];
+    const opens = async (said: string): Promise<unknown> => {
+      const fit = await findFit(signalOf(call("send_email", { service: "economy" }), [user(said)], user("Send it."), { tools }), sampler);
+      return fit && [fit.found.hint.value, fit.opens];
+    };
+    expect(await opens("Express.")).toEqual(["express", true]);
+    expect(await opens("express please, I'm late")).toEqual(["express", true]);
+    expect(await opens("Express mail is quick")).toEqual(["express", false]);
+    expect(await opens("Great!")).toEqual(["great", false]);
+  });
+
   it("is sure of a truth that is answered in one word", async () => {
     expect(await fitIn("copy me: yes")).toEqual(["copy_me", "True", "whole", 1]);
     expect(await fitIn("I would like to get a copy me")).toEqual(["copy_me", "True", "whole", expect.closeTo(CHANCE)]);

@@ -21,6 +21,7 @@ const HOUSE = tool("rent_house", {
   arrival_date: { type: "string", description: "YYYY-MM-DD" },
   arrival_time: { type: "string", description: "HH:MM" },
   weeks: COUNT,
+  warmth: { type: "integer", description: "Degrees Celsius" },
   bedrooms: COUNT,
   bathrooms: COUNT,
   heating: oneOf("gas", "wood", "none"),
@@ -68,6 +69,7 @@ describe("the parts of a message", () => {
     ["Could I have 2 bedrooms and a pool?", ["bedrooms 2", "pool True"]],
     ["A view of sea and garden, 2 weeks.", ["view sea and garden", "weeks 2"]],
     ["Second place in the queue, and a pool.", ["place_in_queue second", "pool True"]],
+    ["Wood heating and 21 degrees", ["heating wood", "warmth 21"]],
   ])("are heard one by one: %s", (words, expected) => {
     expect(partsSay(words)).toEqual(expected);
   });

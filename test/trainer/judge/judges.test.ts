@@ -109,8 +109,36 @@ describe("groundHint", () => {
     },
     { name: "a parameter where the user names another", hint: { parameter: "city", value: "2" }, said: "2 rooms", code: "hint/ungrounded" },
     { name: "a value that the call already had", hint: { parameter: "number_of_rooms", value: "1" }, said: "1 room", code: "hint/held" },
+    {
+      name: "who is spoken of briefly",
+      hint: { parameter: "host", value: "Dana" },
+      said: "Check with me before it goes to Dana.",
+      code: "hint/held",
+    },
+    {
+      name: "a name where a code stands",
+      hint: { parameter: "code", value: "Dana" },
+      said: "Check with me before it goes to Dana.",
+      code: "hint/ungrounded",
+    },
   ])("refuses $name", ({ hint, said, code }) => {
-    expect(groundHint(hint, signalOf(called, [user(said)]))).toMatchObject({ status: "refused", code });
+    const parameters = withMore(withMore(SEARCH.function.parameters, "host", { type: "string" }), "code", { type: "string" });
+    const tools = [{ ...SEARCH, function: { ...SEARCH.function, parameters } }];
+    const more = call("SearchHotel", { city: "Porto", number_of_rooms: "1", host: "Dana Wirth", code: "CC-100" });
+    expect(groundHint(hint, signalOf(more, [user(said)], ASK, { tools }))).toMatchObject({ status: "refused", code });
+  });
+
+  it.each([
+    ["host", "Dana", "Dana, please."],
+    ["host", "Dana", "The host has to be Dana from now on."],
+    ["code", "CC-340", "CC-340 for all of these."],
+    ["track", "wav", "No, wav of course."],
+  ])("takes %s = %s of who says %s", (parameter, value, said) => {
+    const text = { type: "string" };
+    const parameters = [...["host", "code", "track"]].reduce((all, name) => withMore(all, name, text), SEARCH.function.parameters);
+    const tools = [{ ...SEARCH, function: { ...SEARCH.function, parameters } }];
+    const more = call("SearchHotel", { city: "Porto", number_of_rooms: "1", host: "Dana Wirth", code: "CC-100", track: "mp3" });
+    expect(groundHint({ parameter, value }, signalOf(more, [user(said)], ASK, { tools }))).toMatchObject({ status: "grounded" });
   });
 
   it.each([

@@ -17,6 +17,8 @@ describe("wishfulWords", () => {
     "My wife would set it to 26 if I let her.",
     "He'll take 60 days anyway.",
     "Coach Dean does 90 minutes every day.",
+    "It was 26 outside only last week.",
+    "Pool just rang, as usual.",
     "Ana said she'd need 45 minutes to get there.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
@@ -24,6 +26,8 @@ describe("wishfulWords", () => {
 
   it.each([
     "Pool, please.",
+    "Pool, not Standard, the bill killed us last month.",
+    "Pool just suits us.",
     "Why not Pool?",
     "What about Pool?",
     "Could you make it Pool?",

@@ -26,6 +26,9 @@ describe("wordingSaid", () => {
     ["Everybody here knows me, you know me as Kim", "@name", "Kim"],
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
+    ["Shorter, I'm driving.", "@length", "5"],
+    ["Skip the would you like part.", "@question", "none"],
+    ["No more 'shall I', please.", "@question", "none"],
   ])("reads %s", (said, parameter, value) => {
     expect(wordingSaid(said, { reply })).toEqual({ parameter, value });
   });
