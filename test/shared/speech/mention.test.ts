@@ -1,4 +1,4 @@
-/** When words mention a value, and what a schema says of its parameters. */
+/** When words mention a value. */
 import { describe, expect, it } from "vitest";
 import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
 import { humanise, readParameters, typedValue } from "../../../shared/speech/parameters.ts";
@@ -104,26 +104,5 @@ describe("typedValue", () => {
     { type: "array", value: "olives", typed: undefined },
   ])("of $value as $type is $typed", ({ type, value, typed }) => {
     expect(typedValue({ type }, value)).toBe(typed);
-  });
-});
-
-describe("readParameters", () => {
-  it("reads the types of optional and of typeless properties", () => {
-    const properties = {
-      nights: { anyOf: [{ type: "integer" }, { type: "null" }] },
-      day: { anyOf: [{ $ref: "#/$defs/Day" }, { type: "null" }] },
-      stars: { enum: [1, 2, 3] },
-      note: {},
-    };
-    const tool = { type: "function" as const, function: { name: "Book", parameters: { type: "object", properties } } };
-    expect(readParameters(tool).map(({ type }) => type)).toEqual(["integer", "string", "number", "string"]);
-  });
-
-  it("tells kinds from enum, name and description", () => {
-    expect(readParameters(SEARCH).map(({ name, kind, required }) => [name, kind, required])).toEqual([
-      ["city", "place", true],
-      ["number_of_rooms", "enum", false],
-      ["has_wifi", "boolean", false],
-    ]);
   });
 });
