@@ -1,7 +1,7 @@
 /** When words mention a value. */
 import { describe, expect, it } from "vitest";
 import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
-import { humanise, readParameters, typedValue } from "../../../shared/speech/parameters.ts";
+import { humanise, readParameters } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
@@ -85,24 +85,5 @@ describe("wasNamed", () => {
     { text: "Somewhere near One Day Street.", name: "city", value: "One Day Street", named: true },
   ])("takes the one of $text for a pronoun where it is no part of $value", ({ text, name, value, named }) => {
     expect(wasNamed([{ role: "user", content: text }], { parameter: parameter(name), value, args: {} })).toBe(named);
-  });
-});
-
-describe("typedValue", () => {
-  it.each([
-    { type: "string", value: "2", typed: "2" },
-    { type: "integer", value: "2", typed: 2 },
-    { type: "integer", value: "two", typed: undefined },
-    { type: "integer", value: "-3", typed: -3 },
-    { type: "integer", value: "9".repeat(26), typed: undefined },
-    { type: "number", value: "9".repeat(26), typed: undefined },
-    { type: "number", value: "6e23", typed: 6e23 },
-    { type: "number", value: "2.5", typed: 2.5 },
-    { type: "boolean", value: "True", typed: true },
-    { type: "boolean", value: "maybe", typed: undefined },
-    { type: "integer string", value: "two", typed: "two" },
-    { type: "array", value: "olives", typed: undefined },
-  ])("of $value as $type is $typed", ({ type, value, typed }) => {
-    expect(typedValue({ type }, value)).toBe(typed);
   });
 });

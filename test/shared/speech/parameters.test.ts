@@ -1,6 +1,6 @@
-/** What a schema says of its parameters. */
+/** What a schema says of its parameters, and values as it has them. */
 import { describe, expect, it } from "vitest";
-import { readParameters } from "../../../shared/speech/parameters.ts";
+import { readParameters, typedValue } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
 describe("the kind of a parameter", () => {
@@ -35,5 +35,24 @@ describe("readParameters", () => {
       ["number_of_rooms", "enum", false],
       ["has_wifi", "boolean", false],
     ]);
+  });
+});
+
+describe("typedValue", () => {
+  it.each([
+    { type: "string", value: "2", typed: "2" },
+    { type: "integer", value: "2", typed: 2 },
+    { type: "integer", value: "two", typed: undefined },
+    { type: "integer", value: "-3", typed: -3 },
+    { type: "integer", value: "9".repeat(26), typed: undefined },
+    { type: "number", value: "9".repeat(26), typed: undefined },
+    { type: "number", value: "6e23", typed: 6e23 },
+    { type: "number", value: "2.5", typed: 2.5 },
+    { type: "boolean", value: "True", typed: true },
+    { type: "boolean", value: "maybe", typed: undefined },
+    { type: "integer string", value: "two", typed: "two" },
+    { type: "array", value: "olives", typed: undefined },
+  ])("of $value as $type is $typed", ({ type, value, typed }) => {
+    expect(typedValue({ type }, value)).toBe(typed);
   });
 });
