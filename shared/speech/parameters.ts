@@ -113,7 +113,7 @@ export function humanise(identifier: string): string {
     .toLowerCase();
 }
 
-/** Closed list in order of precedence: the first row that fits names the kind. */
+/** Closed list in order of precedence: the first row that fits the name, or else the description, names the kind. */
 const KIND_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
   ["number", /\b(number|count|amount|quantity|how many|size of|length of stay|days|age)\b/],
   ["date", /\b(date|day|when)\b/],
@@ -122,20 +122,23 @@ const KIND_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
   ["person", /\b(recipient|person|contact|actor|director|artist|guest|passenger name|starring)\b/],
 ];
 
-/** How a description says that values are written. */
+/** "Until, HH:MM": a description that ends in the one form in which values are written. */
 const FORM_RULES: readonly (readonly [ParameterKind, RegExp])[] = [
-  ["date", /\bYYYY-MM-DD\b(?! ?(?:at )?HH)/i],
-  ["time", /(?<!DD (?:at )?)\bHH:MM\b/i],
+  ["date", /(?:^|[ ,(])YYYY-MM-DD\W*$/i],
+  ["time", /(?:^|[ ,(])HH:MM\W*$/i],
 ];
+const FORMS = /\b(?:YYYY|HH:MM|DD|duration|length|offset)\b/gi;
 
 function kindOf(name: string, description: string, { type, allowed }: { type: string; allowed: readonly string[] }): ParameterKind {
   if (/boolean/.test(type) || isTruthPair(allowed)) return "boolean";
   if (allowed.length > 0) return "enum";
   if (/integer|number/.test(type)) return "number";
-  const [form] = FORM_RULES.filter(([, pattern]) => pattern.test(description)).map(([kind]) => kind);
-  if (form !== undefined) return form;
   const byName = KIND_RULES.find(([, pattern]) => pattern.test(humanise(name)));
-  const rule = byName ?? KIND_RULES.find(([, pattern]) => pattern.test(description.toLowerCase()));
+  const byForm =
+    description.replace(/YYYY-MM-DD/i, "YYYY").match(FORMS)?.length === 1
+      ? FORM_RULES.find(([, pattern]) => pattern.test(description))
+      : undefined;
+  const rule = byName ?? byForm ?? KIND_RULES.find(([, pattern]) => pattern.test(description.toLowerCase()));
   return rule?.[0] ?? "text";
 }
 

@@ -6,6 +6,7 @@ import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import { unlessGone } from "../feed/gone.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
+import { isNewGround } from "../learn/batch/batch.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
 
 /** A default that a version carries, with the version that knows nothing of it, where that can be asked. */
@@ -19,9 +20,12 @@ export function defaultsBefore({ parentDefaults, defaults }: Pick<LineHead, "par
   return parentDefaults ?? defaults;
 }
 
-/** What a candidate's parent is held to, and what the candidate itself is with all that it has learned, newest first; and how versions before are loaded. */
+/**
+ * What a candidate's parent is held to, and what the candidate itself is with all that it has learned, newest first; and how versions before are loaded.
+ * What a personal line learns on new ground knows that ground before it.
+ */
 export function carriedBy(
-  { baseDigest, parentAdapter, ...head }: Pick<LineHead, "baseDigest" | "parentAdapter" | "parentDefaults" | "defaults">,
+  { baseDigest, ...head }: Pick<LineHead, "baseDigest" | "parent" | "parentAdapter" | "parentDefaults" | "defaults" | "over">,
   {
     learned,
     loadAdapter,
@@ -31,7 +35,8 @@ export function carriedBy(
   },
 ): { carried: { before: readonly GateDefault[]; after: readonly GateDefault[] }; loadBefore: LoadBefore } {
   const before = defaultsBefore(head);
-  const after = inheritDefaults<NonNullable<GateDefault["before"]>>(before, learned, { adapter: parentAdapter });
+  const adapter = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
+  const after = inheritDefaults<NonNullable<GateDefault["before"]>>(before, learned, { adapter });
   return { carried: { before, after }, loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest, adapter })) };
 }
 

@@ -42,7 +42,7 @@ export type GateRequest = {
   readonly suite: readonly SuiteCase[];
   /** Defaults that each is served with. Absent: none. */
   readonly carried?: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
-  /** Absent: no version is asked that has not learned them, as the edge asks it. */
+  /** For versions that knew nothing of those defaults, which the edge asks, too. Absent: none is asked. */
   readonly loadBefore?: LoadBefore;
   /** What the agent's engine gives its chat template. Absent: nothing. */
   readonly templateArguments?: TemplateArguments;
@@ -144,9 +144,9 @@ export function createGate(deps: GateDependencies): OpenGate {
         ],
       };
     } finally {
-      await versions.drop();
       if (parent !== null) await engine.dropAdapter(PARENT);
       await engine.dropAdapter(CANDIDATE);
+      await versions.drop();
     }
   };
   return { examine, prepare: async () => void (await askBase()) };

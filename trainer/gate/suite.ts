@@ -8,7 +8,7 @@ import { carrying, type GateDefault } from "./carried.ts";
 import type { Answered } from "./checks.ts";
 import type { VersionsBefore } from "./versions-before.ts";
 
-/** The parent's answers and the candidate's own as they would go out; one of these that seems lost, as the edge really decides it. */
+/** The parent's answers and the candidate's own as they would go out; where one of these seems lost, the versions before are asked, too. */
 export async function asServed(
   cases: readonly SuiteCase[],
   {
@@ -27,8 +27,13 @@ export async function asServed(
   const after: Answered[] = [];
   for (const [index, each] of cases.entries()) {
     const [had, held, said] = [at(before, index), at(supposed, index), at(own, index)];
-    const isLost = meets(had, each) && !meets(held, each, had);
-    after.push(isLost ? { ...said, ...(await versions.served(said, { carried: carried.after, heard: each })) } : held);
+    // Of several calls the edge looks at each.
+    const isLost = meets(had, each) && !meets(held, each, had) && said.calls.length === 1;
+    if (!isLost) after.push(held);
+    else {
+      const { calls, text } = await versions.served(said, { carried: carried.after, heard: each });
+      after.push({ ...said, calls, text });
+    }
   }
   return { before, after };
 }

@@ -1,6 +1,6 @@
 /**
- * What would go out for an answer, as the edge decides it (shared/yield-or-hold.ts): a default yields to what was said, and is held where nobody said
- * otherwise. Versions that knew nothing of it are asked, each for an answer of its own, so that only what seems lost is looked at so closely.
+ * What would go out for an answer by the rule that the edge goes by, too (shared/yield-or-hold.ts): a default yields to what was said, and is held where
+ * nobody said otherwise. Versions that knew nothing of it are asked, each for an answer of its own, so that only what seems lost is looked at so closely.
  */
 import { invariant } from "../../shared/assert.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
@@ -19,12 +19,16 @@ type Parts = {
   /** Absent: none can be asked. */
   readonly load: LoadBefore | undefined;
 };
+const MOST_LOADED = 4; // versions: each takes room for its gradient, too
+
 /** In the engine under a name, or the bare base. */
 type Loaded = { readonly adapter?: string };
 
 export class VersionsBefore {
   readonly #parts: Parts;
+  /** Asked longest ago first. */
   readonly #loaded = new Map<string, Loaded | undefined>();
+  #names = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -53,8 +57,7 @@ export class VersionsBefore {
 
   /** Takes what was loaded out of the engine. */
   async drop(): Promise<void> {
-    for (const loaded of this.#loaded.values()) if (loaded?.adapter !== undefined) await this.#parts.engine.dropAdapter(loaded.adapter);
-    this.#loaded.clear();
+    while (this.#loaded.size > 0) await this.#dropOldest();
   }
 
   async #ask(files: Files, { messages, tools }: Heard): Promise<(ReadAnswer & WrittenAnswer) | undefined> {
@@ -77,15 +80,26 @@ export class VersionsBefore {
 
   async #load(files: Files): Promise<Loaded | undefined> {
     const key = keyOf(files);
-    if (!this.#loaded.has(key)) this.#loaded.set(key, await this.#open(files));
+    if (!this.#loaded.has(key)) {
+      while (this.#loaded.size >= MOST_LOADED) await this.#dropOldest();
+      this.#loaded.set(key, await this.#open(files));
+    }
     return this.#loaded.get(key);
+  }
+
+  async #dropOldest(): Promise<void> {
+    for (const [key, loaded] of this.#loaded) {
+      this.#loaded.delete(key);
+      if (loaded?.adapter !== undefined) await this.#parts.engine.dropAdapter(loaded.adapter);
+      return;
+    }
   }
 
   async #open(files: Files): Promise<Loaded | undefined> {
     const { engine, load } = this.#parts;
     const tensors = await load?.(files);
     if (tensors === null || tensors === undefined) return tensors === null ? {} : undefined;
-    const adapter = `gate.before.${this.#loaded.size}`;
+    const adapter = `gate.before.${this.#names++}`;
     await engine.loadAdapter(adapter, tensors);
     return { adapter };
   }
@@ -96,5 +110,5 @@ function withCall<Answer extends Pick<ReadAnswer, "calls">>(answer: Answer): Ans
 }
 
 function keyOf(files: Files): string {
-  return files?.weightsDigest ?? "";
+  return files === null ? "" : `${files.configDigest} ${files.weightsDigest}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Whether a number that somebody said can be an amount that a parameter wants: an addend of what comes to more is none ("two adults and one child" are not two
- * passengers), and no more is a number that is a name of something ("line 5").
+ * passengers), and no more is a number that is a name of something ("line 5"), or one below zero.
  */
 import { escapeRegExp } from "../../shared/regexp.ts";
 import { numbersAmong, topicWords } from "../../shared/speech/mention.ts";
@@ -14,7 +14,7 @@ const PEOPLE =
     " ",
   );
 const LABELS =
-  "minus line page chapter section row step gate platform track terminal exit version verse paragraph column highway route bus level item ticket issue option".split(
+  "line page chapter section row step gate platform track terminal exit version verse paragraph column highway route bus level item ticket issue option".split(
     " ",
   );
 const COMPANY_BEFORE =
@@ -43,6 +43,8 @@ function usesIn(sentence: string, { value, isTopic }: { value: string; isTopic: 
   return words.flatMap((word, at) => {
     if (word !== value && word !== numberWord(value)) return [];
     const [before = "", after] = [words[at - 1], words[at + 1]];
+    // "minus 9 out there" is no 9, but "minus 10 percent" takes off 10.
+    if (before === "minus" && !/^(?:percent|per|euros?|dollars?)$/.test(after ?? "")) return ["label"];
     if (LABELS.some((each) => sameStem(each, before))) return [isTopic(before) ? "amount" : "label"];
     const isAddend = (counted.length > 1 && counted.includes(at)) || (!isTopic(after) && company.includes(word));
     return [isAddend ? "addend" : "amount"];

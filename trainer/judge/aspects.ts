@@ -17,7 +17,7 @@ import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
 import { saysAskFirst, saysUnasked } from "./asking-said.ts";
-import { shouldHaveDone, toldApart, wantedAlone } from "./told-apart.ts";
+import { chosenOutright, toldApart } from "./told-apart.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
@@ -44,9 +44,6 @@ export async function findToolWish(
   if (called === undefined) return undefined;
   const [first, ...more] = named.filter((name) => name !== called.call.name);
   const { tools } = signal.turn.payload;
-  const outright = wantedAlone(words, called.call.name, tools) ?? shouldHaveDone(words, called.call.name, tools);
-  if (rejected && outright !== undefined && (first ?? outright) === outright && sharesParameter(tools, called.call.name, outright))
-    return stands(called.call.name, "@tool", outright);
   const apart = first === undefined ? toldApart(words, called.call.name, tools) : undefined;
   const other = first ?? apart;
   if (other === undefined || more.length > 0) return undefined;
@@ -56,6 +53,14 @@ export async function findToolWish(
   return (await doesTheSame(signal, { sampler, seed, call: called.call, other, isToldApart }))
     ? stands(called.call.name, "@tool", other)
     : undefined;
+}
+
+/** The tool that a rejection of no argument says was wanted alone, or should have been used, whatever the base would call. */
+export function findToolOutright(signal: Heard): Stands | undefined {
+  const { tools } = signal.turn.payload;
+  const called = lastCalled(signal)?.call.name;
+  const other = called === undefined ? undefined : chosenOutright(newWords(signal), called, tools);
+  return called !== undefined && other !== undefined && sharesParameter(tools, called, other) ? stands(called, "@tool", other) : undefined;
 }
 
 /** Whether two tools take something of one name and kind. */
@@ -162,9 +167,6 @@ type Asking = {
 export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands | undefined> {
   if (!asking.sampler.knowsWishes || signal.turn.payload.tools.length === 0) return undefined;
   const words = wordsBy(signal.exchange.nextState, "user");
-  const called = lastCalled(signal)?.call.name ?? "";
-  // "You should have compared a few offers first" wishes for no question.
-  if (shouldHaveDone(words, called, signal.turn.payload.tools) !== undefined) return undefined;
   const ordered = ordersAsking(words)
     ? await findAskFirst(signal, { ...asking, chance: SPEAKS_OF_READING.test(words) ? 1 : 0 })
     : undefined;

@@ -45,7 +45,7 @@ function valuesIn(words: string, parameter: Parameter, example: string | undefin
   if (form === "number" || kind === "number") return numbersIn(words);
   return [
     ...codesIn(words, parameter, example),
-    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span)),
+    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span, parameter)),
     ...marked(words, `${parameter.words} ${parameter.description} ${example ?? ""}`),
     ...numbersIn(words),
   ];
@@ -64,9 +64,9 @@ function isPlaced(span: string, { words, description }: Parameter): boolean {
   );
 }
 
-/** "Tuesday would suit me better" names nobody. */
-function isDay(span: string): boolean {
-  return /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tonight|tomorrow)$/i.test(span);
+/** "Tuesday would suit me better" is about nobody, and no place. */
+function isDay(span: string, { kind }: Parameter): boolean {
+  return (kind === "person" || kind === "place") && /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow)$/i.test(span);
 }
 
 /** Times that people put in words: "quarter to seven in the morning". Only those are looked for of which the words have the hour. */

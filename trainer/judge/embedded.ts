@@ -10,7 +10,7 @@ import { findParameter, type Parameter } from "../../shared/speech/parameters.ts
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
 import { isAspect } from "../../shared/aspects.ts";
-import { type CallAsked, findAskWish, findToolDenial, findToolWish, findWording } from "./aspects.ts";
+import { type CallAsked, findAskWish, findToolDenial, findToolOutright, findToolWish, findWording } from "./aspects.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { findFit, type Fit } from "./fit.ts";
@@ -84,7 +84,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   /**
    * A rejection that the votes did not see: "Could we sit outside instead?" What fits the words sounds like a correction; or the hint job, which says `none` to
    * nearly everything that is none, says what should have been different, and the user names that parameter; or they will never have what the call had:
-   * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, unless it opens with the option, and a
+   * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, unless it is an option alone, and a
    * wish: "Thanks, but keep it short."
    */
   async function findUntold(
@@ -93,7 +93,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   ): Promise<Verdict | undefined> {
     const findArgument = async (): Promise<Partial<Verdict>> => {
       const fit = await findFit(signal, sampler);
-      const least = reward > 0 && fit?.opens !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
+      const least = reward > 0 && fit?.isWhole !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
       return reward > 0 ? {} : findNamed(signal, { seed, fit });
     };
@@ -174,7 +174,7 @@ async function hearAspects(
   if (said !== undefined) return standingHint(said, signal);
   const argument = await findArgument();
   if (argument.hint !== undefined) return argument;
-  const denied = rejected ? await findToolDenial(signal, { sampler, seed }) : undefined;
+  const denied = rejected ? (findToolOutright(signal) ?? (await findToolDenial(signal, { sampler, seed }))) : undefined;
   if (denied !== undefined) return standingHint(denied, signal);
   const wish = await hearWish(signal, { sampler, seed, least: rejected ? REJECTED_WISH : UNTOLD_WISH });
   return wish.hint === undefined ? argument : wish;

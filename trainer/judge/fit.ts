@@ -5,6 +5,7 @@
 import { hintPrompt, hintText } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import { knownForms, writtenForm } from "../../shared/speech/spoken.ts";
 import { wordsOf } from "../../shared/speech/words.ts";
@@ -26,8 +27,8 @@ const TELLS = ["whole", "named", "old", "alone"] as const;
 type Fitting = {
   readonly found: Stands;
   readonly told: (typeof TELLS)[number];
-  /** Whether the words open with it, an option of the schema, and say no more of it: "Express.", "Office, I'm working." */
-  readonly opens: boolean;
+  /** Whether the words are an option of the schema and nothing else, which no approval is: "Express, please." */
+  readonly isWhole: boolean;
   /** Whether it is a truth that the words answer in one word, "gift wrap: yes": nothing else is meant. */
   readonly answered: boolean;
   /** The words without the value. */
@@ -35,17 +36,17 @@ type Fitting = {
 };
 
 /** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
-export type Fit = Pick<Fitting, "found" | "told" | "opens"> & { readonly chance: number | undefined };
+export type Fit = Pick<Fitting, "found" | "told" | "isWhole"> & { readonly chance: number | undefined };
 
 const MOST_SAID = 2_000; // characters: who says more is about much else, and each value is looked for in all of it
 const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
 
 /** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
 export async function findFit(signal: Heard, sampler: JobSampler): Promise<Fit | undefined> {
-  const fits = fitting(signal).map(({ found, told, opens, answered, frame }): Fit => ({
+  const fits = fitting(signal).map(({ found, told, isWhole, answered, frame }): Fit => ({
     found,
     told,
-    opens,
+    isWhole,
     chance: answered ? 1 : chanceOf(frame, sampler),
   }));
   const most = Math.max(...fits.map(oddsOf));
@@ -103,22 +104,34 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
   const isOld =
     held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(found.hint.value, held));
   const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
-  const isWhole = namesTopic(words, parameter, { whole: true });
-  const told = isWhole ? "whole" : counted === "own" || namesTopic(words, parameter) ? "named" : isOld ? "old" : "alone";
+  const told = namesTopic(words, parameter, { whole: true })
+    ? "whole"
+    : counted === "own" || namesTopic(words, parameter)
+      ? "named"
+      : isOld
+        ? "old"
+        : "alone";
   // "Just comment on WEB-99" is about the ticket that is to be commented on.
   const isListed = parameter.allowed.length > 0;
   if (!isListed && (told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
-  const opens = parameter.kind === "enum" && opensWith(words, found.hint.value);
-  return { found, frame, told, opens, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
+  const isWhole = parameter.kind === "enum" && isOptionAlone(words, found.hint.value);
+  return { found, frame, told, isWhole, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
 }
 
-/** "Great!" praises, whatever a schema lists. */
+// Said of what was done, whatever a schema lists.
 const PRAISES =
-  /^(?:best|better|correct|cool|exact|excellent|fine|first|good|great|last|nice|next|none|other|perfect|right|super|true|yes)$/i;
+  /^(?:accepted|all|any|approved|best|better|booked|closed|complete|completed|confirmed|cool|correct|done|easy|excellent|fast|fine|free|fresh|friendly|funny|good|great|high|hot|nice|none|ok|okay|open|paid|perfect|quick|ready|right|sent|smart|smooth|sorted|super|sweet|true|yes)$/i;
 
-function opensWith(words: string, value: string): boolean {
-  const opening = /^\W*(?<opening>[^.,;!?\n]+?)(?: please| pls| plz)?\s*(?:[.,;!\n]|$)/u.exec(words)?.groups?.["opening"];
-  return opening !== undefined && !PRAISES.test(opening) && knownForms(value).some((form) => form.toLowerCase() === opening.toLowerCase());
+function isOptionAlone(words: string, value: string): boolean {
+  const said = words
+    .trim()
+    .replace(/[.!,]+$/, "")
+    .replace(/,? (?:please|pls|plz)$/i, "");
+  return (
+    !PRAISES.test(said) &&
+    !isSmallTalk(words, { asked: false }) &&
+    knownForms(value).some((form) => form.toLowerCase() === said.toLowerCase())
+  );
 }
 
 /** "Dr. Marta Okafor" in the place of "Dr. Okafor". */

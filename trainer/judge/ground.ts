@@ -1,7 +1,7 @@
 /**
  * Grounds a hint before anything is learned from it: the parameter is one of the called tool's, the value is of its type,
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
- * other, and name no other parameter instead; and the call did not hold it already. Everything else is refused. The verb that an order opens with is no part of it.
+ * other, and name no other parameter instead; and the call did not hold it already, nor the whole name of a person of whom it is a part. Everything else is refused. The verb that an order opens with is no part of it.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { Hint } from "../../shared/jobs.ts";
@@ -62,8 +62,8 @@ function misfit(
   return lister === undefined ? undefined : `${value} is a value of ${lister}, not of ${name}`;
 }
 
-// "CC-100", "B12", and not "mp3"
-const CODED = /^(?=\S*\p{L})\S*(?:\d\d|[-_#.]\d)\S*$/u;
+// "CC-100", "B12": no name stands in such a place.
+const CODED = /^\p{Lu}+[-_]?\d{2,}$/u;
 
 // "src/a.py" asks for no option "py".
 const PATHS =
@@ -108,12 +108,14 @@ const AGAINST =
 const APPROVES =
   /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!(?:not|no|never|hardly) )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
 
-const FEW_WORDS = 4;
+const OF_PERSONS = /\b(?:who|whom|person|people)\b/i;
+const MOST_CORRECTING = 4; // words: "Dana, please" corrects
 
-/** "Ask me before it goes to Dana" where the call had "Dana Wirth": who is spoken of briefly is the same. Not "Dana, please", nor a place. */
+/** "Ask me before it goes to Dana" where the call had "Dana Wirth": somebody who is spoken of briefly is the same, unless one is told from another. */
 function isBriefly(value: string, { parameter, used, words }: { parameter: Parameter; used: string; words: string }): boolean {
-  const { allowed, kind } = parameter;
-  if (allowed.length > 0 || kind === "place" || writtenForm(value) !== undefined || wordsOf(words).length <= FEW_WORDS) return false;
+  const isPerson = parameter.kind === "person" || OF_PERSONS.test(parameter.description);
+  if (!isPerson || wordsOf(words).length <= MOST_CORRECTING || /\b(?:other|another|different|not|no|only|just)\b/i.test(words))
+    return false;
   const [own, whole] = [wordsOf(value), wordsOf(used)];
   return own.length > 0 && own.every((word, at) => word === whole[at]) && !namesTopic(words, parameter);
 }

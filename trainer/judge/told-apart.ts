@@ -1,43 +1,37 @@
 /**
- * Two tools that a user tells apart by what each does, in the words that only one of their names has: "I wanted a draft, not to send it"
- * of `send_email` and `draft_email`.
+ * Tools that a user tells apart by what each does, in the words that only one of their names has: "I wanted a draft, not to send it" and "I only wanted a
+ * draft." of `send_email` and `draft_email`.
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { humanise } from "../../shared/speech/parameters.ts";
 import { clausesOf, isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 
-/** What somebody says that they wanted and nothing more, "I only wanted a quote", "Drafts only", or as what it should have been kept, "as a draft". */
+/** What somebody says that they wanted and nothing more, "I only wanted a quote.", "Drafts only from now on", or as what it should have been kept, "as a draft". */
 const WANTED_ALONE = [
-  /\b(?:only|just|merely) (?:wanted|needed|asked (?:you )?for|meant)(?: you)?(?: (?:an?|the|to|some))? (\p{L}+)/iu,
-  /^\W*(?:(?:no|ok|please|just)\W+)*(\p{L}+) only\b/iu,
-  /\b(?:keep|kept|leave|left|save|saved|make|made)(?: (?:it|this|that|them|mine))? as an? (\p{L}+)/iu,
+  /\b(?:only|just|merely) (?:wanted|needed|asked (?:you )?for|meant) (?:an?|the|some) (\p{L}+)(?=\s*(?:$|[.,;!?]))/iu,
+  /^\W*(?:(?:no|ok|please|just)\W+)*(\p{L}+) only (?:from now on|next time|in future|for me)\b/iu,
+  /\b(?:keep|kept|leave|left|save|saved)(?: (?:it|this|that|them|mine))? as an? (\p{L}+)/iu,
 ];
-
-/** The one other tool whose own word the user wants alone. */
-export function wantedAlone(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
-  return onlyOwner(
-    WANTED_ALONE.flatMap((each) => each.exec(text.toLowerCase())?.[1] ?? []),
-    called,
-    tools,
-  );
-}
-
-// "You should've compared a few offers first", "could have just searched"
-const SHOULD_HAVE = /\b(?:should|could|might)(?: have|'ve) (?:(?:just|simply|first|only|rather|better) )*(?<done>\p{L}+)/giu;
-
-/** The one other tool whose verb is what the user says should have been done. */
-export function shouldHaveDone(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
-  const done = [...text.toLowerCase().replaceAll("’", "'").matchAll(SHOULD_HAVE)].flatMap(({ groups }) => groups?.["done"] ?? []);
-  const verbs = tools.filter(({ function: { name } }) => {
-    const [verb = ""] = wordsOf(humanise(name));
-    return !GENERAL.has(verb) && done.some((word) => sameForm(word, verb));
-  });
-  return onlyOwner(done, called, verbs);
-}
-
+// Of whom else it is said, or about being asked, is none of another tool: "You should have called me before".
+const SHOULD_HAVE =
+  /\byou (?:should|could|might)(?: have|'ve) (?:(?:just|simply|first|only|rather|better) )*(\p{L}+)(?! (?:me|us|my|with me|for my)\b)/iu;
 // Verbs that anything is done with: "you should have made it two" is of no tool that makes something.
-const GENERAL = new Set("add ask book change check do find get give have let make put run say send set show take tell use".split(" "));
+const GENERAL = new Set(
+  "add approve ask book call change check confirm consult do find get give have let make notify pay play put run say send set show take tell use verify wait".split(
+    " ",
+  ),
+);
+
+/** The one other tool that a rejection chooses outright: the user wanted its own word alone, or says that its verb is what should have been done. */
+export function chosenOutright(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
+  const said = text.replaceAll("’", "'").toLowerCase();
+  const wanted = WANTED_ALONE.flatMap((each) => each.exec(said)?.[1] ?? []);
+  const done = SHOULD_HAVE.exec(said)?.[1] ?? "";
+  const verbOf = (name: string): string => wordsOf(humanise(name))[0] ?? "";
+  const doing = tools.filter(({ function: { name } }) => !GENERAL.has(verbOf(name)) && sameForm(done, verbOf(name)));
+  return onlyOwner(wanted, called, tools) ?? onlyOwner([done], called, doing);
+}
 
 /** The one tool that has one of the words in its name, which the called one has not. */
 function onlyOwner(words: readonly string[], called: string, tools: readonly ToolDefinition[]): string | undefined {
@@ -76,5 +70,5 @@ function says(clauses: readonly (readonly string[])[], words: readonly string[],
 /** "sending", "drafts" and "compared" are of `send`, `draft` and `compare`. */
 function sameForm(left: string, right: string): boolean {
   const stem = left.replace(/(?:ing|ed)$/, "");
-  return [left, stem, `${stem}e`].some((each) => sameStem(each, right));
+  return [left, ...(stem === left ? [] : [stem, `${stem}e`])].some((each) => sameStem(each, right));
 }

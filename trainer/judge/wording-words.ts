@@ -16,8 +16,8 @@ export const SHORTENS: Words = [
   /\b(?:keep|make|cut|trim|write|say|want|be|like|have) (?:\w+ ){0,3}(?:shorter|short|brief)\b(?! (?!(?:please|pls|and|or|if|with|but|buddy|mate|from|next|ok|thanks|then|for me|always|in future|too|enough|version|answers?|repl\w+|messages?|texts?|ones?|sentences?|summar\w+|sweet)\b)\p{L})/iu,
   // "way too long."
   /^\W*(?:(?:that's|that is|that was|it's|way|far|much|still|again|sorry|hmm|no|but|ok|this is),? )*too (?:long|much text)(?: for me)?\W*$/i,
-  // "Shorter, I'm on my phone."
-  /^\W*(?:(?:much|even|way|a bit|a little) )?(?:shorter|briefer)(?: please)?\W*(?:$|[,.;!])/i,
+  // "Shorter, I'm on my phone.", and no shorter flight
+  /^\W*(?:(?:much|even|way|a bit|a little) )?(?:shorter|briefer)(?: please)?(?:[.!]*\s*$|[,.;!] (?:I'm|I am|I can't|I have|it's|you're|your|my)\b)/i,
   // "fewer words please", "too much text", "you talk too much", "say less"
   /\b(?:fewer|less|too many|so many|few|lots? of) (?:words|text|talk|talking|detail|sentences)\b/i,
   /\b(?:too|so|that|very) much (?:text|talk|talking|reading|to read|detail|information|info)\b/i,
@@ -44,7 +44,7 @@ export const UNASKS: Words = [
   /\b(?:no need|don't|do not|stop|quit|without)\b.*\bcheck(?:ing)? (?:with me|back)\b/i,
   /\bask(?:ing|ed)?\b(?! (?:them|him|her|my|the|for)\b).*\b(?:at the end|every time|each time|again|afterwards|not needed|not necessary)\b|\binterrogat\w+|\bquizz\w+/i,
   // "skip the anything else line", "no more 'do you want me to'"
-  /\b(?:no|no more|stop|quit|skip|drop|cut|lose|omit|leave out|without|enough (?:of|with))\b[^.!?]{0,25}\b(?:anything else|do you want|would you like|shall I|should I|can I (?:help|do))\b/i,
+  /\b(?:skip|drop|cut|lose|omit|leave out|no more|enough (?:of|with)|stop (?:with|saying)) (?:(?:the|that|those|these|your|all the) )?["'“‘]?(?:anything else|do you want|would you like|shall I|should I|can I help)\b/i,
   // "tell me and stop", "just tell me what you found", "a plain statement will do"
   /\b(?:tell|inform|state|report|say|give)\b.*\b(?:don't ask|and stop|full stop|hush|leave it there|nothing else)\b/i,
   /\b(?:only|just) (?:inform|state|report|(?:tell me|say) what (?:you|there))\b|\b(?:plain|only|just|as|a) statements?\b|\bstatements? (?:only|please)\b/i,

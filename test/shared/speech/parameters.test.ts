@@ -6,7 +6,15 @@ import { SEARCH } from "../../trainer/hotel.ts";
 describe("the kind of a parameter", () => {
   it.each([
     ["start", "From, HH:MM", "time"],
+    ["until", "HH:MM", "time"],
     ["spent_on", "YYYY-MM-DD", "date"],
+    ["duration", "Length as HH:MM", "text"],
+    ["utc_offset", "As +HH:MM", "text"],
+    ["opening_hours", "Such as HH:MM-HH:MM", "text"],
+    ["filename", "Saved as report-YYYY-MM-DD.csv", "text"],
+    ["period", "YYYY-MM-DD to YYYY-MM-DD", "text"],
+    ["starts_at", "DD/MM/YYYY HH:MM", "text"],
+    ["city", "In which, days being YYYY-MM-DD", "place"],
     ["visit_date", "In words", "date"],
     ["departure", "YYYY-MM-DDTHH:MM", "text"],
     ["departure", "YYYY-MM-DD HH:MM", "text"],

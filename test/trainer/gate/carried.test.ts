@@ -1,8 +1,9 @@
 /** What a gate takes a version to be held to. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
+import { AppError } from "../../../shared/errors.ts";
 import type { CarriedDefault } from "../../../shared/yielding.ts";
-import { carrying } from "../../../trainer/gate/carried.ts";
+import { carriedBy, carrying } from "../../../trainer/gate/carried.ts";
 import { call, result } from "../hotel.ts";
 
 const string = { type: "string" };
@@ -56,5 +57,31 @@ describe("carrying", () => {
     for (const carried of [[{ ...SHORT, held: false as const }], [{ ...SHORT, tool: "SearchFlat" }], []])
       expect(said(long, carried)).toBe(long);
     expect(said(long, [SHORT], [])).toBe(long); // a reply to the user, and to nothing that was found
+  });
+});
+
+describe("carriedBy", () => {
+  const files = (name: string) => ({ configDigest: name.repeat(64), weightsDigest: name.repeat(64), rank: 16, alpha: 32 });
+  const [own, ground] = [files("a"), files("b")];
+  const learned = [{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: "1" }];
+  const loadAdapter = async (): Promise<null> => null;
+  const beforeOf = (over: Parameters<typeof carriedBy>[0]["over"]): unknown => {
+    const head = { baseDigest: "c".repeat(64), parent: 3, parentAdapter: own, parentDefaults: null, defaults: [], over };
+    return carriedBy(head, { learned, loadAdapter }).carried.after[0]?.before?.adapter;
+  };
+
+  it("has what is learned asked of the parent, and of the ground where that is new", () => {
+    expect(beforeOf(null)).toEqual(own);
+    expect(beforeOf({ version: 7, adapter: ground, parentOver: 7 })).toEqual(own);
+    expect(beforeOf({ version: 7, adapter: ground, parentOver: 6 })).toEqual(ground);
+    expect(beforeOf({ version: 7, adapter: null, parentOver: null })).toBeNull();
+  });
+
+  it("has no version to ask whose files are gone", async () => {
+    const gone = async (): Promise<never> => {
+      throw new AppError("input/notFound", "gone", { details: { status: 404 } });
+    };
+    const head = { baseDigest: "c".repeat(64), parent: 3, parentAdapter: own, parentDefaults: null, defaults: [], over: null };
+    expect(await carriedBy(head, { learned, loadAdapter: gone }).loadBefore(own)).toBeUndefined();
   });
 });

@@ -135,6 +135,18 @@ describe("a tool", () => {
       expect(await heard(said)).toBe(`Call ${wanted} in place of ReserveHotel.`);
     });
 
+    it("is none where an argument is heard, nor of what is no such wish", async () => {
+      const base: JobSampler = {
+        ...hearing({}),
+        answer: async (prompts) => prompts.map(({ job }) => (job === "judge" ? "-1" : "city should be Faro.")),
+      };
+      const signal = signalOf(RESERVED, "You should have compared Faro!", { asked: [user("Two rooms, please.")], tools: [RESERVE, offer] });
+      expect((await createEmbeddedJudge(base).judge(signal, { votes: 1, seed: 0 }))?.hint?.text).toBe("city should be Faro.");
+      const note = { ...draft, function: { ...draft.function, name: "create_note" } };
+      for (const said of ["No, that is not right.", "I should have saved it.", "I only wanted a note of thanks to come with it."])
+        expect((await heard(said, { tools: [RESERVE, note, draft] })) ?? "").not.toMatch(/^Call/);
+    });
+
     it("is none that takes nothing of the same, nor of which two are named", async () => {
       expect(await heard("I only wanted the weather.")).toBeUndefined();
       const more = { ...draft, function: { ...draft.function, name: "send_draft" } };
@@ -143,7 +155,10 @@ describe("a tool", () => {
 
     it("is none of who approves, asks for more, or wants to be asked", async () => {
       expect(await heard("Great, I only wanted a draft of it.", { vote: "+1" })).toBeUndefined();
-      expect(await heard("You should have asked me first!")).toBe("Ask before ReserveHotel is called.");
+      for (const said of ["You should have asked me first!", "You should have confirmed that with me!"])
+        expect(await heard(said, { tools: [RESERVE, offer, { ...draft, function: { ...draft.function, name: "confirm_booking" } }] })).toBe(
+          "Ask before ReserveHotel is called.",
+        );
     });
   });
 

@@ -62,17 +62,18 @@ describe("findFit", () => {
     expect(await fitIn("To Anna.")).toEqual(["to", "Anna", "alone", expect.closeTo(CHANCE)]);
   });
 
-  it("knows words that open with an option and say no more of it", async () => {
-    const service = { type: "string", enum: ["economy", "express", "great"] };
+  it("knows words that are an option and nothing else", async () => {
+    const service = { type: "string", enum: ["economy", "express", "great", "morning"] };
     const tools = [{ ...MAIL, function: { name: "send_email", parameters: { properties: { service } } } }];
-    const opens = async (said: string): Promise<unknown> => {
+    const isWhole = async (said: string): Promise<unknown> => {
       const fit = await findFit(signalOf(call("send_email", { service: "economy" }), [user(said)], user("Send it."), { tools }), sampler);
-      return fit && [fit.found.hint.value, fit.opens];
+      return fit && [fit.found.hint.value, fit.isWhole];
     };
-    expect(await opens("Express.")).toEqual(["express", true]);
-    expect(await opens("express please, I'm late")).toEqual(["express", true]);
-    expect(await opens("Express mail is quick")).toEqual(["express", false]);
-    expect(await opens("Great!")).toEqual(["great", false]);
+    expect(await isWhole("Express.")).toEqual(["express", true]);
+    expect(await isWhole("  express, please!")).toEqual(["express", true]);
+    for (const said of ["Express mail is quick", "Express, thanks!", "Express?"]) expect(await isWhole(said)).toEqual(["express", false]);
+    expect(await isWhole("Great!")).toEqual(["great", false]);
+    expect(await isWhole("Morning!")).not.toEqual(["morning", true]);
   });
 
   it("is sure of a truth that is answered in one word", async () => {

@@ -122,7 +122,9 @@ describe("groundHint", () => {
       code: "hint/ungrounded",
     },
   ])("refuses $name", ({ hint, said, code }) => {
-    const parameters = withMore(withMore(SEARCH.function.parameters, "host", { type: "string" }), "code", { type: "string" });
+    const parameters = withMore(withMore(SEARCH.function.parameters, "host", { type: "string", description: "Who welcomes" }), "code", {
+      type: "string",
+    });
     const tools = [{ ...SEARCH, function: { ...SEARCH.function, parameters } }];
     const more = call("SearchHotel", { city: "Porto", number_of_rooms: "1", host: "Dana Wirth", code: "CC-100" });
     expect(groundHint(hint, signalOf(more, [user(said)], ASK, { tools }))).toMatchObject({ status: "refused", code });
@@ -133,9 +135,10 @@ describe("groundHint", () => {
     ["host", "Dana", "The host has to be Dana from now on."],
     ["code", "CC-340", "CC-340 for all of these."],
     ["track", "wav", "No, wav of course."],
+    ["host", "Dana", "No, the other Dana of the two should get it."],
   ])("takes %s = %s of who says %s", (parameter, value, said) => {
-    const text = { type: "string" };
-    const parameters = [...["host", "code", "track"]].reduce((all, name) => withMore(all, name, text), SEARCH.function.parameters);
+    const text = { type: "string", description: parameter === "host" ? "Who welcomes" : "" };
+    const parameters = ["host", "code", "track"].reduce((all, name) => withMore(all, name, text), SEARCH.function.parameters);
     const tools = [{ ...SEARCH, function: { ...SEARCH.function, parameters } }];
     const more = call("SearchHotel", { city: "Porto", number_of_rooms: "1", host: "Dana Wirth", code: "CC-100", track: "mp3" });
     expect(groundHint({ parameter, value }, signalOf(more, [user(said)], ASK, { tools }))).toMatchObject({ status: "grounded" });

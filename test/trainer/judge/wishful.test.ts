@@ -17,17 +17,25 @@ describe("wishfulWords", () => {
     "My wife would set it to 26 if I let her.",
     "He'll take 60 days anyway.",
     "Coach Dean does 90 minutes every day.",
-    "It was 26 outside only last week.",
-    "Pool just rang, as usual.",
     "Ana said she'd need 45 minutes to get there.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
   });
 
   it.each([
+    ["DHL just rang, wrong door as usual.", ", wrong door as usual."],
+    ["Anna just called, make it 3 people.", ", make it 3 people."],
+    ["It was 26 outside only last week, can you believe it?", ", can you believe it?"],
+    ["It was 2 last night, tonight we are 4.", ", tonight we are 4."],
+  ])("goes on behind what happened: %s", (said, rest) => {
+    expect(wishfulWords(said)).toBe(rest);
+  });
+
+  it.each([
     "Pool, please.",
     "Pool, not Standard, the bill killed us last month.",
     "Pool just suits us.",
+    "The table was for 4 last week.",
     "Why not Pool?",
     "What about Pool?",
     "Could you make it Pool?",

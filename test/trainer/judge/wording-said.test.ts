@@ -27,6 +27,7 @@ describe("wordingSaid", () => {
     ["I'm Mrs. Hill and I expect to be called that", "@name", "Mrs. Hill"],
     ["Say how many you found.", "@count", "told"],
     ["Shorter, I'm driving.", "@length", "5"],
+    ["Shorter.", "@length", "5"],
     ["Skip the would you like part.", "@question", "none"],
     ["No more 'shall I', please.", "@question", "none"],
   ])("reads %s", (said, parameter, value) => {

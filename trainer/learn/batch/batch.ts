@@ -35,7 +35,7 @@ export function perHint(judged: Judged): Judged[] {
 }
 
 /** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
-export function isNewGround({ over }: LineHead): boolean {
+export function isNewGround({ over }: Pick<LineHead, "over">): boolean {
   return over !== null && over.parentOver !== over.version;
 }
 
