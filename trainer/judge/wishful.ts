@@ -35,7 +35,8 @@ const WISHLESS = [UNREAL, OF_OTHERS, OF_SOMEBODY, REPORTED];
 const PAST =
   /\blast (?:year|month|summer|winter|spring|autumn|fall)\b|\b(?:years?|months?|weeks?|ages) ago\b|\byesterday\b|(?<!(?:'m|am|are|is|get|got) )\bused to\b/i;
 // "Eco, not boost, the bill killed us last month", and no "Yesterday I flew Business, not Economy"
-const SAID = /\b(?:said|told|asked|mentioned|wrote|please|now)\b|^\W*(?:\S+ )?[^\s,]+, not\b/i;
+const SAID =
+  /\b(?:said|told|asked|mentioned|wrote|please|now)\b|^[^\p{L}\p{N}]{0,9}(?:[\p{L}\p{N}'-]{1,40} )?[\p{L}\p{N}'-]{1,40}, not\b/iu;
 
 // What stands behind is a text to work on, and nobody's wish: "Translate to German: …"
 const TEXT =
