@@ -74,7 +74,7 @@ export function wasNamed(
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
 
 /**
- * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
+ * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom", "a 3 star hotel" of `star_rating`): whatever
  * other arguments hold, and whatever was made up for this one before, nothing else can be meant.
  */
 export function wasCounted(
@@ -82,9 +82,11 @@ export function wasCounted(
   { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
 ): boolean {
   if (writtenForm(value) !== "number") return false;
-  const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
+  const named = telling(wordsOf(parameter.words)).map((word) => word.replace(/s$/, ""));
+  const thing = named.at(-1); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
+  const isOfStars = named.includes("star"); // nothing else is, by whatever its name ends in
   const words = wordsOf(wordsBy(messages, "user"));
-  const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
+  const isThing = (word = ""): boolean => (thing !== undefined && word.startsWith(thing)) || (isOfStars && /^stars?$/.test(word));
   const counts = (at: number): boolean => isThing(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
   const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
   const said = words[last];

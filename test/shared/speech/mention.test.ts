@@ -1,7 +1,7 @@
 /** When words mention a value. */
 import { describe, expect, it } from "vitest";
-import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
-import { humanise, readParameters } from "../../../shared/speech/parameters.ts";
+import { mentions, parametersNamed, toolsNamed, wasCounted, wasNamed } from "../../../shared/speech/mention.ts";
+import { humanise, parameterOf, readParameters } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
@@ -85,5 +85,25 @@ describe("wasNamed", () => {
     { text: "Somewhere near One Day Street.", name: "city", value: "One Day Street", named: true },
   ])("takes the one of $text for a pronoun where it is no part of $value", ({ text, name, value, named }) => {
     expect(wasNamed([{ role: "user", content: text }], { parameter: parameter(name), value, args: {} })).toBe(named);
+  });
+});
+
+describe("wasCounted", () => {
+  it.each([
+    ["A room at a 1 star hotel.", "star_rating", "1", true],
+    ["Two rooms at a three-star hotel.", "star_rating", "3", true],
+    ["Two rooms at a three-star hotel.", "star_rating", "2", false],
+    ["2 starting at noon.", "star_rating", "2", false],
+    ["2 hotels.", "hotel_rating", "2", false],
+    ["A house with 1 bathroom.", "number_of_baths", "1", true],
+  ])("of %s, %s = %s: %s", (said, name, value, counted) => {
+    expect(wasCounted([{ role: "user", content: said }], { parameter: parameterOf(name), value })).toBe(counted);
+  });
+
+  it("names a number whatever other argument has it, too", () => {
+    const said = [{ role: "user" as const, content: "A room at a 1 star hotel in Faro." }];
+    const args = { star_rating: "1", number_of_rooms: "1" };
+    expect(wasNamed(said, { parameter: parameterOf("star_rating"), value: "1", args })).toBe(true);
+    expect(wasNamed(said, { parameter: parameterOf("number_of_rooms"), value: "1", args })).toBe(false);
   });
 });
