@@ -111,7 +111,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     const gate: Gate = async ({ carried }) => (told.push(carried), PASSING);
     const judge = judging({ ...REJECTS, hint: WIFI });
     expect(await loopOf(agent, { judge, learner: listening, gate }).step(2_000)).toBe("published");
-    const wifi = { tool: "SearchHotel", parameter: "has_wifi", value: "True", before: 1 };
+    const wifi = { tool: "SearchHotel", parameter: "has_wifi", value: "True", before: { adapter: head.parentAdapter } };
     const rehearsed = { tool: { function: { name: "SearchHotel" } }, parameter: { name: "number_of_rooms" }, system: [] };
     expect(told).toMatchObject([[rooms], [rehearsed], { before: [rooms], after: [wifi, rooms] }]);
     const [latest] = await versionsOf(agent);
