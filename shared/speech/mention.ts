@@ -3,7 +3,7 @@ import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
 import { isMonth, isNumberWord, knownForms, numberWord, writtenForm } from "./spoken.ts";
-import { containsPhrase, type Same, sameStem, wordsOf } from "./words.ts";
+import { containsPhrase, phrasesIn, type Same, sameStem, wordsOf } from "./words.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
 
@@ -61,20 +61,32 @@ export function wasOffered(
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-/** Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. */
+/**
+ * Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. What stands beside a word of the
+ * argument's own name is of that one, whatever others hold: "a 1 star hotel" of `star_rating` where one room is taken, too.
+ */
 export function wasNamed(
   messages: readonly ChatMessage[],
   { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
 ): boolean {
-  if (wasCounted(messages, { parameter, value })) return true;
+  if (wasCounted(messages, { parameter, value }) || standsBeside(wordsBy(messages, "user"), { parameter, value })) return true;
   const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
   return mentions(withoutPronoun(words, value), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+}
+
+/** Whether the text has the value right before or behind a word of the parameter's name: "1 star", "the album Blue". */
+function standsBeside(text: string, { parameter, value }: MentionedValue): boolean {
+  const [words, topics] = [wordsOf(text), telling(wordsOf(parameter.words))];
+  const isTopic = (word = ""): boolean => topics.some((topic) => sameStem(word, topic));
+  return knownForms(value)
+    .map(wordsOf)
+    .some((form) => phrasesIn(words, form).some((at) => isTopic(words[at - 1]) || isTopic(words[at + form.length])));
 }
 
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
 
 /**
- * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom", "a 3 star hotel" of `star_rating`): whatever
+ * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
  * other arguments hold, and whatever was made up for this one before, nothing else can be meant.
  */
 export function wasCounted(
@@ -82,11 +94,9 @@ export function wasCounted(
   { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
 ): boolean {
   if (writtenForm(value) !== "number") return false;
-  const named = telling(wordsOf(parameter.words)).map((word) => word.replace(/s$/, ""));
-  const thing = named.at(-1); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
-  const isOfStars = named.includes("star"); // nothing else is, by whatever its name ends in
+  const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
   const words = wordsOf(wordsBy(messages, "user"));
-  const isThing = (word = ""): boolean => (thing !== undefined && word.startsWith(thing)) || (isOfStars && /^stars?$/.test(word));
+  const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
   const counts = (at: number): boolean => isThing(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
   const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
   const said = words[last];

@@ -6,7 +6,7 @@ import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import { unlessGone } from "../feed/gone.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
-import { isNewGround } from "../learn/batch/batch.ts";
+import { groundOf } from "../learn/batch/ground.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
 
 /** A default that a version carries, with the version that knows nothing of it, where that can be asked. */
@@ -25,7 +25,7 @@ export function defaultsBefore({ parentDefaults, defaults }: Pick<LineHead, "par
  * What a personal line learns on new ground knows that ground before it.
  */
 export function carriedBy(
-  { baseDigest, ...head }: Pick<LineHead, "baseDigest" | "parent" | "parentAdapter" | "parentDefaults" | "defaults" | "over">,
+  { baseDigest, ...head }: Pick<LineHead, "baseDigest" | "parentAdapter" | "parentDefaults" | "defaults" | "over">,
   {
     learned,
     loadAdapter,
@@ -35,8 +35,7 @@ export function carriedBy(
   },
 ): { carried: { before: readonly GateDefault[]; after: readonly GateDefault[] }; loadBefore: LoadBefore } {
   const before = defaultsBefore(head);
-  const adapter = isNewGround(head) ? (head.over?.adapter ?? null) : head.parentAdapter;
-  const after = inheritDefaults<NonNullable<GateDefault["before"]>>(before, learned, { adapter });
+  const after = inheritDefaults<NonNullable<GateDefault["before"]>>(before, learned, { adapter: groundOf(head) });
   return { carried: { before, after }, loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest, adapter })) };
 }
 

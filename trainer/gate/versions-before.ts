@@ -23,10 +23,11 @@ const MOST_LOADED = 4; // versions: each takes room for its gradient, too
 
 /** In the engine under a name, or the bare base. */
 type Loaded = { readonly adapter?: string };
+type Written = ReadAnswer & WrittenAnswer;
 
 export class VersionsBefore {
   readonly #parts: Parts;
-  /** Asked longest ago first. */
+  /** Loaded longest ago first. */
   readonly #loaded = new Map<string, Loaded | undefined>();
   #names = 0;
 
@@ -35,17 +36,16 @@ export class VersionsBefore {
   }
 
   /** What goes out for the answer of a version that carries these defaults. */
-  async served<Answer extends ReadAnswer>(
-    answer: Answer,
+  async served(
+    answer: ReadAnswer,
     { carried, heard }: { carried: readonly GateDefault[]; heard: Heard },
   ): Promise<Pick<ReadAnswer, "calls" | "text">> {
-    const said = new Map<string, Promise<(ReadAnswer & WrittenAnswer) | undefined>>();
-    const ask = ({ before }: GateDefault): Promise<(ReadAnswer & WrittenAnswer) | undefined> => {
-      if (before === undefined) return Promise.resolve(undefined);
+    const said = new Map<string, Written | undefined>();
+    const ask = async ({ before }: GateDefault): Promise<Written | undefined> => {
+      if (before === undefined) return undefined;
       const key = keyOf(before.adapter);
-      const known = said.get(key) ?? this.#ask(before.adapter, heard);
-      said.set(key, known);
-      return known;
+      if (!said.has(key)) said.set(key, await this.#ask(before.adapter, heard));
+      return said.get(key);
     };
     const { answer: served } = await yieldOrHold<GateDefault, ReadAnswer & Pick<WrittenAnswer, "call">>(
       this.#parts.tokenizer,
@@ -60,7 +60,7 @@ export class VersionsBefore {
     while (this.#loaded.size > 0) await this.#dropOldest();
   }
 
-  async #ask(files: Files, { messages, tools }: Heard): Promise<(ReadAnswer & WrittenAnswer) | undefined> {
+  async #ask(files: Files, { messages, tools }: Heard): Promise<Written | undefined> {
     const { engine, tokenizer, maxTokens } = this.#parts;
     const loaded = await this.#load(files);
     if (loaded === undefined) return undefined;

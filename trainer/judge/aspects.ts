@@ -8,7 +8,7 @@ import { at } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
 import { argumentText, type Call, findTool, readableCalls, sameText } from "../../shared/speech/calls.ts";
-import { humanise, readParameters } from "../../shared/speech/parameters.ts";
+import { findParameter, humanise, readParameters } from "../../shared/speech/parameters.ts";
 import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../data/sentences.ts";
@@ -39,11 +39,11 @@ export async function findToolWish(
   { sampler, seed, rejected }: { sampler: JobSampler; seed: number; rejected: boolean },
 ): Promise<Stands | undefined> {
   const words = newWords(signal);
-  const named = toolsNamed(words, signal.turn.payload.tools).map((tool) => tool.function.name);
+  const { tools } = signal.turn.payload;
+  const named = toolsNamed(words, tools).map((tool) => tool.function.name);
   const called = lastCalled(signal, (call) => named.includes(call.name)) ?? lastCalled(signal);
   if (called === undefined) return undefined;
   const [first, ...more] = named.filter((name) => name !== called.call.name);
-  const { tools } = signal.turn.payload;
   const apart = first === undefined ? toldApart(words, called.call.name, tools) : undefined;
   const other = first ?? apart;
   if (other === undefined || more.length > 0) return undefined;
@@ -65,8 +65,9 @@ export function findToolOutright(signal: Heard): Stands | undefined {
 
 /** Whether two tools take something of one name and kind. */
 function sharesParameter(tools: readonly ToolDefinition[], left: string, right: string): boolean {
-  const [own, others] = [left, right].map((name) => findTool(tools, name)).map((tool) => (tool === undefined ? [] : readParameters(tool)));
-  return own?.some(({ name, kind }) => others?.some((other) => other.name === name && other.kind === kind)) === true;
+  const [own, other] = [findTool(tools, left), findTool(tools, right)];
+  if (own === undefined || other === undefined) return false;
+  return readParameters(own).some(({ name, kind }) => findParameter(other, name)?.kind === kind);
 }
 
 // Who names two tools may want both: "find buses and buy bus tickets".

@@ -127,7 +127,7 @@ const STARTERS = new Set(
 const UNCASED = "[\\p{Lo}\\p{M}ー]";
 
 /** What people call out, which names nothing. */
-const EXCLAMATIONS = new Set(
+export const EXCLAMATIONS: ReadonlySet<string> = new Set(
   (
     "absolutely amazing awesome bingo bravo brilliant cheers congrats cool damn definitely delicious duh eww exactly excellent fantastic gosh hooray hurray " +
     "indeed meh mmm neat omg ouch phew super sweet tasty ugh voila whoah wonderful yay yeah yep yuck yum yummy yup"

@@ -93,7 +93,7 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   ): Promise<Verdict | undefined> {
     const findArgument = async (): Promise<Partial<Verdict>> => {
       const fit = await findFit(signal, sampler);
-      const least = reward > 0 && fit?.isWhole !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
+      const least = reward > 0 && fit?.saysNoMore !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
       return reward > 0 ? {} : findNamed(signal, { seed, fit });
     };

@@ -10,7 +10,7 @@ import { findParameter, type Parameter } from "../../shared/speech/parameters.ts
 import { knownForms, writtenForm } from "../../shared/speech/spoken.ts";
 import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
-import { groundedCandidates, isCode } from "./candidates.ts";
+import { EXCLAMATIONS, groundedCandidates, isCode } from "./candidates.ts";
 import { countedBy } from "./counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
@@ -28,7 +28,7 @@ type Fitting = {
   readonly found: Stands;
   readonly told: (typeof TELLS)[number];
   /** Whether the words are an option of the schema and nothing else, which no approval is: "Express, please." */
-  readonly isWhole: boolean;
+  readonly saysNoMore: boolean;
   /** Whether it is a truth that the words answer in one word, "gift wrap: yes": nothing else is meant. */
   readonly answered: boolean;
   /** The words without the value. */
@@ -36,17 +36,17 @@ type Fitting = {
 };
 
 /** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
-export type Fit = Pick<Fitting, "found" | "told" | "isWhole"> & { readonly chance: number | undefined };
+export type Fit = Pick<Fitting, "found" | "told" | "saysNoMore"> & { readonly chance: number | undefined };
 
 const MOST_SAID = 2_000; // characters: who says more is about much else, and each value is looked for in all of it
 const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
 
 /** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
 export async function findFit(signal: Heard, sampler: JobSampler): Promise<Fit | undefined> {
-  const fits = fitting(signal).map(({ found, told, isWhole, answered, frame }): Fit => ({
+  const fits = fitting(signal).map(({ found, told, saysNoMore, answered, frame }): Fit => ({
     found,
     told,
-    isWhole,
+    saysNoMore,
     chance: answered ? 1 : chanceOf(frame, sampler),
   }));
   const most = Math.max(...fits.map(oddsOf));
@@ -114,13 +114,13 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
   // "Just comment on WEB-99" is about the ticket that is to be commented on.
   const isListed = parameter.allowed.length > 0;
   if (!isListed && (told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
-  const isWhole = parameter.kind === "enum" && isOptionAlone(words, found.hint.value);
-  return { found, frame, told, isWhole, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
+  const saysNoMore = parameter.kind === "enum" && isOptionAlone(words, found.hint.value);
+  return { found, frame, told, saysNoMore, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
 }
 
-// Said of what was done, whatever a schema lists.
+// Said of what was done, whatever a schema lists, beside what is called out.
 const PRAISES =
-  /^(?:accepted|all|any|approved|best|better|booked|closed|complete|completed|confirmed|cool|correct|done|easy|excellent|fast|fine|free|fresh|friendly|funny|good|great|high|hot|nice|none|ok|okay|open|paid|perfect|quick|ready|right|sent|smart|smooth|sorted|super|sweet|true|yes)$/i;
+  /^(?:accepted|all|any|approved|best|better|booked|closed|complete|completed|confirmed|correct|done|easy|fast|fine|free|fresh|friendly|funny|good|great|high|hot|nice|none|ok|okay|open|paid|perfect|quick|ready|right|sent|smart|smooth|sorted|true|yes)$/i;
 
 function isOptionAlone(words: string, value: string): boolean {
   const said = words
@@ -129,6 +129,7 @@ function isOptionAlone(words: string, value: string): boolean {
     .replace(/,? (?:please|pls|plz)$/i, "");
   return (
     !PRAISES.test(said) &&
+    !EXCLAMATIONS.has(said.toLowerCase()) &&
     !isSmallTalk(words, { asked: false }) &&
     knownForms(value).some((form) => form.toLowerCase() === said.toLowerCase())
   );

@@ -6,6 +6,7 @@ import type { ToolDefinition } from "../../shared/chat.ts";
 import { humanise } from "../../shared/speech/parameters.ts";
 import { clausesOf, isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
+import { ORDER_VERBS } from "./orders.ts";
 
 /** What somebody says that they wanted and nothing more, "I only wanted a quote.", "Drafts only from now on", or as what it should have been kept, "as a draft". */
 const WANTED_ALONE = [
@@ -16,12 +17,8 @@ const WANTED_ALONE = [
 // Of whom else it is said, or about being asked, is none of another tool: "You should have called me before".
 const SHOULD_HAVE =
   /\byou (?:should|could|might)(?: have|'ve) (?:(?:just|simply|first|only|rather|better) )*(\p{L}+)(?! (?:me|us|my|with me|for my)\b)/iu;
-// Verbs that anything is done with: "you should have made it two" is of no tool that makes something.
-const GENERAL = new Set(
-  "add approve ask book call change check confirm consult do find get give have let make notify pay play put run say send set show take tell use verify wait".split(
-    " ",
-  ),
-);
+// Verbs of asking and telling, beside those that anything is ordered with: "you should have made it two" is of no tool that makes something.
+const ASKING = new Set("approve ask change check confirm consult notify pay run say tell verify wait".split(" "));
 
 /** The one other tool that a rejection chooses outright: the user wanted its own word alone, or says that its verb is what should have been done. */
 export function chosenOutright(text: string, called: string, tools: readonly ToolDefinition[]): string | undefined {
@@ -29,7 +26,8 @@ export function chosenOutright(text: string, called: string, tools: readonly Too
   const wanted = WANTED_ALONE.flatMap((each) => each.exec(said)?.[1] ?? []);
   const done = SHOULD_HAVE.exec(said)?.[1] ?? "";
   const verbOf = (name: string): string => wordsOf(humanise(name))[0] ?? "";
-  const doing = tools.filter(({ function: { name } }) => !GENERAL.has(verbOf(name)) && sameForm(done, verbOf(name)));
+  const isGeneral = (verb: string): boolean => ORDER_VERBS.has(verb) || ASKING.has(verb);
+  const doing = tools.filter(({ function: { name } }) => !isGeneral(verbOf(name)) && sameForm(done, verbOf(name)));
   return onlyOwner(wanted, called, tools) ?? onlyOwner([done], called, doing);
 }
 

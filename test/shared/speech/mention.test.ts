@@ -1,6 +1,6 @@
 /** When words mention a value. */
 import { describe, expect, it } from "vitest";
-import { mentions, parametersNamed, toolsNamed, wasCounted, wasNamed } from "../../../shared/speech/mention.ts";
+import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
 import { humanise, parameterOf, readParameters } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
@@ -88,22 +88,18 @@ describe("wasNamed", () => {
   });
 });
 
-describe("wasCounted", () => {
+describe("a value that two arguments hold", () => {
   it.each([
-    ["A room at a 1 star hotel.", "star_rating", "1", true],
-    ["Two rooms at a three-star hotel.", "star_rating", "3", true],
-    ["Two rooms at a three-star hotel.", "star_rating", "2", false],
-    ["2 starting at noon.", "star_rating", "2", false],
-    ["2 hotels.", "hotel_rating", "2", false],
-    ["A house with 1 bathroom.", "number_of_baths", "1", true],
-  ])("of %s, %s = %s: %s", (said, name, value, counted) => {
-    expect(wasCounted([{ role: "user", content: said }], { parameter: parameterOf(name), value })).toBe(counted);
-  });
-
-  it("names a number whatever other argument has it, too", () => {
-    const said = [{ role: "user" as const, content: "A room at a 1 star hotel in Faro." }];
-    const args = { star_rating: "1", number_of_rooms: "1" };
-    expect(wasNamed(said, { parameter: parameterOf("star_rating"), value: "1", args })).toBe(true);
-    expect(wasNamed(said, { parameter: parameterOf("number_of_rooms"), value: "1", args })).toBe(false);
+    ["A room at a 1 star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
+    ["A room at a one-star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
+    ["Two rooms at a three-star hotel.", "star_rating", "3", "number_of_nights", true],
+    ["A room at a 1 star hotel in Faro.", "number_of_rooms", "1", "star_rating", false],
+    ["A song of the album Blue.", "album", "Blue", "artist", true],
+    ["A song of the album Blue.", "artist", "Blue", "album", false],
+    ["Something by Blue.", "album", "Blue", "artist", false],
+    ["1 starting at noon.", "star_rating", "1", "number_of_rooms", false],
+  ])("is of the one beside whose name it stands: %s, %s = %s beside %s: %s", (said, name, value, other, named) => {
+    const args = { [name]: value, [other]: value };
+    expect(wasNamed([{ role: "user", content: said }], { parameter: parameterOf(name), value, args })).toBe(named);
   });
 });

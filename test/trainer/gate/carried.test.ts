@@ -66,7 +66,7 @@ describe("carriedBy", () => {
   const learned = [{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: "1" }];
   const loadAdapter = async (): Promise<null> => null;
   const beforeOf = (over: Parameters<typeof carriedBy>[0]["over"]): unknown => {
-    const head = { baseDigest: "c".repeat(64), parent: 3, parentAdapter: own, parentDefaults: null, defaults: [], over };
+    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], over };
     return carriedBy(head, { learned, loadAdapter }).carried.after[0]?.before?.adapter;
   };
 
@@ -81,7 +81,7 @@ describe("carriedBy", () => {
     const gone = async (): Promise<never> => {
       throw new AppError("input/notFound", "gone", { details: { status: 404 } });
     };
-    const head = { baseDigest: "c".repeat(64), parent: 3, parentAdapter: own, parentDefaults: null, defaults: [], over: null };
+    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], over: null };
     expect(await carriedBy(head, { learned, loadAdapter: gone }).loadBefore(own)).toBeUndefined();
   });
 });

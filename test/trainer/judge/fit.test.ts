@@ -65,15 +65,16 @@ describe("findFit", () => {
   it("knows words that are an option and nothing else", async () => {
     const service = { type: "string", enum: ["economy", "express", "great", "morning"] };
     const tools = [{ ...MAIL, function: { name: "send_email", parameters: { properties: { service } } } }];
-    const isWhole = async (said: string): Promise<unknown> => {
+    const saysNoMore = async (said: string): Promise<unknown> => {
       const fit = await findFit(signalOf(call("send_email", { service: "economy" }), [user(said)], user("Send it."), { tools }), sampler);
-      return fit && [fit.found.hint.value, fit.isWhole];
+      return fit && [fit.found.hint.value, fit.saysNoMore];
     };
-    expect(await isWhole("Express.")).toEqual(["express", true]);
-    expect(await isWhole("  express, please!")).toEqual(["express", true]);
-    for (const said of ["Express mail is quick", "Express, thanks!", "Express?"]) expect(await isWhole(said)).toEqual(["express", false]);
-    expect(await isWhole("Great!")).toEqual(["great", false]);
-    expect(await isWhole("Morning!")).not.toEqual(["morning", true]);
+    expect(await saysNoMore("Express.")).toEqual(["express", true]);
+    expect(await saysNoMore("  express, please!")).toEqual(["express", true]);
+    for (const said of ["Express mail is quick", "Express, thanks!", "Express?"])
+      expect(await saysNoMore(said)).toEqual(["express", false]);
+    expect(await saysNoMore("Great!")).toEqual(["great", false]);
+    expect(await saysNoMore("Morning!")).not.toEqual(["morning", true]);
   });
 
   it("is sure of a truth that is answered in one word", async () => {

@@ -34,11 +34,6 @@ export function perHint(judged: Judged): Judged[] {
   return [{ signal, verdict: first }, ...rest];
 }
 
-/** Whether a personal line's next version is learned from another version of the shared line than its parent was. */
-export function isNewGround({ over }: Pick<LineHead, "over">): boolean {
-  return over !== null && over.parentOver !== over.version;
-}
-
 /** How many signals they are the hints of. */
 export function signalsAmong(judged: readonly Judged[]): number {
   return new Set(judged.map(({ signal }) => eventIdOf(signal.event.eventId))).size;
