@@ -186,7 +186,7 @@ export type ListedTurn = {
   readonly policyVersion: number;
   /** The version of before a default that was learned, whose answer went out since the user had said otherwise; null where none yielded. */
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
-  /** Defaults that its version has learned and its weights passed over: the answer was held to them. */
+  /** Defaults that its version has learned, or what was said in their place, where its weights passed over that: the answer was held to it. */
   readonly heldTo: readonly HeldDefault[];
   /** The policy's own question, which nobody was to be asked: it was answered as if they had said yes; null where none was. */
   readonly agreedTo: string | null;

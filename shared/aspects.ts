@@ -24,7 +24,7 @@ export function isAspect(parameter: string): parameter is Aspect {
 /** An aspect in the place of a parameter, of which nobody names a value. */
 export function aspectParameter(name: string): Parameter | undefined {
   if (!isAspect(name)) return undefined;
-  return { name, words: "", description: "", kind: "text", type: "", allowed: [], required: false, fallback: undefined };
+  return { name, words: "", ownWords: [], description: "", kind: "text", type: "", allowed: [], required: false, fallback: undefined };
 }
 
 /** How replies are worded, the value in the place of the star. */

@@ -8,9 +8,9 @@ import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool, sameText } from "./speech/calls.ts";
 import { isLeftOpen, isTurnedDown, wasGiven } from "./speech/given.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
-import { findParameter, readParameters } from "./speech/parameters.ts";
+import { findParameter, type ParameterKind, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
+import { ORDINALS, truthTold, wasAskedFor } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */
@@ -36,6 +36,13 @@ export type ValuedDefault = DefaultFor & { readonly value: string };
 /** As a version carries it; one that is not held only yields. */
 export type CarriedDefault = ValuedDefault & { readonly held?: false | undefined };
 
+/**
+ * What an answer without a default is, and of which conversation. `inWords`: of free values only what stands in somebody's words counts, however sure the
+ * policy is: what a version makes up that has never been corrected is not known.
+ */
+type Unlearned = { readonly without: WrittenAnswer; readonly heard: Heard; readonly inWords?: boolean };
+
+const FREE: ReadonlySet<ParameterKind> = new Set(["text", "person", "place"]);
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
 /**
@@ -45,22 +52,22 @@ const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the o
 export function yields(
   tokenizer: Tokenizer,
   about: DefaultFor & { readonly value?: string },
-  { under, without, heard }: { under: Pick<WrittenAnswer, "call">; without: WrittenAnswer; heard: Heard },
+  { under, ...said }: { under: Pick<WrittenAnswer, "call"> } & Unlearned,
 ): boolean {
   if (under.call?.name !== about.tool) return false;
   const { tool, parameter, value } = about;
-  if (value !== undefined && isOverruled({ tool, parameter, value }, { args: under.call.arguments, heard }))
+  if (value !== undefined && isOverruled({ tool, parameter, value }, { under, heard: said.heard }))
     return holds({ tool, parameter, value }, under);
-  const [used, own] = [under.call.arguments[about.parameter], without.call?.arguments[about.parameter]];
-  return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, { without, heard });
+  const [used, own] = [under.call.arguments[about.parameter], said.without.call?.arguments[about.parameter]];
+  return JSON.stringify(own) !== JSON.stringify(used) && tells(tokenizer, about, said);
 }
 
 /** Whether the user asks by its name for another option, turns the default's value down, or leaves open what it is to be. */
-function isOverruled(
+export function isOverruled(
   { tool, parameter, value }: Omit<ValuedDefault, "corrected">,
-  { args, heard }: { args: Readonly<Record<string, unknown>>; heard: Heard },
+  { under, heard }: { under: Pick<WrittenAnswer, "call">; heard: Heard },
 ): boolean {
-  const asked = askedOption({ tool, parameter }, { args, heard });
+  const asked = askedOption({ tool, parameter }, { args: under.call?.arguments ?? {}, heard });
   if (asked !== undefined) return asked !== value;
   const owner = findTool(heard.tools, tool);
   const read = owner && findParameter(owner, parameter);
@@ -71,12 +78,13 @@ function isOverruled(
  * Whether an answer that was given without a default fills its argument with what somebody has said: its value stands in somebody's
  * words, or the policy is sure of it, since many values have other names ("NYC", "next Friday"). Numbers, truths and what the schema
  * names for those who say nothing are easily made up, and other numbers stand everywhere: there both are asked. The very
- * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name, counts so many ("1 bath") or gives the argument that number.
+ * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name, counts so many ("1 bath"), gives the argument
+ * that number or tells the truth outright ("with wifi").
  */
 export function tells(
   tokenizer: Tokenizer,
   { tool, parameter, corrected }: DefaultFor,
-  { without, heard: { messages, tools } }: { without: WrittenAnswer; heard: Heard },
+  { without, heard: { messages, tools }, inWords = false }: Unlearned,
 ): boolean {
   const args = without.call?.name === tool ? without.call.arguments : {};
   const own = args[parameter];
@@ -88,8 +96,10 @@ export function tells(
   if (wasCounted(messages, { parameter: read, value }) || wasGiven(messages, { parameter: read, value })) return true;
   const wasMadeUp = corrected.includes(value);
   const said = { parameter: read, value, args };
-  const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);
-  if (wasMadeUp && !named) return false;
+  const truth = truthTold(messages, read)?.toString();
+  const isNamed = (): boolean => (wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said));
+  const named = truth === undefined ? isNamed() : truth === value.toLowerCase();
+  if ((wasMadeUp || (inWords && FREE.has(read.kind))) && !named) return false;
   const sure = isSureOf(tokenizer, without, parameter);
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
   return isCommon ? named && sure : named || sure;

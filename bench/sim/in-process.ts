@@ -133,18 +133,22 @@ export class InProcessSystem implements LearningSystem {
     standing: readonly InheritedDefault<Version>[],
   ): Promise<YieldedOrHeld<InheritedDefault<Version>, Sampled>> {
     const from = new Map([[answer, this.#served]]);
-    const ask = async ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => {
-      const [without] = await this.#sample([request], before);
-      if (without !== undefined) from.set(without, before);
+    const said = new Map<Version, Sampled | undefined>();
+    const askOnce = async (version: Version): Promise<Sampled | undefined> => {
+      if (!said.has(version)) said.set(version, (await this.#sample([request], version))[0]);
+      const without = said.get(version);
+      if (without !== undefined) from.set(without, version);
       return without;
     };
+    const ask = ({ before }: InheritedDefault<Version>): Promise<Sampled | undefined> => askOnce(before);
+    const askBase = (): Promise<Sampled | undefined> => askOnce(BARE);
     const hold = async (passed: readonly Held[], under: Sampled): Promise<Sampled | undefined> => {
       const before = { text: under.text, calls: under.calls };
       const held = holdTo(passed, { ...FREE_FORM, tools: request.tools }, { before, heard: request });
       const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? this.#served);
       return after;
     };
-    return yieldOrHold(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, hold });
+    return yieldOrHold(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, askBase, hold });
   }
 
   async #sample(requests: readonly (Prompted & { held?: Sayable })[], { name }: Version): Promise<Sampled[]> {

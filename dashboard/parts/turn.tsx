@@ -60,7 +60,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       )}
       {heldTo.length > 0 && (
         <p class="note">
-          Version {policyVersion} passed over what it has learned, and was held to it:{" "}
+          Version {policyVersion} passed over what it has learned, or what was said in its place, and was held to it:{" "}
           {heldTo.map((each) => (isAspect(each.parameter) ? aspectText(each) : `${each.parameter} should be ${each.value}.`)).join(" ")}
         </p>
       )}

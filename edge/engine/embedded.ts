@@ -5,6 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { agreementTo, asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Prompt, RenderedPrompt } from "../../shared/tokenizer.ts";
@@ -112,10 +113,9 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   };
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
-  return {
-    answer: (signal) =>
-      toAnswer(new YieldingAnswer({ policy, completion, completionOf, heard: turn, defaults: relevant }, signal), { ...turn, toolChoice }),
-  };
+  const base = { line: SHARED_LINE, version: 0, policyDigest: baseDigest, adapter: null };
+  const yielding = { policy, completion, completionOf, base, heard: turn, defaults: relevant };
+  return { answer: (signal) => toAnswer(new YieldingAnswer(yielding, signal), { ...turn, toolChoice }) };
 }
 
 function promptKeyOf(notes: readonly ServedNote[]): string {

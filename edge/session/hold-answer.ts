@@ -20,7 +20,7 @@ import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
 import type { WithoutOverruled } from "./overruled-notes.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
-import { isRead, standingDefaults } from "./yielding-turn.ts";
+import { type Asked, isRead, standingDefaults } from "./yielding-turn.ts";
 
 export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told, unfilled }: WithoutOverruled): Promise<Answer> {
   const { completion, heard } = answers.turn;
@@ -94,7 +94,7 @@ class LearnedDefaults {
   readonly #answers: VersionAnswers;
   /** What became of those that are done with. */
   readonly #fates = new Map<ServedDefault, "yielded" | "held">();
-  /** Those that the version before was asked about, and over which value: what it said goes for the answer that was then held to others. */
+  /** Those that other versions were asked about, and over which value: what they said goes for the answer that was then held to others. */
   readonly #askedOver = new Set<string>();
 
   constructor(answers: VersionAnswers) {
@@ -103,7 +103,8 @@ class LearnedDefaults {
 
   /** Lets what the version has learned yield to what was said, and holds the answer to what it passes over, but for what notes are about. */
   async yieldOrHold(under: Answer): Promise<Answer> {
-    const { turn } = this.#answers;
+    const answers = this.#answers;
+    const { turn } = answers;
     const { policy, heard } = turn;
     const open = (some: readonly ServedDefault[]): ServedDefault[] =>
       some.filter((each) => !this.#fates.has(each) && !this.#askedOver.has(overValue(each, under)));
@@ -111,8 +112,9 @@ class LearnedDefaults {
       defaults: open(under.defaults),
       standing: open(standingDefaults(turn)).filter((each) => !isSaidOfAnother(each, { calls: under.calls, heard })),
       heard,
-      ask: (learned, before) => this.#askBefore(learned, before),
-      hold: (passed, before) => this.#answers.hold(before, passed),
+      ask: (learned, before) => answers.askBefore(learned, this.#without(learned, before)),
+      askBase: (learned, before) => answers.askBase(this.#without(learned, before)),
+      hold: (passed, before) => answers.hold(before, passed),
     });
     for (const each of yielded) this.#fates.set(each, "yielded");
     for (const each of held) this.#fates.set(each, "held");
@@ -124,13 +126,13 @@ class LearnedDefaults {
     return [...this.#fates].some(([each, fate]) => fate === "yielded" && samePlace(each, note));
   }
 
-  /** The answer of the version before, with nothing else about the default's argument. */
-  #askBefore(learned: ServedDefault, { completion: by, ...before }: Answer): Promise<Answer | undefined> {
+  /** What a version that has not learned a default is asked: with nothing else about its argument. */
+  #without(learned: ServedDefault, { completion: by, ...before }: Answer): Omit<Asked, "by"> {
     this.#askedOver.add(overValue(learned, before));
     const others = <Some extends Held>(some: readonly Some[]): Some[] => some.filter((each) => !samePlace(each, learned));
     // What it had called must not speak for the default that it is asked without.
     const hold = { to: others(by.held), before: { ...before, calls: [] } };
-    return this.#answers.askBefore(learned, { notes: others(by.notes), agreedTo: by.agreedTo, hold });
+    return { notes: others(by.notes), agreedTo: by.agreedTo, hold };
   }
 }
 

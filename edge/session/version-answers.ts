@@ -47,6 +47,11 @@ export class VersionAnswers {
     return this.ask({ ...asked, by: learned?.before ?? completion }, older);
   }
 
+  /** What the base says, which has learned no default. */
+  askBase(asked: Omit<Asked, "by">): Promise<Answer | undefined> {
+    return this.ask({ ...asked, by: this.turn.base }, []);
+  }
+
   /** Undefined where the version cannot be asked, or enough was. @param defaults what the asked version has learned */
   async ask({ by, notes, agreedTo, hold }: Asked, defaults: readonly ServedDefault[]): Promise<Answer | undefined> {
     const key = keyOf({ by, notes, agreedTo, held: hold?.to ?? [], before: hold?.before.calls, form: hold?.form });

@@ -36,6 +36,8 @@ export type YieldingTurn = {
   readonly completion: YieldingCompletion;
   /** The same under another version, or with fewer notes in its prompt; undefined where there is no room for a question that was agreed to. */
   readonly completionOf: (asked: Asked) => YieldingCompletion | undefined;
+  /** The bare base, under all versions. */
+  readonly base: ServedDefault["before"];
   readonly heard: Heard;
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];

@@ -4,7 +4,7 @@ import { heldElsewhere } from "./calls.ts";
 import { mentions, namesTopic, numbersAmong, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
-import { clausesOf, isWanted, PRONOUN } from "./wanted.ts";
+import { clausesOf, isWanted, PRONOUN, withoutGeneric } from "./wanted.ts";
 import { containsPhrase, sameStem, wordsOf } from "./words.ts";
 
 /**
@@ -103,7 +103,8 @@ function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
 export function isTurnedDown(messages: readonly ChatMessage[], { parameter, value }: { parameter: Parameter; value: string }): boolean {
   const words = wordsBy(requestOf(messages), "user").replaceAll("’", "'");
   if (writtenForm(value) === "number") return value !== "1" && PEOPLE.test(parameter.words) && ALONE.test(words);
-  return mentions(words, { parameter, value }) && !isWanted(words, { parameter, value }, parameter.allowed);
+  const said = { parameter: withoutGeneric(parameter), value };
+  return mentions(words, said) && !isWanted(words, said, parameter.allowed);
 }
 
 const OPEN =

@@ -6,6 +6,8 @@ import { isMonth, isNumberWord, knownForms, numberWord, writtenForm } from "./sp
 import { containsPhrase, phrasesIn, type Same, sameStem, wordsOf } from "./words.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
+/** What tells one argument from others that may have the same value. */
+type NamedValue = MentionedValue & { readonly parameter: Pick<Parameter, "ownWords"> };
 
 // Words that say nothing about which parameter is meant.
 const COMMON = new Set(
@@ -63,44 +65,49 @@ export function wasOffered(
 
 /**
  * Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. What stands beside a word of the
- * argument's own name is of that one, whatever others hold: "a 1 star hotel" of `star_rating` where one room is taken, too.
+ * argument's own is of that one, whatever others hold: "a 1 star hotel" of `star_rating` where one room is taken, too.
  */
 export function wasNamed(
   messages: readonly ChatMessage[],
-  { parameter, value, args }: { parameter: MentionedValue["parameter"]; value: string; args: Readonly<Record<string, unknown>> },
+  { parameter, value, args }: NamedValue & { args: Readonly<Record<string, unknown>> },
 ): boolean {
   if (wasCounted(messages, { parameter, value }) || standsBeside(wordsBy(messages, "user"), { parameter, value })) return true;
   const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
   return mentions(withoutPronoun(words, value), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-/** Whether the text has the value right before or behind a word of the parameter's name: "1 star", "the album Blue". */
-function standsBeside(text: string, { parameter, value }: MentionedValue): boolean {
-  const [words, topics] = [wordsOf(text), telling(wordsOf(parameter.words))];
+/** Whether the text has the value right before or behind a word of the parameter's own: "1 star", "the album Blue". */
+function standsBeside(text: string, { parameter, value }: NamedValue): boolean {
+  const [words, topics] = [wordsOf(text), telling(parameter.ownWords)];
   const isTopic = (word = ""): boolean => topics.some((topic) => sameStem(word, topic));
   return knownForms(value)
     .map(wordsOf)
     .some((form) => phrasesIn(words, form).some((at) => isTopic(words[at - 1]) || isTopic(words[at + form.length])));
 }
 
+const ARTICLES = new Set(["a", "an", "the"]);
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
 
 /**
- * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom"): whatever
- * other arguments hold, and whatever was made up for this one before, nothing else can be meant.
+ * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom", "a 1 star hotel"):
+ * whatever other arguments hold, and whatever was made up for this one before, nothing else can be meant.
  */
 export function wasCounted(
   messages: readonly ChatMessage[],
-  { parameter, value }: { parameter: Pick<Parameter, "words">; value: string },
+  { parameter, value }: { parameter: Pick<Parameter, "words" | "ownWords">; value: string },
 ): boolean {
   if (writtenForm(value) !== "number") return false;
   const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
   const words = wordsOf(wordsBy(messages, "user"));
   const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
-  const counts = (at: number): boolean => isThing(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
+  const own = telling(parameter.ownWords);
+  const isOwn = (word = ""): boolean => own.some((topic) => sameStem(word, topic));
+  const counts = (at: number): boolean =>
+    isThing(words[at + 1]) || isOwn(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
   const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
   const said = words[last];
-  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
+  const before = words.slice(0, Math.max(0, last)).findLast((word) => !ARTICLES.has(word)) ?? "";
+  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(before);
 }
 
 /** The numbers among words, as they are written there, but for those of dates and hours. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { ToolDefinition } from "../chat.ts";
 import { checkValue } from "../schema-check.ts";
+import { wordsOf } from "./words.ts";
 
 export type ParameterKind = "boolean" | "enum" | "number" | "date" | "time" | "place" | "person" | "text";
 
@@ -12,6 +13,8 @@ export type Parameter = {
   readonly name: string;
   /** The name as words: `check_in_date` → `check in date`. */
   readonly words: string;
+  /** Those of them that neither the tool's name has nor another parameter's, in lower case. */
+  readonly ownWords: readonly string[];
   readonly description: string;
   readonly kind: ParameterKind;
   /** JSON schema type or types, as text. */
@@ -41,12 +44,15 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
   const parsed = ParametersSchema.safeParse(tool.function.parameters ?? {});
   if (!parsed.success) return [];
   const { properties, required } = parsed.data;
+  const wordsBy = new Map([tool.function.name, ...Object.keys(properties)].map((name) => [name, wordsOf(humanise(name))]));
   return Object.entries(properties).map(([name, property]) => {
+    const others = new Set([...wordsBy].flatMap(([other, words]) => (other === name ? [] : words)));
     const allowed = (property.enum ?? []).filter((value) => value !== null).map(String);
     const type = typesOf(property).join(" ");
     return {
       name,
       words: humanise(name),
+      ownWords: (wordsBy.get(name) ?? []).filter((word) => !others.has(word)),
       description: property.description,
       type,
       kind: kindOf(name, property.description, { type, allowed }),
@@ -96,7 +102,9 @@ export function findParameter(tool: ToolDefinition, name: string): Parameter | u
 /** What a name alone tells of a value that stands under it: `rent`, `visit_date`. */
 export function parameterOf(name: string): Parameter {
   const kind = kindOf(name, "", { type: "string", allowed: [] });
-  return { name, words: humanise(name), description: "", kind, type: "string", allowed: [], required: false, fallback: undefined };
+  const words = humanise(name);
+  const ownWords = wordsOf(words);
+  return { name, words, ownWords, description: "", kind, type: "string", allowed: [], required: false, fallback: undefined };
 }
 
 /** Whether a value by itself tells that this parameter of the tool is meant: an option does, and the only place, but not one of two dates. */

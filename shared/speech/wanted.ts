@@ -1,7 +1,7 @@
 /** Whether a person asks for a value, or only speaks of it: to refuse it, or as a part of something else. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
-import { type MentionedValue, mentions, topicWords, wordsBy } from "./mention.ts";
+import { type MentionedValue, mentions, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { knownForms, writtenForm } from "./spoken.ts";
 import { phrasesIn, sameStem, tellingWords, TITLES, wordsOf } from "./words.ts";
@@ -99,6 +99,26 @@ function truthSaid(clause: string, parameter: MentionedValue["parameter"]): bool
   if (denials === 1) return USELESS.test(clause);
   if (LEFT_OUT.test(clause)) return false;
   return (clause.match(DENIED)?.length ?? 0) > 0 || USELESS.test(clause) ? undefined : true;
+}
+
+// What many truths are called beside what they are about: `good_for_kids`, `smoking_allowed`.
+const GENERIC = new Set(
+  "good allowed allow allows available included include includes offered offers serves needed required wanted preferred enabled".split(" "),
+);
+
+/** A truth with what it is about for its words: kids, smoking. Any other parameter as it is. */
+export function withoutGeneric(parameter: Parameter): Parameter {
+  if (parameter.kind !== "boolean") return parameter;
+  const about = wordsOf(parameter.words).filter((word) => !GENERIC.has(word));
+  return about.length === 0 ? parameter : { ...parameter, words: about.join(" ") };
+}
+
+/** Which truth the user's words in the request at hand tell of a parameter, by what it is about ("with wifi", "no smoking"); undefined where they tell none, or both. */
+export function truthTold(messages: readonly ChatMessage[], parameter: Parameter): boolean | undefined {
+  if (parameter.kind !== "boolean") return undefined;
+  const said = wordsBy(requestOf(messages), "user");
+  const [only, ...more] = [true, false].filter((truth) => isWanted(said, { parameter: withoutGeneric(parameter), value: String(truth) }));
+  return more.length === 0 ? only : undefined;
 }
 
 const DENYING_NAME = new Set("no non not avoid exclude without skip drop remove disable".split(" "));

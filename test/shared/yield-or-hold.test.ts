@@ -37,11 +37,15 @@ async function decided(
     asked.push(before);
     return said[before];
   };
+  const askBase = async (): Promise<WrittenAnswer | undefined> => {
+    asked.push("base");
+    return said["base"];
+  };
   const hold = async (passed: readonly Default[]): Promise<WrittenAnswer | undefined> => {
-    asked.push(...passed.map(({ parameter }) => `held ${parameter}`));
+    asked.push(...passed.map(({ parameter, value }) => `held ${parameter} ${value}`));
     return held;
   };
-  const { answer: out, ...outcome } = await yieldOrHold(tokenizer, answer, { defaults, standing, heard, ask, hold });
+  const { answer: out, ...outcome } = await yieldOrHold(tokenizer, answer, { defaults, standing, heard, ask, askBase, hold });
   return { answer: out, asked, ...outcome };
 }
 
@@ -52,19 +56,44 @@ describe("a default that the answer has", () => {
     const other = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
     expect(await decided(other, {})).toMatchObject({ answer: other, asked: [] });
     expect(await decided(text("How many?"), {})).toMatchObject({ asked: [] });
-    expect(await decided(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["no stars"] });
+    expect(await decided(calls("SearchHotel", { stars: "4" }), {})).toMatchObject({ asked: ["base", "no stars"] });
   });
 
   it("yields to what was said, and the older ones are tried on the answer without it", async () => {
     const noStars = calls("SearchHotel", { number_of_rooms: "2", stars: "5" });
     const neither = calls("SearchHotel", { number_of_rooms: "3", stars: "5" });
     const said = { "no stars": noStars, "no rooms": neither };
-    expect(await decided(under, said)).toMatchObject({ answer: neither, asked: ["no stars", "no rooms"], yielded: [STARS, ROOMS] });
+    expect(await decided(under, said)).toMatchObject({
+      answer: neither,
+      asked: ["base", "no stars", "base", "no rooms"],
+      yielded: [STARS, ROOMS],
+    });
     expect((await decided(under, { ...said, "no rooms": calls("SearchHotel", { stars: "5" }) })).answer).toBe(noStars);
   });
 
   it("stays where a version cannot be asked", async () => {
-    expect(await decided(under, {})).toMatchObject({ answer: under, asked: ["no stars", "no rooms"], yielded: [] });
+    expect(await decided(under, {})).toMatchObject({ answer: under, asked: ["base", "no stars", "base", "no rooms"], yielded: [] });
+  });
+
+  it("stays where the base leaves its argument out, and no other version is asked", async () => {
+    const said = { base: calls("SearchHotel", { stars: "5" }), "no rooms": calls("SearchHotel", { number_of_rooms: "3" }) };
+    const rooms = calls("SearchHotel", { number_of_rooms: "2" });
+    expect(await decided(rooms, said)).toMatchObject({ answer: rooms, asked: ["base"], yielded: [] });
+    const unsaid = { base: calls("SearchHotel", {}), "no rooms": calls("SearchHotel", { number_of_rooms: "4" }) };
+    const leftOpen = { heard: saying("A hotel in Faro, any rooms will do.") };
+    expect((await decided(rooms, unsaid, leftOpen)).asked).toEqual(["base", "no rooms"]);
+  });
+
+  it("yields to what the base hears in somebody's words, where an update has led the version before astray", async () => {
+    const [rooms, three] = [calls("SearchHotel", { number_of_rooms: "2" }), calls("SearchHotel", { number_of_rooms: "3" })];
+    const astray = { base: three, "no rooms": calls("SearchHotel", {}) };
+    expect(await decided(rooms, astray)).toMatchObject({ answer: three, yielded: [ROOMS] });
+    // However sure the base is of what nobody has said: what it makes up has never been corrected.
+    const city = { tool: "SearchHotel", parameter: "city", value: "Porto", corrected: [], before: "no city" } as unknown as Default;
+    const porto = calls("SearchHotel", { city: "Porto" });
+    const madeUp = { base: calls("SearchHotel", { city: "London" }), "no city": calls("SearchHotel", {}) };
+    expect(await decided(porto, madeUp, { defaults: [city] })).toMatchObject({ answer: porto, yielded: [] });
+    expect((await decided(porto, { ...madeUp, "no city": madeUp.base }, { defaults: [city] })).answer).toBe(madeUp.base);
   });
 });
 
@@ -76,7 +105,11 @@ describe("a default that the answer passes over", () => {
 
   it("is held where nobody has said anything, as what the version before makes up shows, or leaves out", async () => {
     const without = { "no board": none };
-    expect(await decided(none, without, passed)).toMatchObject({ answer: full, asked: ["no board", "held board"], held: [BOARD] });
+    expect(await decided(none, without, passed)).toMatchObject({
+      answer: full,
+      asked: ["no board", "base", "held board full"],
+      held: [BOARD],
+    });
     const bare = calls("SearchHotel", { city: "Faro" });
     expect((await decided(bare, { "no board": bare }, passed)).answer).toBe(full);
     expect((await decided(bare, { "no board": text("Which one?") }, passed)).answer).toBe(full);
@@ -86,14 +119,46 @@ describe("a default that the answer passes over", () => {
     const breakfast = calls("SearchHotel", { city: "Faro", board: "breakfast" });
     const named = { ...passed, heard: saying("A hotel in Faro with breakfast.") };
     expect(await decided(breakfast, {}, named)).toMatchObject({ answer: breakfast, asked: [], held: [] });
-    expect(await decided(breakfast, { "no board": breakfast }, passed)).toMatchObject({ answer: breakfast, asked: ["no board"], held: [] });
+    expect(await decided(breakfast, { "no board": breakfast }, passed)).toMatchObject({
+      answer: breakfast,
+      asked: ["no board", "base"],
+      held: [],
+    });
   });
 
-  it("yields where the version before tells what was said, and the answer has neither that nor the default", async () => {
+  it("yields where the version before tells what was said, and the answer, which has neither that nor the default, is held to it", async () => {
     const [six, three] = [calls("SearchHotel", { number_of_rooms: "6" }), calls("SearchHotel", { number_of_rooms: "3" })];
     const heard = saying("A hotel in Faro, 3 rooms.");
-    const rooms = { defaults: [ROOMS], standing: [ROOMS], heard };
-    expect(await decided(six, { "no rooms": three }, rooms)).toMatchObject({ answer: three, yielded: [ROOMS], held: [] });
+    const rooms = { defaults: [ROOMS], standing: [ROOMS], heard, held: three };
+    const outcome = await decided(six, { "no rooms": calls("SearchHotel", { number_of_rooms: "3", city: "Porto" }) }, rooms);
+    expect(outcome).toMatchObject({ answer: three, asked: ["no rooms", "base", "held number_of_rooms 3"], yielded: [ROOMS], held: [] });
+  });
+
+  it("yields where the base hears it in somebody's words, and the version before does not", async () => {
+    const heard = saying("A hotel in Faro, for five stars.");
+    const [under, base] = [calls("SearchHotel", { city: "five stars" }), calls("SearchHotel", { city: "Faro", stars: "5" })];
+    const held = calls("SearchHotel", { city: "five stars", stars: "5" });
+    const stars = { defaults: [STARS], standing: [STARS], heard, held };
+    const outcome = await decided(under, { "no stars": under, base }, stars);
+    expect(outcome).toMatchObject({ answer: held, asked: ["no stars", "base", "held stars 5"], yielded: [STARS], held: [] });
+  });
+
+  it("yields to an option that the user asks for by its name, where the answer has another value", async () => {
+    const heard = saying("A hotel in Faro with breakfast.");
+    const [astray, breakfast] = [calls("SearchHotel", { board: "Basketball" }), calls("SearchHotel", { board: "breakfast" })];
+    const board = { defaults: [BOARD], standing: [BOARD], heard, held: breakfast };
+    const outcome = await decided(astray, { "no board": none, base: breakfast }, board);
+    expect(outcome).toMatchObject({ answer: breakfast, asked: ["no board", "base", "held board breakfast"], yielded: [BOARD], held: [] });
+  });
+
+  it("is not held over what two versions make of the user's words, whatever words that has", async () => {
+    const half = calls("SearchHotel", { city: "Faro", board: "breakfast" });
+    const heard = saying("A hotel in Faro, with something in the morning.");
+    const unsure = { ...half, logProbs: Array.from(half.logProbs, () => -1) };
+    expect(await decided(half, { "no board": unsure }, { ...passed, heard })).toMatchObject({ answer: half, held: [] });
+    const corrected = { ...BOARD, corrected: ["breakfast"] };
+    const again = await decided(half, { "no board": unsure }, { ...passed, heard, defaults: [corrected], standing: [corrected] });
+    expect(again).toMatchObject({ answer: full, held: [corrected] });
   });
 
   it("is held over a number only where that is made up as it was when it was corrected", async () => {

@@ -106,6 +106,47 @@ describe("a default", () => {
     expect(open.map((said) => yields(tokenizer, corrected, { heard: saying(said), under, without }))).toEqual([false, false, false, false]);
   });
 
+  it("yields to what was corrected where the user counts a thing of the argument's own", () => {
+    const parameters = { type: "object", properties: { star_rating: { type: "string" }, number_of_rooms: { type: "string" } } };
+    const tools = [{ type: "function" as const, function: { name: "FindHotel", parameters } }];
+    const stars = { tool: "FindHotel", parameter: "star_rating", corrected: ["1"] };
+    const yieldsIn = (content: string): boolean =>
+      yields(tokenizer, stars, {
+        heard: { messages: [{ role: "user", content }], tools },
+        under: calls("FindHotel", { star_rating: "2", number_of_rooms: "1" }),
+        without: calls("FindHotel", { star_rating: "1", number_of_rooms: "1" }),
+      });
+    expect(["A 1 star hotel.", "Even a one-star hotel will do."].map(yieldsIn)).toEqual([true, true]);
+    expect(["1 hotel room.", "A hotel with 1 room, please.", "Not a 1 star hotel."].map(yieldsIn)).toEqual([false, false, false]);
+  });
+
+  it("yields to the truth that the user tells outright, whatever was made up before", () => {
+    const tools = [
+      {
+        type: "function" as const,
+        function: {
+          name: "FindHotel",
+          parameters: { type: "object", properties: { has_wifi: { type: "boolean" }, good_for_kids: { type: "boolean" } } },
+        },
+      },
+    ];
+    const yieldsIn = (content: string, parameter = "has_wifi"): boolean =>
+      yields(
+        tokenizer,
+        { tool: "FindHotel", parameter, value: "false", corrected: ["true"] },
+        {
+          heard: { messages: [{ role: "user", content }], tools },
+          under: calls("FindHotel", { [parameter]: false }),
+          without: calls("FindHotel", { [parameter]: true }),
+        },
+      );
+    expect(yieldsIn("I need wifi this time.")).toBe(true);
+    expect(yieldsIn("A hotel in Faro.")).toBe(false);
+    expect(yieldsIn("No wifi, please.")).toBe(false);
+    expect(yieldsIn("Something for the kids.", "good_for_kids")).toBe(true);
+    expect(yieldsIn("A good hotel.", "good_for_kids")).toBe(false);
+  });
+
   it("yields to what was corrected where the user asks for it by its name, before any call had it", () => {
     const place = { tool: "SearchHotel", parameter: "location", corrected: ["Faro"] };
     const user = (content: string): ChatMessage => ({ role: "user", content });

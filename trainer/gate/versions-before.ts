@@ -41,16 +41,18 @@ export class VersionsBefore {
     { carried, heard }: { carried: readonly GateDefault[]; heard: Heard },
   ): Promise<Pick<ReadAnswer, "calls" | "text">> {
     const said = new Map<string, Written | undefined>();
-    const ask = async ({ before }: GateDefault): Promise<Written | undefined> => {
-      if (before === undefined) return undefined;
-      const key = keyOf(before.adapter);
-      if (!said.has(key)) said.set(key, await this.#ask(before.adapter, heard));
+    const askOnce = async (files: Files): Promise<Written | undefined> => {
+      const key = keyOf(files);
+      if (!said.has(key)) said.set(key, await this.#ask(files, heard));
       return said.get(key);
     };
+    const ask = async ({ before }: GateDefault): Promise<Written | undefined> =>
+      before === undefined ? undefined : askOnce(before.adapter);
+    const askBase = (): Promise<Written | undefined> => askOnce(null);
     const { answer: served } = await yieldOrHold<GateDefault, ReadAnswer & Pick<WrittenAnswer, "call">>(
       this.#parts.tokenizer,
       withCall(answer),
-      { defaults: carried, standing: carried, heard, ask, hold: async (passed, under) => withCall(filled(under, passed)) },
+      { defaults: carried, standing: carried, heard, ask, askBase, hold: async (passed, under) => withCall(filled(under, passed)) },
     );
     return served;
   }
@@ -97,6 +99,7 @@ export class VersionsBefore {
 
   async #open(files: Files): Promise<Loaded | undefined> {
     const { engine, load } = this.#parts;
+    if (files === null) return {};
     const tensors = await load?.(files);
     if (tensors === null || tensors === undefined) return tensors === null ? {} : undefined;
     const adapter = `gate.before.${this.#names++}`;

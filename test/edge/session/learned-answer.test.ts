@@ -33,19 +33,19 @@ describe("YieldingAnswer of a version that has learned", () => {
       call({ city: "Porto", ...(held.includes("stars") && { stars: "4" }) }),
     );
     expect(await answer(passed)).toMatchObject({ calls: ['{"city": "Porto", "stars": "4"}'], version: 7 });
-    expect(passed.asked).toEqual([[7], [5], [7, "held stars"]]);
+    expect(passed.asked).toEqual([[7], [5], [0], [7, "held stars"]]);
     const yielded = prepared({ defaults: [STARS_4, ROOMS_2] }, (_, version, held) =>
       call({ rooms: version === 7 ? "2" : "1", ...((version === 7 || held.includes("stars")) && { stars: "4" }) }),
     );
     expect(await answer(yielded)).toMatchObject({ calls: ['{"rooms": "1", "stars": "4"}'], version: 3 });
   });
 
-  it("asks each version before once, whatever is held then", async () => {
+  it("asks each version before and the base once, whatever is held then", async () => {
     const turn = prepared({ defaults: [STARS_4, ROOMS_2] }, (_, version, held) =>
       call({ city: "Porto", ...(version === 7 && { rooms: "2" }), ...(held.includes("stars") && { stars: "4" }) }),
     );
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2", "stars": "4"}'] });
-    expect(turn.asked).toEqual([[7], [3], [5], [7, "held stars"]]);
+    expect(turn.asked).toEqual([[7], [0], [5], [7, "held stars"]]);
   });
 
   it("is not held where another call of the answer has what was said: a hold is on all calls of a tool", async () => {
@@ -72,7 +72,7 @@ describe("YieldingAnswer of a version that has learned", () => {
   it("lets a default stand that fills what nobody has said, or what the policy had made up", async () => {
     const silent = prepared({ defaults: [ROOMS_2] }, (_, version) => call(version === 7 ? { rooms: "2" } : { city: "Porto" }));
     expect(await answer(silent)).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
-    expect(silent.asked).toEqual([[7], [3]]);
+    expect(silent.asked).toEqual([[7], [0]]);
     const madeUp = prepared({ defaults: [learned("rooms", "2", 3, ["1"])] }, (_, version) => call({ rooms: version === 7 ? "2" : "1" }));
     expect(await answer(madeUp)).toMatchObject({ calls: ['{"rooms": "2"}'], version: 7 });
   });
@@ -82,7 +82,15 @@ describe("YieldingAnswer of a version that has learned", () => {
       call({ rooms: version > 3 ? "2" : "1", stars: version > 5 ? "4" : "5" }),
     );
     expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1", "stars": "5"}'], version: 3 });
-    expect(turn.asked).toEqual([[7], [5], [3]]);
+    expect(turn.asked).toEqual([[7], [0], [5], [3]]);
+  });
+
+  it("answers as the base where that says what was said, and an update has led the version before astray", async () => {
+    const turn = prepared({ defaults: [ROOMS_2] }, (_, version) =>
+      call(version === 7 ? { rooms: "2" } : version === 0 ? { rooms: "1" } : {}),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "1"}'], version: 0 });
+    expect(turn.asked).toEqual([[7], [0], [3]]);
   });
 
   it("takes the note of the same default for no word of the user", async () => {
@@ -90,7 +98,7 @@ describe("YieldingAnswer of a version that has learned", () => {
       call(notes.includes("rooms") || version === 7 ? { rooms: "2" } : said);
     const silent = prepared({ notes: [ROOMS], defaults: [ROOMS_2] }, script({ city: "Porto" }));
     expect(await answer(silent)).toMatchObject({ calls: ['{"rooms": "2"}'], notes: [ROOMS], version: 7 });
-    expect(silent.asked).toEqual([[7, "rooms"], [3]]);
+    expect(silent.asked).toEqual([[7, "rooms"], [3], [0]]);
     const stated = prepared({ notes: [ROOMS], defaults: [ROOMS_2] }, script({ rooms: "1" }));
     expect(await answer(stated)).toMatchObject({ calls: ['{"rooms": "1"}'], notes: [], version: 3 });
   });
@@ -193,7 +201,7 @@ describe("YieldingAnswer of a version that has learned", () => {
     const all = Object.fromEntries(names.map((name) => [name, "x"]));
     const turn = prepared(
       { defaults: names.map((name, index) => learned(name, "x", index + 10)), heard: { ...HEARD, tools } },
-      (_, version) => call(version === 7 ? all : { city: "Porto" }),
+      (_, version) => call(version === 7 ? all : version === 0 ? { ...all, city: "Porto" } : { city: "Porto" }),
     );
     expect(await answer(turn)).toMatchObject({ calls: [spacedJson(all)], version: 7 });
     expect(turn.asked).toHaveLength(24);

@@ -52,6 +52,7 @@ export const HEARD = {
   ],
 };
 
+const BASE = { line: "shared", version: 0, policyDigest: "0", adapter: null };
 const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
 /** A policy that answers as `script` says for the notes in its prompt, the version that is asked, what it is held to, and whether its question was agreed to. */
@@ -92,7 +93,7 @@ export function prepared(
     const prompt = { notes: kept, held: hold?.to ?? [], agreedTo };
     return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
-  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, heard, defaults } };
+  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, base: BASE, heard, defaults } };
 }
 
 export async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {

@@ -155,4 +155,10 @@ describe("isTurnedDown", () => {
       expect([said, down(breakfast, "true", said)]).toEqual([said, false]);
     expect(down(breakfast, "false", "A room with breakfast.")).toBe(true);
   });
+
+  it("goes by what a truth is about, not by what many truths are called", () => {
+    const kids = { ...breakfast, name: "good_for_kids", words: "good for kids" };
+    expect(down(kids, "false", "A good hotel.")).toBe(false);
+    expect(down(kids, "false", "Something for the kids.")).toBe(true);
+  });
 });

@@ -37,6 +37,12 @@ describe("readParameters", () => {
     expect(readParameters(tool).map(({ type }) => type)).toEqual(["integer", "string", "number", "string"]);
   });
 
+  it("tells which words of a name are the parameter's own", () => {
+    const properties = { hotel_rating: {}, star_rating: {}, number_of_rooms: {}, number_of_nights: {} };
+    const tool = { type: "function" as const, function: { name: "SearchHotel", parameters: { type: "object", properties } } };
+    expect(readParameters(tool).map(({ ownWords }) => ownWords)).toEqual([[], ["star"], ["rooms"], ["nights"]]);
+  });
+
   it("tells kinds from enum, name and description", () => {
     expect(readParameters(SEARCH).map(({ name, kind, required }) => [name, kind, required])).toEqual([
       ["city", "place", true],

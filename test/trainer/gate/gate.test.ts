@@ -130,8 +130,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
   describe("of a number that nobody named", () => {
     const asking: ChatMessage[] = [user("Find me a hotel in Porto, please.")];
     const two = { ...caseOf({ tool: "SearchHotel", arguments: { number_of_rooms: "2" } }), messages: asking, tools: [SEARCH] };
+    const files = { configDigest: "c", weightsDigest: "w", rank: 16, alpha: 32 };
     const carried: GateDefault[] = [
-      { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: ["1"], before: { adapter: null } },
+      { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: ["1"], before: { adapter: files } },
     ];
     const ofSuite = ({ checks }: GateReport) => checks.find(({ name }) => name === "suite");
     const calling = async (rooms: string, messages = asking): Promise<AdapterTensors> => {
@@ -158,9 +159,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
 
     it("keeps the case where the version before tells nothing else, as the edge holds the call", async () => {
       const loaded: unknown[] = [];
-      const kept = await examine(async (files) => (loaded.push(files), null), [two, { ...two, caseId: "case_2" }]);
+      const kept = await examine(async (asked) => (loaded.push(asked), null), [two, { ...two, caseId: "case_2" }]);
       expect(kept).toMatchObject({ value: 0, asked: 2, right: { before: 2, after: 2 } });
-      expect(loaded).toEqual([null]); // once, for both
+      expect(loaded).toEqual([files]); // once, for both
     });
 
     it("loses it where that version's files are gone", async () => {
