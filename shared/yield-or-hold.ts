@@ -3,21 +3,13 @@
  * nor the default it is held to it: to the default where nobody said otherwise, since weights forget what they learned long ago, and a version keeps what it has
  * learned.
  */
-import { isMadeUp, leavesOut, type Passed, passedFor } from "./held-notes.ts";
+import { isMadeUp, type Passed, passedFor } from "./held-notes.ts";
 import { argumentText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
-import {
-  askedOption,
-  type CarriedDefault,
-  type Heard,
-  holds,
-  isOverruled,
-  type Place,
-  tells,
-  type WrittenAnswer,
-  yields,
-} from "./yielding.ts";
+import { askedOption, type CarriedDefault, type Heard, holds, type Place, tells, type WrittenAnswer, yields } from "./yielding.ts";
 
+/** All calls of an answer; absent where it can have but one. */
+type Several = { readonly calls?: readonly unknown[] };
 /** Asks a version that has not learned the default, with nothing else about its argument, in the place of an answer. */
 type Ask<Default, Answer> = (learned: Default, under: Answer) => Promise<(Answer & WrittenAnswer) | undefined>;
 
@@ -33,11 +25,10 @@ export type YieldedOrHeld<Default, Answer> = {
  * @param options.defaults that the answer's version has in its weights, newest first: the older ones are tried on what one has yielded to
  * @param options.standing that the answer is held to where it passes over them
  * @param options.ask what the version before says that has not learned the default; undefined where it cannot be asked
- * @param options.askBase what the base says, which no update has led astray: it hears what the version before misses, and where it leaves out an argument that the
- * answer fills with a default, nothing was said and nobody else is asked
+ * @param options.askBase what the base says, which no update has led astray: it hears what the version before misses
  * @param options.hold the answer again, held to values in the place of some defaults; undefined where it cannot be
  */
-export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call">>(
+export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call"> & Several>(
   tokenizer: Tokenizer,
   answer: Answer,
   {
@@ -58,57 +49,59 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
 ): Promise<YieldedOrHeld<Default, Answer>> {
   let chosen = answer;
   const yielded: Default[] = [];
+  const held: Default[] = [];
+  const told: { readonly learned: Default; readonly by: Answer }[] = [];
+  /** What the version before says, and the first of it and the base that tells what was said. */
+  const listen = async (learned: Default, isSaid: (without: Answer & WrittenAnswer, inWords: boolean) => boolean) => {
+    const before = await ask(learned, chosen);
+    if (before !== undefined && isSaid(before, false)) return { before, said: before };
+    const base = await askBase(learned, chosen);
+    return { before, said: base !== undefined && isSaid(base, true) ? base : undefined };
+  };
+  const yieldTo = (learned: Default, by: Answer): void => {
+    const value = filledWith(learned, by);
+    // Of several calls a hold would be on all.
+    if (value === undefined || (chosen.calls ?? []).length > 1) chosen = by;
+    else told.push({ learned: { ...learned, value }, by });
+    yielded.push(learned);
+  };
   for (const learned of defaults) {
     if (!holds(learned, chosen)) continue;
-    const base = await askBase(learned, chosen);
-    if (base !== undefined && leavesOut(learned, base) && !isOverruled(learned, { under: chosen, heard })) continue;
-    const before = await ask(learned, chosen);
-    const yieldsTo = (without: WrittenAnswer, inWords: boolean): boolean =>
-      !holds(learned, without) && yields(tokenizer, learned, { under: chosen, without, heard, inWords });
-    const said = firstOf({ before, base }, yieldsTo);
+    const { before, said } = await listen(
+      learned,
+      (without, inWords) => !holds(learned, without) && yields(tokenizer, learned, { under: chosen, without, heard, inWords }),
+    );
     if (said === undefined) continue;
-    chosen = said;
-    yielded.push(learned);
+    if (said === before) {
+      chosen = said;
+      yielded.push(learned);
+    } else yieldTo(learned, said);
   }
-  const held: Default[] = [];
-  const told: Default[] = [];
   for (const learned of standing) {
     if (learned.held === false || yielded.includes(learned)) continue;
     const call = { call: chosen.call, heard };
     const used = passedFor(learned, call);
     if (used === undefined && !missesOption(learned, call)) continue;
-    const [before, base] = [await ask(learned, chosen), await askBase(learned, chosen)];
-    const said = firstOf({ before, base }, (without, inWords) => tells(tokenizer, learned, { without, heard, inWords }));
-    const value = said && valueIn(learned, said);
-    if (value === undefined) {
+    const { before, said } = await listen(learned, (without, inWords) => tells(tokenizer, learned, { without, heard, inWords }));
+    if (said === undefined) {
       if (used !== undefined && before !== undefined && isUnsaid(learned, { used, before })) held.push(learned);
-    } else if (value !== valueIn(learned, chosen)) {
-      told.push({ ...learned, value });
-      yielded.push(learned);
-    }
+    } else if (filledWith(learned, said) !== filledWith(learned, chosen)) yieldTo(learned, said);
   }
-  const passed = [...held, ...told];
+  const passed = [...held, ...told.map(({ learned }) => learned)];
   const after = passed.length === 0 ? undefined : await hold(passed, chosen);
-  return { answer: after?.call !== undefined && after.call.name === chosen.call?.name ? after : chosen, yielded, held };
-}
-
-/** The first answer in which what was said stands in a default's place: of the version before, or in somebody's own words of the base. */
-function firstOf<Answer extends WrittenAnswer>(
-  { before, base }: { before: Answer | undefined; base: Answer | undefined },
-  isSaid: (without: Answer, inWords: boolean) => boolean,
-): Answer | undefined {
-  if (before !== undefined && isSaid(before, false)) return before;
-  return base !== undefined && isSaid(base, true) ? base : undefined;
+  const stands = after?.call !== undefined && after.call.name === chosen.call?.name;
+  return { answer: stands ? after : (told.at(-1)?.by ?? chosen), yielded, held };
 }
 
 /** Whether the user asks for an option by its name that the call has another value in the place of, or none. */
 function missesOption({ tool, parameter }: Place, { call, heard }: Pick<WrittenAnswer, "call"> & { heard: Heard }): boolean {
   if (call?.name !== tool) return false;
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard });
-  return asked !== undefined && valueIn({ tool, parameter }, { call }) !== asked;
+  return asked !== undefined && filledWith({ tool, parameter }, { call }) !== asked;
 }
 
-function valueIn({ tool, parameter }: Place, { call }: Pick<WrittenAnswer, "call">): string | undefined {
+/** What a call has for an argument, as text. */
+function filledWith({ tool, parameter }: Place, { call }: Pick<WrittenAnswer, "call">): string | undefined {
   const value = call?.name === tool ? call.arguments[parameter] : undefined;
   return value === undefined ? undefined : argumentText(value);
 }
@@ -120,8 +113,8 @@ function valueIn({ tool, parameter }: Place, { call }: Pick<WrittenAnswer, "call
 function isUnsaid(learned: CarriedDefault, { used, before }: { used: Passed; before: WrittenAnswer }): boolean {
   const { tool, corrected } = learned;
   if (isMadeUp(used, corrected))
-    return used.value === undefined || corrected.includes(used.value) || valueIn(learned, before) !== used.value;
+    return used.value === undefined || corrected.includes(used.value) || filledWith(learned, before) !== used.value;
   if (before.call?.name !== tool) return false;
-  const own = valueIn(learned, before);
+  const own = filledWith(learned, before);
   return own === undefined || corrected.includes(own);
 }

@@ -6,9 +6,9 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool, sameText } from "./speech/calls.ts";
-import { isLeftOpen, isTurnedDown, wasGiven } from "./speech/given.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven } from "./speech/given.ts";
 import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
-import { findParameter, type ParameterKind, readParameters } from "./speech/parameters.ts";
+import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import { ORDINALS, truthTold, wasAskedFor } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -37,12 +37,11 @@ export type ValuedDefault = DefaultFor & { readonly value: string };
 export type CarriedDefault = ValuedDefault & { readonly held?: false | undefined };
 
 /**
- * What an answer without a default is, and of which conversation. `inWords`: of free values only what stands in somebody's words counts, however sure the
+ * What an answer without a default is, and of which conversation. `inWords`: only what somebody's words have or may mean counts, however sure the
  * policy is: what a version makes up that has never been corrected is not known.
  */
 type Unlearned = { readonly without: WrittenAnswer; readonly heard: Heard; readonly inWords?: boolean };
 
-const FREE: ReadonlySet<ParameterKind> = new Set(["text", "person", "place"]);
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
 /**
@@ -63,7 +62,7 @@ export function yields(
 }
 
 /** Whether the user asks by its name for another option, turns the default's value down, or leaves open what it is to be. */
-export function isOverruled(
+function isOverruled(
   { tool, parameter, value }: Omit<ValuedDefault, "corrected">,
   { under, heard }: { under: Pick<WrittenAnswer, "call">; heard: Heard },
 ): boolean {
@@ -99,7 +98,8 @@ export function tells(
   const truth = truthTold(messages, read)?.toString();
   const isNamed = (): boolean => (wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said));
   const named = truth === undefined ? isNamed() : truth === value.toLowerCase();
-  if ((wasMadeUp || (inWords && FREE.has(read.kind))) && !named) return false;
+  if (wasMadeUp && !named) return false;
+  if (inWords && !named && !mayBeMeant(messages, said)) return false;
   const sure = isSureOf(tokenizer, without, parameter);
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
   return isCommon ? named && sure : named || sure;

@@ -1,10 +1,10 @@
 /** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
-import { heldElsewhere } from "./calls.ts";
+import { heldElsewhere, sameText } from "./calls.ts";
 import { mentions, namesTopic, numbersAmong, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
-import { clausesOf, isWanted, PRONOUN, withoutGeneric } from "./wanted.ts";
+import { clausesOf, isWanted, PRONOUN, truthTold, withoutGeneric } from "./wanted.ts";
 import { containsPhrase, sameStem, wordsOf } from "./words.ts";
 
 /**
@@ -103,6 +103,8 @@ function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
 export function isTurnedDown(messages: readonly ChatMessage[], { parameter, value }: { parameter: Parameter; value: string }): boolean {
   const words = wordsBy(requestOf(messages), "user").replaceAll("’", "'");
   if (writtenForm(value) === "number") return value !== "1" && PEOPLE.test(parameter.words) && ALONE.test(words);
+  // Who only speaks of breakfast turns none down, and asks for none.
+  if (parameter.kind === "boolean" && sameText(value, "false")) return truthTold(messages, parameter) === true;
   const said = { parameter: withoutGeneric(parameter), value };
   return mentions(words, said) && !isWanted(words, said, parameter.allowed);
 }

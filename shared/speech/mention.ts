@@ -85,7 +85,7 @@ function standsBeside(text: string, { parameter, value }: NamedValue): boolean {
     .some((form) => phrasesIn(words, form).some((at) => isTopic(words[at - 1]) || isTopic(words[at + form.length])));
 }
 
-const ARTICLES = new Set(["a", "an", "the"]);
+const MEASURES = new Set(["rating", "level", "class", "grade", "rank", "score", "category"]); // that nobody counts things in
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
 
 /**
@@ -100,14 +100,14 @@ export function wasCounted(
   const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
   const words = wordsOf(wordsBy(messages, "user"));
   const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
-  const own = telling(parameter.ownWords);
+  // Stars are counted of a `star_rating`; of a `room_floor` no rooms are.
+  const own = MEASURES.has(wordsOf(parameter.words).at(-1) ?? "") ? telling(parameter.ownWords) : [];
   const isOwn = (word = ""): boolean => own.some((topic) => sameStem(word, topic));
   const counts = (at: number): boolean =>
     isThing(words[at + 1]) || isOwn(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
   const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
   const said = words[last];
-  const before = words.slice(0, Math.max(0, last)).findLast((word) => !ARTICLES.has(word)) ?? "";
-  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(before);
+  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
 }
 
 /** The numbers among words, as they are written there, but for those of dates and hours. */

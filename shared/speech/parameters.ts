@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { ToolDefinition } from "../chat.ts";
 import { checkValue } from "../schema-check.ts";
-import { wordsOf } from "./words.ts";
+import { sameStem, wordsOf } from "./words.ts";
 
 export type ParameterKind = "boolean" | "enum" | "number" | "date" | "time" | "place" | "person" | "text";
 
@@ -13,7 +13,7 @@ export type Parameter = {
   readonly name: string;
   /** The name as words: `check_in_date` → `check in date`. */
   readonly words: string;
-  /** Those of them that neither the tool's name has nor another parameter's, in lower case. */
+  /** Those of them that neither the tool's name has nor another parameter's, in any form. */
   readonly ownWords: readonly string[];
   readonly description: string;
   readonly kind: ParameterKind;
@@ -46,13 +46,13 @@ export function readParameters(tool: ToolDefinition): Parameter[] {
   const { properties, required } = parsed.data;
   const wordsBy = new Map([tool.function.name, ...Object.keys(properties)].map((name) => [name, wordsOf(humanise(name))]));
   return Object.entries(properties).map(([name, property]) => {
-    const others = new Set([...wordsBy].flatMap(([other, words]) => (other === name ? [] : words)));
+    const others = [...wordsBy].flatMap(([other, words]) => (other === name ? [] : words));
     const allowed = (property.enum ?? []).filter((value) => value !== null).map(String);
     const type = typesOf(property).join(" ");
     return {
       name,
       words: humanise(name),
-      ownWords: (wordsBy.get(name) ?? []).filter((word) => !others.has(word)),
+      ownWords: (wordsBy.get(name) ?? []).filter((word) => !others.some((other) => sameStem(word, other))),
       description: property.description,
       type,
       kind: kindOf(name, property.description, { type, allowed }),

@@ -101,24 +101,46 @@ function truthSaid(clause: string, parameter: MentionedValue["parameter"]): bool
   return (clause.match(DENIED)?.length ?? 0) > 0 || USELESS.test(clause) ? undefined : true;
 }
 
-// What many truths are called beside what they are about: `good_for_kids`, `smoking_allowed`.
-const GENERIC = new Set(
-  "good allowed allow allows available included include includes offered offers serves needed required wanted preferred enabled".split(" "),
-);
+// What many truths are called beside what they are about: `good_for_kids`, `smoking_allowed`, `serves_alcohol`.
+const GENERIC = new Set("good allowed available included offered needed required wanted preferred enabled".split(" "));
+const GENERIC_VERB = new Set("allow allows include includes offer offers serve serves need needs want wants".split(" "));
 
 /** A truth with what it is about for its words: kids, smoking. Any other parameter as it is. */
 export function withoutGeneric(parameter: Parameter): Parameter {
-  if (parameter.kind !== "boolean") return parameter;
-  const about = wordsOf(parameter.words).filter((word) => !GENERIC.has(word));
-  return about.length === 0 ? parameter : { ...parameter, words: about.join(" ") };
+  const about = wordsOf(parameter.words).filter((word, at) => !GENERIC.has(word) && !(at === 0 && GENERIC_VERB.has(word)));
+  return parameter.kind === "boolean" && isTopic(about) ? { ...parameter, words: about.join(" ") } : parameter;
 }
 
-/** Which truth the user's words in the request at hand tell of a parameter, by what it is about ("with wifi", "no smoking"); undefined where they tell none, or both. */
-export function truthTold(messages: readonly ChatMessage[], parameter: Parameter): boolean | undefined {
-  if (parameter.kind !== "boolean") return undefined;
-  const said = wordsBy(requestOf(messages), "user");
-  const [only, ...more] = [true, false].filter((truth) => isWanted(said, { parameter: withoutGeneric(parameter), value: String(truth) }));
-  return more.length === 0 ? only : undefined;
+/** Whether one of the words tells what a parameter is about. */
+function isTopic(words: readonly string[]): boolean {
+  return topicWords({ name: "", kind: "text", words: words.join(" "), description: "" }).length > 0;
+}
+
+// "Make sure it's free", "a hotel that offers wifi"; of what is only spoken of ("Breakfast is a waste of money") nothing is told.
+const REQUEST =
+  /\b(?:with|needs?|want|must|require|includ(?:e|es|ing)|offer(?:s|ing)?|ha(?:s|ve|ving)|owns?|serv(?:es|ing)|make sure|should|find|search|show|book|get|give|prefer|love|like|only)\b/i;
+const QUESTION = /^(?!\s*(?:please |and |so |hi |hello |hey )*(?:can|could|would|will|may|might) (?:you|i|we)\b)[^]*\?/i;
+const WEIGHED = /\b(?:instead|than|rather|pass on|skip|waste|too|if|unless|whether)\b/i;
+
+/**
+ * Which truth the user's words in the request at hand tell of a parameter, by what it is about ("with wifi", "no smoking"); undefined where they tell none,
+ * or both, or only ask or speak of it.
+ */
+export function truthTold(messages: readonly ChatMessage[], declared: Parameter): boolean | undefined {
+  const parameter = withoutGeneric(declared);
+  const own = wordsOf(parameter.words).filter((word) => declared.ownWords.includes(word));
+  const topic = { ...parameter, words: isTopic(own) ? own.join(" ") : parameter.words };
+  if (declared.kind !== "boolean" || !isTopic(wordsOf(topic.words))) return undefined;
+  const names = (text: string): boolean => mentions(text, { parameter: topic, value: "true" });
+  const sentences = wordsBy(requestOf(messages), "user")
+    .split(/(?<=[.!?\n])(?=\s|$)/)
+    .filter(names);
+  if (sentences.some((each) => QUESTION.test(each) || WEIGHED.test(each))) return undefined;
+  const said = sentences.join(" ");
+  if (clausesOf(said).some((clause) => /\b(?:true|false)\b/i.test(clause) && !names(clause))) return undefined;
+  const told = [true, false].filter((truth) => isWanted(said, { parameter: topic, value: String(truth) }));
+  const [only] = told;
+  return told.length === 1 && (only === false || REQUEST.test(said)) ? only : undefined;
 }
 
 const DENYING_NAME = new Set("no non not avoid exclude without skip drop remove disable".split(" "));

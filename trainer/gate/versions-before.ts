@@ -101,7 +101,8 @@ export class VersionsBefore {
     const { engine, load } = this.#parts;
     if (files === null) return {};
     const tensors = await load?.(files);
-    if (tensors === null || tensors === undefined) return tensors === null ? {} : undefined;
+    if (tensors === undefined) return undefined;
+    if (tensors === null) return {};
     const adapter = `gate.before.${this.#names++}`;
     await engine.loadAdapter(adapter, tensors);
     return { adapter };

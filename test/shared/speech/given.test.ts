@@ -123,7 +123,14 @@ describe("isLeftOpen", () => {
 
 describe("isTurnedDown", () => {
   const airline = { name: "airline", words: "airline", description: "", kind: "text", allowed: ["KLM", "Delta", "Premium Air"] } as const;
-  const breakfast = { name: "breakfast", words: "breakfast", description: "", kind: "boolean", allowed: [] } as const;
+  const breakfast = {
+    name: "breakfast",
+    words: "breakfast",
+    ownWords: ["breakfast"],
+    description: "",
+    kind: "boolean",
+    allowed: [],
+  } as const;
   const down = (parameter: object, value: string, ...said: string[]): boolean =>
     isTurnedDown(said.map(user), { parameter: parameter as Parameter, value });
 
@@ -157,8 +164,8 @@ describe("isTurnedDown", () => {
   });
 
   it("goes by what a truth is about, not by what many truths are called", () => {
-    const kids = { ...breakfast, name: "good_for_kids", words: "good for kids" };
+    const kids = { ...breakfast, name: "good_for_kids", words: "good for kids", ownWords: ["good", "for", "kids"] };
     expect(down(kids, "false", "A good hotel.")).toBe(false);
-    expect(down(kids, "false", "Something for the kids.")).toBe(true);
+    expect(down(kids, "false", "I need something for the kids.")).toBe(true);
   });
 });
